@@ -1,0 +1,85 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { readConfig } from "../config.ts";
+import { openLog } from "../edge/log.ts";
+import { createProject } from "../manage/projects/create-project.ts";
+import { freePort } from "../postgres/free-port.ts";
+import { type LocalServer, startLocalServer } from "../postgres/local-server.ts";
+import { openPool } from "../postgres/pool.ts";
+import { startService } from "../service.ts";
+import { connect } from "./connect.ts";
+import { migrateCommand } from "./migrate.ts";
+import { stopOnSignal } from "./serve.ts";
+
+export type DevOptions = { port: number; json: boolean; directory: string; print: (line: string) => void };
+
+type Keys = { test: string; live: string };
+
+/** Everything in one command: a PostgreSQL in the directory, a project with keys, and the service. */
+export async function devCommand(options: DevOptions): Promise<void> {
+  const directory = resolve(options.directory);
+  await mkdir(directory, { recursive: true });
+  const postgres = await startLocalServer({
+    dataDirectory: join(directory, "postgres"),
+    port: await freePort(),
+  });
+  const databaseUrl = await prepareDatabase(postgres);
+  const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl);
+
+  const config = readConfig({ DATABASE_URL: databaseUrl, PORT: String(options.port), METRICS_PORT: "0" });
+  const log = openLog(options.json ? "silent" : "warn");
+  const service = await startService(config, log);
+  stopOnSignal(service, log, () => postgres.stop());
+  options.print(
+    options.json
+      ? JSON.stringify({ ready: true, url: service.url, keys, databaseUrl })
+      : welcome(service.url, keys),
+  );
+}
+
+async function prepareDatabase(postgres: LocalServer): Promise<string> {
+  const client = await connect(postgres.url("postgres"));
+  try {
+    const { rowCount } = await client.query("select from pg_database where datname = 'purser'");
+    if (rowCount === 0) await client.query("create database purser");
+  } finally {
+    await client.end();
+  }
+  const databaseUrl = postgres.url("purser");
+  await migrateCommand({ databaseUrl, grantTo: null, print: () => {} });
+  return databaseUrl;
+}
+
+/** The database keeps only hashes, so the development keys are kept beside it: a second start has the same ones. */
+async function readOrCreateKeys(file: string, databaseUrl: string): Promise<Keys> {
+  const stored = await readFile(file, "utf8").catch(() => null);
+  if (stored !== null) return JSON.parse(stored);
+  const pool = openPool({ url: databaseUrl, name: "purser dev", sizeMax: 1, onIdleError: () => {} });
+  try {
+    const { test, live } = await createProject(pool, "My product");
+    const keys = { test: test.key.secret, live: live.key.secret };
+    await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+    return keys;
+  } finally {
+    await pool.end();
+  }
+}
+
+function welcome(url: string, keys: Keys): string {
+  return `
+Purser is ready at ${url}
+Reference       ${url}/docs/
+
+Test key        ${keys.test}
+Live key        ${keys.live}
+
+Record your first usage event:
+
+curl ${url}/v1/events \\
+  -H 'Authorization: Bearer ${keys.test}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"customerId":"customer_42","event":"tokens.generated","quantity":1250,"idempotencyKey":"first-event"}'
+
+Data stays in .purser/ between starts. Stop with Ctrl C.
+`;
+}

@@ -1,0 +1,76 @@
+import type { Client } from "pg";
+import { connect } from "./connect.ts";
+import { type Finding, inspectEssentials } from "./preflight.ts";
+
+const CLOCK_DIFFERENCE_MAX_MS = 2_000;
+const TRANSACTION_AGE_MAX_SECONDS = 5;
+
+/** Looks at everything that has hurt an installation before. Returns whether nothing failed. */
+export async function doctorCommand(options: {
+  databaseUrl: string;
+  print: (line: string) => void;
+}): Promise<boolean> {
+  const client = await connect(options.databaseUrl);
+  try {
+    const findings = [
+      ...(await inspectEssentials(client)),
+      await inspectClock(client),
+      await inspectOldestTransaction(client),
+      await inspectPartitions(client),
+      await inspectSize(client),
+    ];
+    for (const { level, about, text } of findings) options.print(`${MARK[level]} ${about}: ${text}`);
+    return findings.every((finding) => finding.level !== "failure");
+  } finally {
+    await client.end();
+  }
+}
+
+const MARK = { ok: "  ok     ", warning: "  warning", failure: "  FAILURE" } as const;
+
+async function inspectClock(client: Client): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await client.query("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now");
+  const middle = (before + Date.now()) / 2;
+  const differenceMs = Math.round(Number(rows[0]?.now) - middle);
+  const text = `${differenceMs} ms between this machine and the database`;
+  const level = Math.abs(differenceMs) > CLOCK_DIFFERENCE_MAX_MS ? "warning" : "ok";
+  return { level, about: "clock", text: level === "ok" ? text : `${text}; Purser goes by the database's` };
+}
+
+/** One open snapshot keeps dead row versions alive, and a busy customer's row slows down many times over. */
+async function inspectOldestTransaction(client: Client): Promise<Finding> {
+  const { rows } = await client.query(`
+    select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::integer as age
+    from pg_stat_activity
+    where xact_start is not null
+      and pid <> pg_backend_pid()
+      and backend_type = 'client backend'`);
+  const age = Number(rows[0]?.age);
+  const text = age === 0 ? "none" : `${age} s`;
+  if (age <= TRANSACTION_AGE_MAX_SECONDS) return { level: "ok", about: "oldest transaction", text };
+  return {
+    level: "warning",
+    about: "oldest transaction",
+    text: `${text}: see pg_stat_activity, it slows busy customers`,
+  };
+}
+
+async function inspectPartitions(client: Client): Promise<Finding> {
+  const { rows } = await client.query(`
+    select to_regclass('cell.events_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM'))
+      is not null as exists`);
+  return rows[0]?.exists
+    ? { level: "ok", about: "partitions", text: "next month's are there" }
+    : {
+        level: "failure",
+        about: "partitions",
+        text: "next month's are missing: start the service, or run purser migrate",
+      };
+}
+
+async function inspectSize(client: Client): Promise<Finding> {
+  const { rows } = await client.query("select pg_size_pretty(pg_database_size(current_database())) as size");
+  const text = `${rows[0]?.size} used by this database; PostgreSQL cannot tell how much is left`;
+  return { level: "ok", about: "disk", text };
+}

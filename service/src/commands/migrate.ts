@@ -1,0 +1,22 @@
+import { migrate } from "../postgres/migrate.ts";
+import { grantToService } from "../postgres/privileges.ts";
+import { connect } from "./connect.ts";
+
+export async function migrateCommand(options: {
+  databaseUrl: string;
+  grantTo: string | null;
+  print: (line: string) => void;
+}): Promise<void> {
+  const client = await connect(options.databaseUrl);
+  try {
+    const applied = await migrate(client);
+    for (const name of applied) options.print(`applied ${name}`);
+    if (applied.length === 0) options.print("nothing to do: the database is current");
+    if (options.grantTo !== null) {
+      await grantToService(client, options.grantTo);
+      options.print(`granted the service's privileges to ${options.grantTo}`);
+    }
+  } finally {
+    await client.end();
+  }
+}

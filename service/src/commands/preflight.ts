@@ -1,0 +1,67 @@
+import type { Client } from "pg";
+import { readMigrationState } from "../postgres/migrate.ts";
+
+export type Finding = {
+  readonly level: "ok" | "warning" | "failure";
+  readonly about: string;
+  readonly text: string;
+};
+
+/** Version, durability and migrations: what must be right before the service may acknowledge anything. */
+export async function inspectEssentials(client: Client): Promise<Finding[]> {
+  return [
+    await inspectVersion(client),
+    ...(await inspectDurability(client)),
+    await inspectMigrations(client),
+  ];
+}
+
+async function inspectVersion(client: Client): Promise<Finding> {
+  const { rows } = await client.query("select current_setting('server_version_num')::integer as version");
+  const major = Math.floor(Number(rows[0]?.version) / 10_000);
+  const about = "PostgreSQL version";
+  if (major < 15) return { level: "failure", about, text: `${major} is too old: Purser needs 15 or newer` };
+  if (major > 18)
+    return { level: "warning", about, text: `${major} is newer than what Purser is tested with (15 to 18)` };
+  return { level: "ok", about, text: String(major) };
+}
+
+/** Without these, a crash of the machine loses what was acknowledged, or corrupts it. */
+async function inspectDurability(client: Client): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const about of ["fsync", "full_page_writes"]) {
+    const { rows } = await client.query("select current_setting($1) as value", [about]);
+    const value = String(rows[0]?.value);
+    findings.push(
+      value === "on"
+        ? { level: "ok", about, text: "on" }
+        : { level: "failure", about, text: `${value}: a crash would lose acknowledged requests; turn it on` },
+    );
+  }
+  const { rows } = await client.query("select current_setting('synchronous_commit') as value");
+  const value = String(rows[0]?.value);
+  findings.push(
+    value === "off"
+      ? {
+          level: "warning",
+          about: "synchronous_commit",
+          text: "off here; Purser turns it on in its own sessions",
+        }
+      : { level: "ok", about: "synchronous_commit", text: value },
+  );
+  return findings;
+}
+
+async function inspectMigrations(client: Client): Promise<Finding> {
+  const state = await readMigrationState(client);
+  const about = "migrations";
+  switch (state.kind) {
+    case "current":
+      return { level: "ok", about, text: "current" };
+    case "behind":
+      return { level: "failure", about, text: `${state.pending.length} missing: run purser migrate` };
+    case "ahead":
+      // During a rolling deploy yesterday's release runs on today's schema: migrations expand before they contract.
+      return { level: "warning", about, text: `the database is newer than this release (${state.name})` };
+  }
+}

@@ -1,0 +1,70 @@
+import type { Logger } from "pino";
+import { type Config, readConfig } from "../config.ts";
+import { openLog } from "../edge/log.ts";
+import { type Service, startService } from "../service.ts";
+import { connect } from "./connect.ts";
+import { inspectEssentials } from "./preflight.ts";
+
+const DATABASE_WAIT_MS = 30_000;
+const STOP_MAX_MS = 24_000;
+
+export async function serveCommand(): Promise<void> {
+  const config = readConfig();
+  const log = openLog(config.logLevel);
+  await refuseUnsafeDatabase(config, log);
+  const service = await startService(config, log);
+  log.info({ url: service.url, metricsUrl: service.metricsUrl }, "ready");
+  stopOnSignal(service, log);
+}
+
+/** Acknowledging what a crash would lose is worse than not starting. */
+export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise<void> {
+  const client = await connectPatiently(config.databaseUrl, log);
+  try {
+    const findings = await inspectEssentials(client);
+    for (const { about, text, level } of findings) if (level === "warning") log.warn({ about }, text);
+    const failures = findings.filter((finding) => finding.level === "failure");
+    if (failures.length > 0)
+      throw new Error(failures.map(({ about, text }) => `${about}: ${text}`).join("\n"));
+  } finally {
+    await client.end();
+  }
+}
+
+/** The database of a fresh compose or cluster often starts a little later than we do. */
+async function connectPatiently(databaseUrl: string, log: Logger): ReturnType<typeof connect> {
+  const giveUpAtMs = performance.now() + DATABASE_WAIT_MS;
+  for (;;) {
+    try {
+      return await connect(databaseUrl);
+    } catch (error) {
+      if (performance.now() > giveUpAtMs) throw error;
+      log.warn({ err: error }, "waiting for the database");
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  }
+}
+
+/** SIGTERM and SIGINT: finish what was accepted, and be gone in under 25 s whatever happens. */
+export function stopOnSignal(
+  service: Service,
+  log: Logger,
+  afterwards = async (): Promise<void> => {},
+): void {
+  const stop = (signal: string): void => {
+    log.info({ signal }, "stopping");
+    setTimeout(() => process.exit(1), STOP_MAX_MS).unref();
+    service
+      .stop()
+      .then(afterwards)
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, "stopping failed");
+          process.exit(1);
+        },
+      );
+  };
+  process.once("SIGTERM", stop);
+  process.once("SIGINT", stop);
+}

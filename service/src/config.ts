@@ -1,0 +1,104 @@
+import { isIP } from "node:net";
+
+/** Everything the environment can decide. Read once, here and nowhere else. */
+export type Config = {
+  readonly databaseUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly metricsHost: string;
+  readonly metricsPort: number;
+  readonly lanes: number;
+  readonly logLevel: string;
+  readonly trustProxy: readonly string[];
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+};
+
+export class ConfigInvalid extends Error {
+  override readonly name = "ConfigInvalid";
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every setting with what it means, for `purser --help` and the README. */
+export const SETTINGS = {
+  DATABASE_URL: "PostgreSQL 15 to 18, as postgres://user:password@host:port/database (required)",
+  HOST: "address to listen on (127.0.0.1)",
+  PORT: "port to listen on (3300)",
+  METRICS_HOST: "address of /metrics, /livez and /readyz (127.0.0.1)",
+  METRICS_PORT: "port of /metrics, /livez and /readyz (9464)",
+  TLS_CERT_FILE: "serve https with this certificate chain (PEM), together with TLS_KEY_FILE",
+  TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
+  TRUST_PROXY: "comma-separated addresses or CIDR ranges whose X-Forwarded-Proto is believed",
+  LANES: "database connections that commit batches (2)",
+  LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
+} as const;
+
+export function readConfig(overrides: Environment = {}): Config {
+  const environment: Environment = { ...process.env, ...overrides };
+  const problems: string[] = [];
+  const config = {
+    databaseUrl: readDatabaseUrl(environment, problems),
+    host: environment["HOST"] || "127.0.0.1",
+    port: readInteger(environment, "PORT", { fallback: 3300, min: 0, max: 65_535 }, problems),
+    metricsHost: environment["METRICS_HOST"] || "127.0.0.1",
+    metricsPort: readInteger(environment, "METRICS_PORT", { fallback: 9464, min: 0, max: 65_535 }, problems),
+    lanes: readInteger(environment, "LANES", { fallback: 2, min: 1, max: 64 }, problems),
+    logLevel: readLogLevel(environment, problems),
+    trustProxy: readTrustProxy(environment, problems),
+    tls: readTls(environment, problems),
+  };
+  if (problems.length > 0) throw new ConfigInvalid(problems.join("\n"));
+  return Object.freeze(config);
+}
+
+function readDatabaseUrl(environment: Environment, problems: string[]): string {
+  const url = environment["DATABASE_URL"] ?? "";
+  if (!/^postgres(ql)?:\/\//.test(url)) problems.push("DATABASE_URL must be set, and begin with postgres://");
+  return url;
+}
+
+function readInteger(
+  environment: Environment,
+  name: keyof typeof SETTINGS,
+  range: { fallback: number; min: number; max: number },
+  problems: string[],
+): number {
+  const text = environment[name];
+  if (text === undefined || text === "") return range.fallback;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < range.min || value > range.max) {
+    problems.push(
+      `${name} must be an integer from ${range.min} to ${range.max}, not ${JSON.stringify(text)}`,
+    );
+  }
+  return value;
+}
+
+function readLogLevel(environment: Environment, problems: string[]): string {
+  const level = environment["LOG_LEVEL"] || "info";
+  if (!LOG_LEVELS.includes(level)) problems.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}`);
+  return level;
+}
+
+function readTrustProxy(environment: Environment, problems: string[]): string[] {
+  const ranges = (environment["TRUST_PROXY"] ?? "").split(",").map((range) => range.trim());
+  const given = ranges.filter((range) => range !== "");
+  for (const range of given) {
+    const [address = "", prefix = "0"] = range.split("/");
+    const bits = isIP(address) === 6 ? 128 : 32;
+    if (isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits) continue;
+    problems.push(`TRUST_PROXY holds ${JSON.stringify(range)}, which is no address or CIDR range`);
+  }
+  return given;
+}
+
+function readTls(environment: Environment, problems: string[]): Config["tls"] {
+  const certFile = environment["TLS_CERT_FILE"] || null;
+  const keyFile = environment["TLS_KEY_FILE"] || null;
+  if (certFile !== null && keyFile !== null) return { certFile, keyFile };
+  if (certFile !== null || keyFile !== null)
+    problems.push("TLS_CERT_FILE and TLS_KEY_FILE must be set together");
+  return null;
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { ApiKey, Scope } from "../store/control/api-keys.ts";
+import type { ApiKeyCache } from "./api-key-cache.ts";
+import { authenticate, requireScope } from "./authenticate.ts";
+import { type ProxyTrust, refuseBrowsers, refusePlainHttp } from "./guard.ts";
+import { TokenBuckets } from "./token-bucket.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** What an API key must be allowed to do to use this route. */
+    scope?: Scope;
+  }
+}
+
+/** Who may come in, before a byte of the body is read: guards, then the key, its scope and its rate. */
+export function admitRuntimeCallers(
+  app: FastifyInstance,
+  parts: { keys: ApiKeyCache; isTrustedProxy: ProxyTrust },
+): void {
+  const buckets = new TokenBuckets();
+  app.addHook("onRequest", (request, reply, done) => {
+    refuseBrowsers(request);
+    refusePlainHttp(request, parts.isTrustedProxy);
+    const admit = (key: ApiKey): void => {
+      requireScope(key, scopeOf(request));
+      buckets.take(key, reply, performance.now());
+      request.apiKey = key;
+    };
+    const found = authenticate(request, parts.keys);
+    // Most keys are in memory, and a promise for each of those calls would cost a turn of the microtask queue.
+    if (found instanceof Promise) found.then(admit).then(() => done(), done);
+    else {
+      admit(found);
+      done();
+    }
+  });
+}
+
+function scopeOf(request: FastifyRequest): Scope {
+  const { scope } = request.routeOptions.config;
+  if (scope === undefined) throw new Error(`${request.routeOptions.url} names no scope`);
+  return scope;
+}

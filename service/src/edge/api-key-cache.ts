@@ -1,0 +1,130 @@
+import type { ApiKey } from "../store/control/api-keys.ts";
+import { BoundedMap } from "../words/bounded-map.ts";
+
+export type ApiKeySource = {
+  find(secretHash: Buffer): Promise<ApiKey | null>;
+  touch(ids: readonly number[]): Promise<void>;
+};
+
+/** Served without asking, but asked about in the background. */
+const FRESH_MS = 2_000;
+/** Beyond this nothing is served unasked; with the time of one look-up it keeps a revocation within 5 s. */
+const STALE_MS = 4_000;
+/** While the control database is out of reach, a key this process has seen is trusted for this long. */
+const GRACE_MS = 3_600_000;
+const LOOKUP_TIMEOUT_MS = 800;
+const KNOWN_MAX = 10_000;
+const UNKNOWN_MAX = 10_000;
+
+/** After a failed look-up, calls are served from memory for this long before the database is asked again. */
+const RETRY_MS = 1_000;
+
+type Entry = {
+  readonly key: ApiKey;
+  readonly readAtMs: number;
+  readonly expiresAtMs: number;
+  askAgainAtMs: number;
+  isUnreachable: boolean;
+  lookup: Promise<void> | null;
+};
+
+/** Which keys are live, without a query per request. Unknown keys are remembered too, and both are bounded. */
+export class ApiKeyCache {
+  readonly #source: ApiKeySource;
+  readonly #known = new BoundedMap<string, Entry>(KNOWN_MAX);
+  readonly #unknown = new BoundedMap<string, number>(UNKNOWN_MAX);
+  readonly #used = new Set<number>();
+  readonly #first = new Map<string, Promise<ApiKey | null>>();
+
+  constructor(source: ApiKeySource) {
+    this.#source = source;
+  }
+
+  /** A live key at once, or a promise when the database has to be asked. Rejects when it cannot be. */
+  find(secretHash: Buffer, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
+    const name = secretHash.toString("latin1");
+    const entry = this.#known.find(name);
+    if (entry === undefined) {
+      const unknownSinceMs = this.#unknown.find(name);
+      if (unknownSinceMs !== undefined && nowMs - unknownSinceMs < STALE_MS) return null;
+      return this.#findFirst(name, secretHash);
+    }
+    if (nowMs < entry.askAgainAtMs) return this.#use(entry, nowMs);
+    const lookup = this.#refresh(name, secretHash, entry);
+    if (entry.isUnreachable || nowMs - entry.readAtMs < STALE_MS) return this.#use(entry, nowMs);
+    return lookup.then(() => this.#useAfterLookup(name));
+  }
+
+  /** Writes who was used since the last call. */
+  async flushLastUse(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const ids = [...this.#used];
+    this.#used.clear();
+    await this.#source.touch(ids);
+  }
+
+  #use(entry: Entry, nowMs: number): ApiKey | null {
+    if (nowMs >= entry.expiresAtMs) return null;
+    this.#used.add(entry.key.id);
+    return entry.key;
+  }
+
+  #useAfterLookup(name: string): ApiKey | null {
+    const entry = this.#known.find(name);
+    return entry === undefined ? null : this.#use(entry, performance.now());
+  }
+
+  /** Concurrent first uses of a key share one look-up. */
+  #findFirst(name: string, secretHash: Buffer): Promise<ApiKey | null> {
+    const running = this.#first.get(name);
+    if (running !== undefined) return running;
+    const lookup = this.#ask(name, secretHash)
+      .then(() => this.#useAfterLookup(name))
+      .finally(() => this.#first.delete(name));
+    this.#first.set(name, lookup);
+    return lookup;
+  }
+
+  #refresh(name: string, secretHash: Buffer, entry: Entry): Promise<void> {
+    entry.lookup ??= this.#ask(name, secretHash)
+      .catch(() => {
+        const nowMs = performance.now();
+        entry.isUnreachable = true;
+        entry.askAgainAtMs = nowMs + RETRY_MS;
+        if (nowMs - entry.readAtMs > GRACE_MS) this.#known.delete(name);
+      })
+      .finally(() => {
+        entry.lookup = null;
+      });
+    return entry.lookup;
+  }
+
+  async #ask(name: string, secretHash: Buffer): Promise<void> {
+    const askedAtMs = performance.now();
+    const key = await withTimeout(this.#source.find(secretHash), LOOKUP_TIMEOUT_MS);
+    if (key === null) {
+      this.#known.delete(name);
+      this.#unknown.set(name, askedAtMs);
+      return;
+    }
+    this.#unknown.delete(name);
+    const expiresAtMs = key.expiresInMs === null ? Number.POSITIVE_INFINITY : askedAtMs + key.expiresInMs;
+    const askAgainAtMs = askedAtMs + FRESH_MS;
+    this.#known.set(name, {
+      key,
+      readAtMs: askedAtMs,
+      expiresAtMs,
+      askAgainAtMs,
+      isUnreachable: false,
+      lookup: null,
+    });
+  }
+}
+
+function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the control database did not answer in time")), ms);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,44 @@
+import { hash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import type { ApiKey, Scope } from "../store/control/api-keys.ts";
+import { isWellFormedApiKey } from "../words/api-key.ts";
+import type { ApiKeyCache } from "./api-key-cache.ts";
+import { Problem } from "./problem.ts";
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+/** Spec 5: `Authorization: Bearer <API_KEY>`. Says nothing of why a key is not valid. */
+export function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
+  const header = request.headers.authorization;
+  if (header === undefined) {
+    throw new Problem("api_key_missing", { detail: "Send the header `Authorization: Bearer <API key>`." });
+  }
+  const secret = BEARER.exec(header)?.[1];
+  if (secret === undefined || !isWellFormedApiKey(secret)) throw notValid();
+  const found = keys.find(hash("sha256", secret, "buffer"), performance.now());
+  if (found instanceof Promise) return found.then(orNotValid, unreachable);
+  return orNotValid(found);
+}
+
+export function requireScope(key: ApiKey, scope: Scope): void {
+  if (key.scopes.has(scope)) return;
+  throw new Problem("scope_missing", { detail: `This API key lacks the scope \`${scope}\`.` });
+}
+
+function orNotValid(key: ApiKey | null): ApiKey {
+  if (key === null) throw notValid();
+  return key;
+}
+
+function notValid(): Problem {
+  return new Problem("api_key_invalid", {
+    detail: "The API key is unknown, revoked or expired. Check that it was copied whole, with its prefix.",
+  });
+}
+
+function unreachable(): never {
+  throw new Problem("unavailable", {
+    detail: "The API key could not be looked up. Nothing was executed; try again.",
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,60 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { toFieldErrors } from "./field-errors.ts";
+import { BODY_BYTES_MAX } from "./parse.ts";
+import { Problem, replyWithProblem } from "./problem.ts";
+
+/** The one place where anything thrown becomes a reply. */
+export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string, string>): void {
+  app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
+    const problem = toProblem(error);
+    if (problem.code === "internal_error")
+      request.log.error({ err: error, requestId: request.id }, "request failed");
+    return replyWithProblem(reply, problem);
+  });
+  app.setNotFoundHandler((request, reply) => replyWithProblem(reply, notFound(request, reply, methodsOf)));
+}
+
+function toProblem(error: FastifyError | Problem): Problem {
+  if (error instanceof Problem) return error;
+  if (error.validation !== undefined) {
+    const errors = toFieldErrors(error.validation);
+    return new Problem("invalid_request", { detail: describe(errors), errors });
+  }
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new Problem("body_too_large", { detail: `A body may have at most ${BODY_BYTES_MAX} bytes.` });
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new Problem("unsupported_media_type", { detail: "Send `Content-Type: application/json`." });
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new Problem("invalid_request", {
+        detail: "The body is shorter or longer than its Content-Length.",
+      });
+  }
+  // The framework's own 4xx, such as a malformed URL: the caller's mistake, whatever its code.
+  if (error.statusCode !== undefined && error.statusCode < 500) {
+    return new Problem("invalid_request", { detail: "The request could not be read." });
+  }
+  return new Problem("internal_error", {
+    detail: "This is a bug or an outage of ours. With an idempotency key it is safe to try again.",
+  });
+}
+
+export function describe(errors: readonly { field: string; message: string }[]): string {
+  const [first] = errors;
+  if (first === undefined) return "The request is not valid.";
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see \`errors\`)` : "";
+  return `${first.field === "" ? "The body" : `\`${first.field}\``} ${first.message}${more}.`;
+}
+
+function notFound(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  methodsOf: ReadonlyMap<string, string>,
+): Problem {
+  const methods = methodsOf.get(request.url.split("?", 1)[0] ?? "");
+  if (methods === undefined) {
+    return new Problem("not_found", { detail: "See /docs for the operations there are." });
+  }
+  reply.header("allow", methods);
+  return new Problem("method_not_allowed", { detail: `Use ${methods}.` });
+}

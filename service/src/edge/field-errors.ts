@@ -1,0 +1,42 @@
+import type { FastifySchemaValidationError } from "fastify";
+import type { FieldError } from "./problem.ts";
+
+/** More would not help the caller, and a hostile body must not make a large answer. */
+const ERRORS_MAX = 10;
+const NAME_LENGTH_MAX = 120;
+
+/** The validator's findings in the words of the API: which field, a code for programs, a sentence for people. */
+export function toFieldErrors(found: readonly FastifySchemaValidationError[]): FieldError[] {
+  return found.slice(0, ERRORS_MAX).map(toFieldError);
+}
+
+function toFieldError(error: FastifySchemaValidationError): FieldError {
+  const { keyword, instancePath, params } = error;
+  const field = instancePath.slice(1).replaceAll("/", ".");
+  switch (keyword) {
+    case "required":
+      return { field: String(params["missingProperty"]), code: "required", message: "is required" };
+    case "additionalProperties":
+      return {
+        field: String(params["additionalProperty"]).slice(0, NAME_LENGTH_MAX).toWellFormed(),
+        code: "unknown_field",
+        message: "is not a field of this request",
+      };
+    case "type":
+      return { field, code: "wrong_type", message: `must be ${article(String(params["type"]))}` };
+    case "minLength":
+      return { field, code: "too_short", message: "must not be empty" };
+    case "maxLength":
+      return { field, code: "too_long", message: `must have at most ${params["limit"]} characters` };
+    case "minimum":
+      return { field, code: "too_small", message: `must be at least ${params["limit"]}` };
+    case "maximum":
+      return { field, code: "too_large", message: `must be at most ${params["limit"]}` };
+    default:
+      return { field, code: "wrong_form", message: error.message ?? "is not valid" };
+  }
+}
+
+function article(type: string): string {
+  return `${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
+}

@@ -1,0 +1,46 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
+import type { FastifyRequest } from "fastify";
+import { Problem } from "./problem.ts";
+
+/**
+ * Spec 1: the service must not be called from a browser. Browsers cannot hide these two headers. `Sec-Fetch-Mode`
+ * is no sign of one: Node's own fetch sends it.
+ */
+export function refuseBrowsers(request: FastifyRequest): void {
+  if (request.headers.origin === undefined && request.headers["sec-fetch-site"] === undefined) return;
+  throw new Problem("browser_not_allowed", {
+    detail: "Call Purser from your backend: an API key can spend credits and must never reach a browser.",
+  });
+}
+
+export type ProxyTrust = (address: string | undefined) => boolean;
+
+/** Refuses what a trusted proxy says came over plain http: the API key has travelled in the clear. */
+export function refusePlainHttp(request: FastifyRequest, isTrusted: ProxyTrust): void {
+  const forwarded = request.headers["x-forwarded-proto"];
+  if (forwarded === undefined || !isTrusted(request.socket.remoteAddress)) return;
+  // The nearest proxy appends last, and it is the one we trust.
+  const nearest = String(forwarded).split(",").at(-1)?.trim().toLowerCase();
+  if (nearest !== "http") return;
+  throw new Problem("tls_required", {
+    detail:
+      "This call came over plain http, so its API key may have been read on the way. Use https, and rotate the key.",
+  });
+}
+
+/** From `TRUST_PROXY`: addresses and CIDR ranges. */
+export function trustProxies(ranges: readonly string[]): ProxyTrust {
+  const trusted = new BlockList();
+  for (const range of ranges) {
+    const [address = "", prefix] = range.split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    if (isIP(address) === 0) throw new Error(`not an address or range: ${range}`);
+    if (prefix === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => {
+    if (address === undefined) return false;
+    const plain = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
+    return trusted.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
+  };
+}

@@ -1,0 +1,37 @@
+import { createServer, type Server } from "node:http";
+import type { FastifyInstance } from "fastify";
+import type { Metrics } from "./metrics.ts";
+
+/** Ready until it is told to stop. A database that is down is no reason: every replica shares that fault. */
+export class Readiness {
+  isStopping = false;
+}
+
+export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
+  app.get("/livez", { schema: { hide: true } }, () => "ok\n");
+  app.get("/readyz", { schema: { hide: true } }, (_request, reply) =>
+    readiness.isStopping ? reply.code(503).send("stopping\n") : reply.send("ok\n"),
+  );
+}
+
+/** Health and metrics on a port of their own, which needs no way in from outside. */
+export function createHealthServer(readiness: Readiness, metrics: Metrics): Server {
+  return createServer(async (request, response) => {
+    switch (request.url) {
+      case "/livez":
+        response.end("ok\n");
+        return;
+      case "/readyz":
+        response.statusCode = readiness.isStopping ? 503 : 200;
+        response.end(readiness.isStopping ? "stopping\n" : "ok\n");
+        return;
+      case "/metrics":
+        response.setHeader("content-type", metrics.registry.contentType);
+        response.end(await metrics.registry.metrics());
+        return;
+      default:
+        response.statusCode = 404;
+        response.end("not found\n");
+    }
+  });
+}

@@ -1,0 +1,67 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** What `/metrics` shows. Label values come from fixed sets: a caller cannot make a new series. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests: Counter<"route" | "status" | "code">;
+  readonly #durations: Histogram<"route">;
+  readonly #batchSizes: Histogram;
+  readonly #batchDurations: Histogram;
+  readonly #batchFailures: Counter<"kind">;
+
+  constructor(queueLengths: () => readonly number[]) {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.#requests = new Counter({
+      name: "purser_requests_total",
+      help: "Requests answered, by route, status and problem code",
+      labelNames: ["route", "status", "code"],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: "purser_request_seconds",
+      help: "Time from the first byte to the answer",
+      labelNames: ["route"],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    });
+    this.#batchSizes = new Histogram({
+      name: "purser_batch_requests",
+      help: "Requests committed in one transaction",
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+      registers,
+    });
+    this.#batchDurations = new Histogram({
+      name: "purser_batch_seconds",
+      help: "Time of one transaction, commit included",
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    });
+    this.#batchFailures = new Counter({
+      name: "purser_batch_failures_total",
+      help: "Transactions that failed, by kind",
+      labelNames: ["kind"],
+      registers,
+    });
+    const gauge: Gauge = new Gauge({
+      name: "purser_queue_requests",
+      help: "Requests that wait in the lanes",
+      registers,
+      collect: () => gauge.set(queueLengths().reduce((sum, length) => sum + length, 0)),
+    });
+  }
+
+  request(request: { route: string; status: number; code: string | null; durationMs: number }): void {
+    this.#requests.inc({ route: request.route, status: request.status, code: request.code ?? "" });
+    this.#durations.observe({ route: request.route }, request.durationMs / 1000);
+  }
+
+  batch(batch: { size: number; durationMs: number }): void {
+    this.#batchSizes.observe(batch.size);
+    this.#batchDurations.observe(batch.durationMs / 1000);
+  }
+
+  batchFailure(kind: string): void {
+    this.#batchFailures.inc({ kind });
+  }
+}

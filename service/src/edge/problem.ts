@@ -1,0 +1,69 @@
+import type { FastifyReply } from "fastify";
+
+/** Every error a caller can meet. `code` is the contract; each has its page under docs/errors. */
+export const PROBLEMS = {
+  invalid_json: { status: 400, title: "The body is not valid JSON" },
+  invalid_request: { status: 400, title: "The request is not valid" },
+  api_key_missing: { status: 401, title: "An API key is required" },
+  api_key_invalid: { status: 401, title: "The API key is not valid" },
+  scope_missing: { status: 403, title: "The API key may not use this endpoint" },
+  browser_not_allowed: { status: 403, title: "Purser must not be called from a browser" },
+  tls_required: { status: 403, title: "HTTPS is required" },
+  not_found: { status: 404, title: "There is nothing at this path" },
+  method_not_allowed: { status: 405, title: "This path takes another method" },
+  idempotency_key_reused: { status: 409, title: "The idempotency key was used for another request" },
+  body_too_large: { status: 413, title: "The body is too large" },
+  unsupported_media_type: { status: 415, title: "The body must be application/json" },
+  timestamp_out_of_range: { status: 422, title: "The timestamp is too far from now" },
+  metadata_limit_exceeded: { status: 422, title: "The metadata exceeds a limit of the workspace plan" },
+  rate_limited: { status: 429, title: "Too many requests with this API key" },
+  internal_error: { status: 500, title: "Purser failed, and the request was not executed" },
+  overloaded: { status: 503, title: "Purser is overloaded, and the request was not executed" },
+  unavailable: { status: 503, title: "Purser cannot reach its database, and the request was not executed" },
+  outcome_unknown: { status: 503, title: "Purser lost its database while executing the request" },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export type FieldError = { readonly field: string; readonly code: string; readonly message: string };
+
+export type ProblemDetails = {
+  readonly detail: string;
+  readonly errors?: readonly FieldError[];
+  /** Members beyond the standard ones, such as `conflict` of a reused key. */
+  readonly extra?: Readonly<Record<string, string | number>>;
+  readonly retryAfterSeconds?: number;
+};
+
+/** Thrown by guards and operations, turned into a reply in one place. */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly code: ProblemCode;
+  readonly details: ProblemDetails;
+
+  constructor(code: ProblemCode, details: ProblemDetails) {
+    super(details.detail);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export function replyWithProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { status, title } = PROBLEMS[problem.code];
+  const { detail, errors, extra, retryAfterSeconds } = problem.details;
+  if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfterSeconds);
+  if (status === 401) reply.header("www-authenticate", "Bearer");
+  const body = {
+    // Relative to the request: every installation carries the pages of its own release.
+    type: `/docs/errors/${problem.code}`,
+    title,
+    status,
+    detail,
+    code: problem.code,
+    requestId: reply.request.id,
+    ...(errors === undefined ? {} : { errors }),
+    ...extra,
+  };
+  reply.problemCode = problem.code;
+  return reply.code(status).header("content-type", "application/problem+json").send(JSON.stringify(body));
+}

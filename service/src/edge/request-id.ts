@@ -1,0 +1,13 @@
+import type { IncomingMessage } from "node:http";
+import { brandAs, type Instant } from "../words/brand.ts";
+import { publicId } from "../words/public-id.ts";
+import { uuidV7 } from "../words/uuid.ts";
+
+const FORM = /^[A-Za-z0-9._:+/=-]{1,128}$/;
+
+/** The caller's `X-Request-Id` when it is a plain word, so that both logs name the request alike; else one of ours. */
+export function chooseRequestId(request: IncomingMessage | { headers: IncomingMessage["headers"] }): string {
+  const given = request.headers["x-request-id"];
+  if (typeof given === "string" && FORM.test(given)) return given;
+  return publicId("req", uuidV7(brandAs<Instant>(Date.now())));
+}

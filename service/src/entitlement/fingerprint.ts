@@ -1,0 +1,23 @@
+import { hash } from "node:crypto";
+
+/** 16 bytes of SHA-256 name a key or a request; a chance collision is beyond 2^64 of them. */
+export type Fingerprint = Buffer;
+
+/**
+ * Of the validated request, not of its bytes: reordered fields and other spellings of a number are the same request.
+ * Takes each field as canonical JSON. A field equal to its default is left out by the caller, so that tomorrow's
+ * optional field changes no fingerprint of today.
+ */
+export function fingerprint(fields: Readonly<Record<string, string | null>>): Fingerprint {
+  let canonical = "";
+  for (const name of Object.keys(fields).sort()) {
+    const value = fields[name];
+    if (value === null || value === undefined) continue;
+    canonical += `${canonical === "" ? "{" : ","}${JSON.stringify(name)}:${value}`;
+  }
+  return shortHash(`${canonical}}`);
+}
+
+export function shortHash(text: string): Buffer {
+  return hash("sha256", text, "buffer").subarray(0, 16);
+}

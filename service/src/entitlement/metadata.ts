@@ -1,0 +1,62 @@
+import canonicalize from "canonicalize";
+import { assert } from "../words/assert.ts";
+
+/** A caller's JSON object, measured once, in the one text that is both fingerprinted and stored. */
+export type Metadata = {
+  readonly canonical: string;
+  readonly bytes: number;
+  readonly keys: number;
+  readonly depth: number;
+};
+
+export type MetadataLimits = {
+  readonly bytesMax: number;
+  readonly keysMax: number;
+  readonly depthMax: number;
+};
+
+/** Deeper than any workspace plan may allow; bounds our own recursion before anything else looks at the value. */
+export const METADATA_DEPTH_MAX = 32;
+
+export type ParsedMetadata =
+  | { kind: "none" }
+  | { kind: "metadata"; metadata: Metadata }
+  | { kind: "unusable"; problem: string };
+
+/** An empty object says nothing, and counts as absent. */
+export function parseMetadata(value: object): ParsedMetadata {
+  const count = { keys: 0, depth: 0 };
+  const problem = inspect(value, 1, count);
+  if (problem !== null) return { kind: "unusable", problem };
+  if (count.keys === 0) return { kind: "none" };
+  const canonical = canonicalize(value);
+  assert(canonical !== undefined, "a JSON object has a canonical form");
+  return {
+    kind: "metadata",
+    metadata: { canonical, bytes: Buffer.byteLength(canonical), keys: count.keys, depth: count.depth },
+  };
+}
+
+/** Text that PostgreSQL and JSON can both hold: no NUL, no half of a surrogate pair. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+function inspect(value: unknown, depth: number, count: { keys: number; depth: number }): string | null {
+  if (typeof value === "string")
+    return isStorableText(value) ? null : "holds a NUL or half of a surrogate pair";
+  if (typeof value === "number") {
+    const isExact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+    return isExact ? null : "holds a number beyond 2^53-1, which JSON readers would round";
+  }
+  if (typeof value !== "object" || value === null) return null;
+  if (depth > METADATA_DEPTH_MAX) return `is nested deeper than ${METADATA_DEPTH_MAX} levels`;
+  count.depth = Math.max(count.depth, depth);
+  const isArray = Array.isArray(value);
+  for (const [key, item] of Object.entries(value)) {
+    if (!isArray) count.keys += 1;
+    const problem = (isArray ? null : inspect(key, depth, count)) ?? inspect(item, depth + 1, count);
+    if (problem !== null) return problem;
+  }
+  return null;
+}

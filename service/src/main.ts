@@ -1,0 +1,105 @@
+#!/usr/bin/env node
+import { parseArgs } from "node:util";
+import { createProjectCommand } from "./commands/create-project.ts";
+import { devCommand } from "./commands/dev.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { migrateCommand } from "./commands/migrate.ts";
+import { serveCommand } from "./commands/serve.ts";
+import { readConfig, SETTINGS } from "./config.ts";
+import { VERSION } from "./version.ts";
+
+const HELP = `Purser ${VERSION}: usage metering and credit entitlements beside your own billing system
+
+Usage: purser <command> [options]
+
+Commands
+  dev                    everything at once for development: PostgreSQL, a project with keys, the service
+      --port N             listen on this port (3300)
+      --directory DIR      keep data and keys here (.purser)
+      --json               print one line of JSON when ready
+  migrate                bring the database up to this release; safe to repeat
+      --grant-to ROLE      also give ROLE the privileges the service needs, and no others
+  serve                  run the service
+  create-project NAME    make a project and print its API keys, once
+  doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
+  help, version
+
+Settings, from the environment
+${Object.entries(SETTINGS)
+  .map(([name, meaning]) => `  ${name.padEnd(15)} ${meaning}`)
+  .join("\n")}
+`;
+
+const print = (line: string): void => console.log(line);
+
+class UsageError extends Error {}
+
+async function main(args: string[]): Promise<void> {
+  const { values, positionals } = parse(args);
+  const [command, ...rest] = positionals;
+  if (values.help || command === "help" || command === undefined) return print(HELP);
+  if (rest.length > (command === "create-project" ? 1 : 0))
+    throw new UsageError(`unexpected: ${rest.join(" ")}`);
+  switch (command) {
+    case "version":
+      return print(VERSION);
+    case "dev":
+      return devCommand({
+        port: readPort(values.port),
+        json: values.json,
+        directory: values.directory,
+        print,
+      });
+    case "migrate":
+      return migrateCommand({
+        databaseUrl: readConfig().databaseUrl,
+        grantTo: values["grant-to"] ?? null,
+        print,
+      });
+    case "serve":
+      return serveCommand();
+    case "create-project": {
+      const [name] = rest;
+      if (name === undefined) throw new UsageError("create-project needs a name");
+      return createProjectCommand({ databaseUrl: readConfig().databaseUrl, name, print });
+    }
+    case "doctor": {
+      const isHealthy = await doctorCommand({ databaseUrl: readConfig().databaseUrl, print });
+      if (!isHealthy) process.exitCode = 1;
+      return;
+    }
+    default:
+      throw new UsageError(`there is no command ${JSON.stringify(command)}`);
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        json: { type: "boolean", default: false },
+        port: { type: "string", default: "3300" },
+        directory: { type: "string", default: ".purser" },
+        "grant-to": { type: "string" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(`not a port: ${text}`);
+  return port;
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const isUsage = error instanceof UsageError;
+  console.error(`purser: ${error instanceof Error ? error.message : String(error)}`);
+  if (isUsage) console.error("Try: purser help");
+  process.exit(isUsage ? 2 : 1);
+});

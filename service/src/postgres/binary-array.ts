@@ -1,0 +1,64 @@
+import type { Instant } from "../words/brand.ts";
+
+// Arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column; as text,
+// quoting and parsing those arrays took a quarter of the time of a whole batch on either side.
+
+const HEADER_BYTES = 20;
+const EPOCH_2000_MS = 946_684_800_000;
+
+export const integers = (values: readonly number[]): Buffer =>
+  fixed(23, 4, values, (buffer, value, at) => buffer.writeInt32BE(value, at));
+
+export const smallints = (values: readonly number[]): Buffer =>
+  fixed(21, 2, values, (buffer, value, at) => buffer.writeInt16BE(value, at));
+
+export const uuids = (values: readonly Buffer[]): Buffer =>
+  fixed(2950, 16, values, (buffer, value, at) => buffer.set(value, at));
+
+export const timestamps = (values: readonly Instant[]): Buffer =>
+  fixed(1184, 8, values, (buffer, value, at) => {
+    buffer.writeBigInt64BE(BigInt(value - EPOCH_2000_MS) * 1000n, at);
+  });
+
+export function texts(values: readonly (string | null)[]): Buffer {
+  let bytes = HEADER_BYTES;
+  for (const value of values) bytes += 4 + (value === null ? 0 : Buffer.byteLength(value));
+  const buffer = header(25, values.length, bytes);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    if (value === null) {
+      at = buffer.writeInt32BE(-1, at);
+      continue;
+    }
+    const length = buffer.write(value, at + 4);
+    buffer.writeInt32BE(length, at);
+    at += 4 + length;
+  }
+  return buffer;
+}
+
+function fixed<T>(
+  elementType: number,
+  width: number,
+  values: readonly T[],
+  write: (buffer: Buffer, value: T, at: number) => void,
+): Buffer {
+  const buffer = header(elementType, values.length, HEADER_BYTES + values.length * (4 + width));
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    buffer.writeInt32BE(width, at);
+    write(buffer, value, at + 4);
+    at += 4 + width;
+  }
+  return buffer;
+}
+
+function header(elementType: number, length: number, bytes: number): Buffer {
+  const buffer = Buffer.allocUnsafe(bytes);
+  buffer.writeInt32BE(length === 0 ? 0 : 1, 0); // dimensions
+  buffer.writeInt32BE(1, 4); // may hold nulls
+  buffer.writeInt32BE(elementType, 8);
+  buffer.writeInt32BE(length, 12);
+  buffer.writeInt32BE(1, 16); // lower bound
+  return length === 0 ? buffer.subarray(0, 12) : buffer;
+}

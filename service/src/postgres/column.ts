@@ -1,0 +1,28 @@
+import { assert } from "../words/assert.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+
+/** The one checked way from a column to a value: a bigint arrives as text and must not lose precision. */
+export function readInteger(value: unknown): number {
+  const number = typeof value === "string" ? Number(value) : value;
+  assert(typeof number === "number" && Number.isSafeInteger(number), `not a safe integer: ${String(value)}`);
+  return number;
+}
+
+export function readText(value: unknown): string {
+  assert(typeof value === "string", "not text");
+  return value;
+}
+
+export function readBytes(value: unknown): Buffer {
+  assert(Buffer.isBuffer(value), "not bytes");
+  return value;
+}
+
+/** Of a column written as `(extract(epoch from x) * 1000)::bigint`. */
+export function readInstant(value: unknown): Instant {
+  return brandAs<Instant>(readInteger(value));
+}
+
+export function readNullable<T>(value: unknown, read: (value: unknown) => T): T | null {
+  return value === null ? null : read(value);
+}

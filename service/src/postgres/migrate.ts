@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Client } from "pg";
+
+/** The two schemas: no statement, key or transaction of ours crosses from one into the other. */
+export const SCHEMAS = ["control", "cell"] as const;
+export type Schema = (typeof SCHEMAS)[number];
+
+export type Migration = { schema: Schema; number: number; name: string; checksum: string; sql: string };
+
+export type MigrationState =
+  | { kind: "current" }
+  | { kind: "behind"; pending: readonly Migration[] }
+  | { kind: "ahead"; name: string };
+
+export class MigrationRefused extends Error {
+  override readonly name = "MigrationRefused";
+}
+
+const DIRECTORY = join(import.meta.dirname, "../../migrations");
+
+/** Applies what is missing, each file in its own transaction, and returns their names. Safe to run twice at once. */
+export async function migrate(client: Client, directory = DIRECTORY): Promise<string[]> {
+  const applied: string[] = [];
+  for (const schema of SCHEMAS) {
+    const files = await listMigrations(schema, directory);
+    await inTransaction(client, () => client.query(bootstrap(schema)));
+    for (;;) {
+      const name = await inTransaction(client, () => applyNext(client, schema, files));
+      if (name === null) break;
+      applied.push(name);
+    }
+  }
+  return applied;
+}
+
+export async function readMigrationState(client: Client, directory = DIRECTORY): Promise<MigrationState> {
+  const pending: Migration[] = [];
+  for (const schema of SCHEMAS) {
+    const files = await listMigrations(schema, directory);
+    const exists = await client.query("select to_regclass($1) is not null as exists", [
+      `${schema}.migrations`,
+    ]);
+    const done = exists.rows[0]?.exists ? await countApplied(client, schema, files) : 0;
+    if (done > files.length) return { kind: "ahead", name: `${schema} ${done}` };
+    pending.push(...files.slice(done));
+  }
+  return pending.length === 0 ? { kind: "current" } : { kind: "behind", pending };
+}
+
+async function applyNext(
+  client: Client,
+  schema: Schema,
+  files: readonly Migration[],
+): Promise<string | null> {
+  const done = await countApplied(client, schema, files);
+  if (done > files.length) {
+    throw new MigrationRefused(
+      `the database has ${schema} migration ${done}, newer than this release knows: upgrade Purser`,
+    );
+  }
+  const next = files[done];
+  if (next === undefined) return null;
+  await client.query(next.sql);
+  await client.query(`insert into ${schema}.migrations (number, name, checksum) values ($1, $2, $3)`, [
+    next.number,
+    next.name,
+    next.checksum,
+  ]);
+  return `${schema}/${next.name}`;
+}
+
+/** How many are applied, all of them proven to be the very files of this release. */
+async function countApplied(client: Client, schema: Schema, files: readonly Migration[]): Promise<number> {
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    `select name, checksum from ${schema}.migrations order by number`,
+  );
+  for (const [index, row] of rows.entries()) {
+    const file = files[index];
+    if (file !== undefined && (file.name !== row.name || file.checksum !== row.checksum)) {
+      throw new MigrationRefused(`${schema}/${row.name} was changed after it was applied`);
+    }
+  }
+  return rows.length;
+}
+
+async function listMigrations(schema: Schema, directory: string): Promise<Migration[]> {
+  const names = (await readdir(join(directory, schema))).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const number = Number(name.slice(0, 6));
+      if (number !== index + 1) throw new MigrationRefused(`${schema}/${name} is out of sequence`);
+      const sql = await readFile(join(directory, schema, name), "utf8");
+      return { schema, number, name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+    }),
+  );
+}
+
+/** Under one lock for the whole database: of two migrators, the second waits and then finds nothing to do. */
+async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  await client.query("begin");
+  try {
+    await client.query("select pg_advisory_xact_lock(hashtextextended('purser.migrations', 0))");
+    // From here on a lock held elsewhere must not queue the whole service behind this migration.
+    await client.query("set local lock_timeout = '3s'");
+    const result = await work();
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+}
+
+function bootstrap(schema: Schema): string {
+  return `
+    create schema if not exists ${schema};
+    create table if not exists ${schema}.migrations (
+      number integer not null,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now(),
+      constraint migrations_pkey primary key (number)
+    );`;
+}

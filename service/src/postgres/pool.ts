@@ -1,0 +1,26 @@
+import pg from "pg";
+
+export type Pool = pg.Pool;
+
+/** Connections for everything but the lanes: control plane, jobs, commands. */
+export function openPool(options: {
+  url: string;
+  name: string;
+  sizeMax: number;
+  onIdleError: (error: Error) => void;
+}): Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.name,
+    max: options.sizeMax,
+    connectionTimeoutMillis: 1_000,
+    query_timeout: 5_000,
+    statement_timeout: 4_000,
+    keepAlive: true,
+  });
+  // Without a listener, a server restart while a connection idles would end the process.
+  pool.on("error", options.onIdleError);
+  // Between checkout and release the pool listens no longer; an error then also fails the query at hand.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}

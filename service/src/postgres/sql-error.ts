@@ -1,0 +1,45 @@
+import pg from "pg";
+
+/** What an error from the database means for the work that met it. */
+export type SqlFailure =
+  /** Another transaction was first, or two waited for each other: rolled back, and safe to run again. */
+  | { kind: "conflict"; constraint: string | null }
+  /** One of the rows is to blame: rolled back. */
+  | { kind: "bad_row"; constraint: string | null; column: string | null }
+  /** The server is busy or refuses for now: rolled back. */
+  | { kind: "busy" }
+  /** The connection is of no more use. Whether a commit that was under way took effect is not known. */
+  | { kind: "lost" }
+  /** A mistake of ours: rolled back. */
+  | { kind: "bug" };
+
+export function decodeSqlError(error: unknown): SqlFailure {
+  // Whatever is not an answer of the server (a reset, a time-out) leaves the connection in an unknown state.
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) return { kind: "lost" };
+  if (error.severity === "FATAL" || error.severity === "PANIC") return { kind: "lost" };
+  const { code } = error;
+  switch (code) {
+    case "23505": // unique_violation
+    case "40001": // serialization_failure
+    case "40P01": // deadlock_detected
+      return { kind: "conflict", constraint: error.constraint ?? null };
+    case "25006": // read_only_sql_transaction: this primary was demoted
+      return { kind: "lost" };
+    case "55P03": // lock_not_available
+    case "57014": // query_canceled
+      return { kind: "busy" };
+  }
+  switch (code.slice(0, 2)) {
+    case "22":
+    case "23":
+      return { kind: "bad_row", constraint: error.constraint ?? null, column: error.column ?? null };
+    case "53": // insufficient resources: disk, memory, connections
+      return { kind: "busy" };
+    case "08":
+    case "57": // operator intervention: shutdown, crash, starting up
+    case "58":
+      return { kind: "lost" };
+    default:
+      return { kind: "bug" };
+  }
+}

@@ -1,0 +1,51 @@
+import type { PoolClient } from "pg";
+import { commit } from "./commit.ts";
+import type { Pool } from "./pool.ts";
+import { decodeSqlError } from "./sql-error.ts";
+import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
+
+/** Runs `work` in one transaction and returns only what is certainly committed. */
+export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return withClient(pool, async (client) => {
+    await client.query("begin");
+    const result = await work(toTx(client));
+    await commit(client);
+    return result;
+  });
+}
+
+/** One statement of its own, for reads and for writes that stand alone. */
+export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return withClient(pool, (client) => work(toTx(client)));
+}
+
+async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(await mustDestroy(client, error));
+    throw error;
+  }
+}
+
+/** A client goes back to the pool only when the server itself answered, and its rollback was answered too. */
+async function mustDestroy(client: PoolClient, error: unknown): Promise<boolean> {
+  if (decodeSqlError(error).kind === "lost") return true;
+  try {
+    await client.query("rollback");
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function toTx(client: PoolClient): Tx {
+  return {
+    async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
+      return toRows(await client.query({ ...statement, values: [...parameters], rowMode: "array" }));
+    },
+  };
+}

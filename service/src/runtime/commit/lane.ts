@@ -1,0 +1,202 @@
+import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
+import type { Session } from "../../postgres/session.ts";
+import { decodeSqlError } from "../../postgres/sql-error.ts";
+import { assertNever } from "../../words/assert.ts";
+import { BoundedMap } from "../../words/bounded-map.ts";
+import { commitBatch, type KnownCustomers } from "./commit-batch.ts";
+import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
+
+export type LaneOptions = {
+  readonly openSession: () => Promise<Session>;
+  readonly onBatch: (batch: { size: number; durationMs: number }) => void;
+  readonly onFailure: (failure: { kind: string; error: unknown }) => void;
+};
+
+const BATCH_SIZE_MAX = 300;
+const QUEUE_LENGTH_MAX = 2_000;
+const QUEUE_AGE_MAX_MS = 2_000;
+const RERUNS_MAX = 3;
+/** How long a broken connection is retried before callers hear of it: with the rest, under a second. */
+const RETRY_WINDOW_MS = 500;
+const RETRY_PAUSE_MS = 50;
+const RECONNECT_PAUSE_MS = 200;
+const KNOWN_CUSTOMERS_MAX = 50_000;
+
+type Attempt =
+  | { kind: "done"; outcomes: readonly Outcome[] }
+  | { kind: "rerun" | "bad_row" | "busy" | "lost" | "unknown" | "bug"; error: unknown };
+
+/**
+ * One connection and one queue. An idle lane takes whatever waits and commits it as one transaction; meanwhile the
+ * queue grows, so batches grow with the load, and a lone request waits for no timer.
+ */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #queue: Pending[] = [];
+  readonly #known: KnownCustomers = new BoundedMap(KNOWN_CUSTOMERS_MAX);
+  readonly #ageTimer: NodeJS.Timeout;
+  #session: Session | null = null;
+  #isBusy = false;
+  #isDown = false;
+  #isClosed = false;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#ageTimer = setInterval(() => this.#refuseAged(), QUEUE_AGE_MAX_MS / 8).unref();
+  }
+
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  submit(request: RuntimeRequest): Promise<Outcome> {
+    if (this.#isDown || this.#isClosed) return Promise.resolve({ kind: "unavailable" });
+    if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
+    return new Promise((settle) => {
+      const enqueuedAtMs = performance.now();
+      this.#queue.push({ request, enqueuedAtMs, settle, name: null, isUncertain: false });
+      if (this.#isBusy) return;
+      this.#isBusy = true;
+      // Not at once: the other requests that arrived in this turn of the event loop join the batch.
+      setImmediate(() => this.#drain());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#isBusy) await pause(5);
+    clearInterval(this.#ageTimer);
+    this.#session?.destroy();
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) await this.#commit(this.#queue.splice(0, BATCH_SIZE_MAX));
+    this.#isBusy = false;
+  }
+
+  /** Settles every request of the batch, one way or another. */
+  async #commit(batch: readonly Pending[]): Promise<void> {
+    const giveUpAtMs = performance.now() + RETRY_WINDOW_MS;
+    let reruns = 0;
+    for (;;) {
+      const attempt = await this.#attempt(batch);
+      if (attempt.kind === "done") return settleAll(batch, attempt.outcomes);
+      this.#options.onFailure(attempt);
+      switch (attempt.kind) {
+        case "rerun":
+          reruns += 1;
+          if (reruns > RERUNS_MAX) return refuse(batch, { kind: "overloaded" });
+          break;
+        case "bad_row":
+          if (batch.length === 1) return refuse(batch, { kind: "fault", error: attempt.error });
+          return this.#commitHalves(batch);
+        case "busy":
+          return refuse(batch, { kind: "overloaded" });
+        case "bug":
+          return refuse(batch, { kind: "fault", error: attempt.error });
+        case "lost":
+        case "unknown":
+          if (attempt.kind === "unknown") for (const pending of batch) pending.isUncertain = true;
+          if (performance.now() > giveUpAtMs) return this.#goDown(batch);
+          await pause(RETRY_PAUSE_MS);
+          break;
+        default:
+          assertNever(attempt);
+      }
+    }
+  }
+
+  async #attempt(batch: readonly Pending[]): Promise<Attempt> {
+    const startedAtMs = performance.now();
+    let session: Session;
+    try {
+      session = await this.#openSession();
+    } catch (error) {
+      return { kind: "lost", error };
+    }
+    try {
+      const outcomes = await commitBatch(session, batch, this.#known);
+      this.#options.onBatch({ size: batch.length, durationMs: performance.now() - startedAtMs });
+      return { kind: "done", outcomes };
+    } catch (error) {
+      return this.#explain(session, error);
+    }
+  }
+
+  async #explain(session: Session, error: unknown): Promise<Attempt> {
+    if (error instanceof OutcomeUnknown) {
+      session.destroy();
+      return { kind: "unknown", error };
+    }
+    const failure = decodeSqlError(error);
+    // Also after a failed second trip, whose commit has rolled back already: then it changes nothing.
+    await session.rollback().catch(() => session.destroy());
+    switch (failure.kind) {
+      case "conflict":
+        return { kind: "rerun", error };
+      case "bad_row":
+        // A customer known here was erased meanwhile; the failed batch forgot it, and the rerun creates it anew.
+        return { kind: failure.column === "customer_number" ? "rerun" : "bad_row", error };
+      case "lost":
+        session.destroy();
+        return { kind: "lost", error };
+      default:
+        return { kind: failure.kind, error };
+    }
+  }
+
+  /** One row is to blame: halve until it stands alone, so that its neighbours are not refused with it. */
+  async #commitHalves(batch: readonly Pending[]): Promise<void> {
+    const middle = Math.ceil(batch.length / 2);
+    await this.#commit(batch.slice(0, middle));
+    await this.#commit(batch.slice(middle));
+  }
+
+  async #openSession(): Promise<Session> {
+    if (this.#session === null || !this.#session.isOpen) this.#session = await this.#options.openSession();
+    return this.#session;
+  }
+
+  /** The database is out of reach: everyone is told at once, and new requests too, until it is back. */
+  #goDown(batch: readonly Pending[]): void {
+    refuse(batch, { kind: "unavailable" });
+    refuse(this.#queue.splice(0), { kind: "unavailable" });
+    if (this.#isDown) return;
+    this.#isDown = true;
+    void this.#comeBack();
+  }
+
+  async #comeBack(): Promise<void> {
+    while (this.#isDown && !this.#isClosed) {
+      await pause(RECONNECT_PAUSE_MS);
+      await this.#openSession().then(
+        () => {
+          this.#isDown = false;
+        },
+        () => {},
+      );
+    }
+  }
+
+  #refuseAged(): void {
+    const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
+    let count = 0;
+    while ((this.#queue[count]?.enqueuedAtMs ?? Number.POSITIVE_INFINITY) < oldestMs) count += 1;
+    refuse(this.#queue.splice(0, count), { kind: "overloaded" });
+  }
+}
+
+function settleAll(batch: readonly Pending[], outcomes: readonly Outcome[]): void {
+  for (const [index, pending] of batch.entries()) {
+    pending.settle(outcomes[index] ?? { kind: "fault", error: new Error("a request without an outcome") });
+  }
+}
+
+/** What was perhaps committed is not refused: its caller hears that the outcome is unknown. */
+function refuse(batch: readonly Pending[], outcome: Outcome): void {
+  for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,64 @@
+import type { FastifyReply } from "fastify";
+import { Problem } from "../edge/problem.ts";
+import { renderAnswer, UnknownAnswerFormat } from "../entitlement/answer.ts";
+import { assertNever } from "../words/assert.ts";
+import { formatTimestamp } from "../words/timestamp.ts";
+import type { Outcome } from "./commit/request.ts";
+
+/** From an outcome to what the caller reads: an answer, or the problem to throw. */
+export function replyWithOutcome(reply: FastifyReply, outcome: Outcome): FastifyReply {
+  if (outcome.kind !== "answered") throw toProblem(outcome);
+  if (outcome.replayed) reply.header("idempotent-replayed", "true");
+  return reply.header("content-type", "application/json; charset=utf-8").send(render(outcome));
+}
+
+function render(outcome: Extract<Outcome, { kind: "answered" }>): string {
+  try {
+    return renderAnswer(outcome.answer);
+  } catch (error) {
+    if (!(error instanceof UnknownAnswerFormat)) throw error;
+    throw new Problem("unavailable", {
+      detail: "This answer was stored by a newer release that is being rolled out. Try again.",
+      retryAfterSeconds: 1,
+    });
+  }
+}
+
+function toProblem(outcome: Exclude<Outcome, { kind: "answered" }>): unknown {
+  switch (outcome.kind) {
+    case "key_reused":
+      return new Problem("idempotency_key_reused", {
+        detail: `This idempotency key was already used with another ${outcome.conflict}. Nothing was executed. Use a new key for a new request.`,
+        extra: { conflict: outcome.conflict },
+      });
+    case "timestamp_out_of_range":
+      return new Problem("timestamp_out_of_range", {
+        detail: `\`timestamp\` must lie between ${formatTimestamp(outcome.earliest)} and ${formatTimestamp(outcome.latest)}.`,
+      });
+    case "metadata_limit_exceeded":
+      return new Problem("metadata_limit_exceeded", {
+        detail: `\`metadata\` has ${outcome.actual} ${outcome.limit}, and the workspace plan allows ${outcome.max}.`,
+        extra: { limit: outcome.limit, max: outcome.max, actual: outcome.actual },
+      });
+    case "overloaded":
+      return new Problem("overloaded", {
+        detail: "Nothing was executed. Try again shortly.",
+        retryAfterSeconds: 1,
+      });
+    case "unavailable":
+      return new Problem("unavailable", {
+        detail: "Nothing was executed. Try again shortly.",
+        retryAfterSeconds: 1,
+      });
+    case "outcome_unknown":
+      return new Problem("outcome_unknown", {
+        detail:
+          "The request may or may not have been executed. With an idempotency key it is safe to try again.",
+        retryAfterSeconds: 1,
+      });
+    case "fault":
+      return outcome.error;
+    default:
+      return assertNever(outcome);
+  }
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import Fastify, { type FastifyInstance, LogController } from "fastify";
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import { admitRuntimeCallers } from "./edge/admit.ts";
+import type { ApiKeyCache } from "./edge/api-key-cache.ts";
+import { describeApi, serveDocs } from "./edge/docs.ts";
+import { answerErrors } from "./edge/errors.ts";
+import { trustProxies } from "./edge/guard.ts";
+import { type Readiness, serveHealth } from "./edge/health.ts";
+import type { Metrics } from "./edge/metrics.ts";
+import { observeRequests } from "./edge/observe.ts";
+import { acceptOnlyJson, BODY_BYTES_MAX } from "./edge/parse.ts";
+import "./edge/request-context.ts";
+import { chooseRequestId } from "./edge/request-id.ts";
+import type { Lanes } from "./runtime/commit/lanes.ts";
+import { eventsRoute } from "./runtime/events/route.ts";
+import { VERSION } from "./version.ts";
+
+export type ServerParts = {
+  readonly config: Pick<Config, "trustProxy" | "tls">;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly keys: ApiKeyCache;
+  readonly lanesOf: (cell: string) => Lanes;
+};
+
+/** The whole route table on one screen. */
+export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
+  const app = createApp(parts);
+  acceptOnlyJson(app);
+  observeRequests(app, parts.log, parts.metrics);
+  answerErrors(app, new Map([["/v1/events", "POST"]]));
+  await describeApi(app, VERSION);
+
+  await app.register(async (runtime) => {
+    admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: trustProxies(parts.config.trustProxy) });
+    runtime.route(eventsRoute(parts.lanesOf));
+  });
+  serveHealth(app, parts.readiness);
+  await serveDocs(app);
+
+  await app.ready();
+  return app;
+}
+
+function createApp({ config, log }: ServerParts): FastifyInstance {
+  return Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    requestIdHeader: false,
+    genReqId: chooseRequestId,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: 10_000,
+    http: { headersTimeout: 5_000 },
+    forceCloseConnections: "idle",
+    // A request that arrives while we stop is still served, on a connection that then closes.
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => {
+      // Not even HTTP: there is no request to answer, and nothing of it to log.
+      const status =
+        "code" in error && error.code === "HPE_HEADER_OVERFLOW"
+          ? "431 Request Header Fields Too Large"
+          : "400 Bad Request";
+      if (socket.writable)
+        socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      socket.destroy();
+    },
+    ajv: {
+      customOptions: {
+        // Strict: what a caller sends is what is judged, never a guess at what was meant.
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        allErrors: true,
+      },
+      // Times are read by our own parser, which can say what is wrong with one.
+      onCreate: (ajv) => ajv.addFormat("date-time", true),
+    },
+    ...(config.tls === null
+      ? {}
+      : { https: { cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) } }),
+  }) as unknown as FastifyInstance;
+}

@@ -1,0 +1,90 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import { ApiKeyCache } from "./edge/api-key-cache.ts";
+import { createHealthServer, Readiness } from "./edge/health.ts";
+import { Metrics } from "./edge/metrics.ts";
+import { keepPartitions } from "./jobs/keep-partitions.ts";
+import { schedule } from "./jobs/schedule.ts";
+import { openPool } from "./postgres/pool.ts";
+import { Session } from "./postgres/session.ts";
+import { single } from "./postgres/transaction.ts";
+import { Lanes } from "./runtime/commit/lanes.ts";
+import { buildServer } from "./server.ts";
+import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
+
+const LAST_USE_EVERY_MS = 10_000;
+const PARTITIONS_EVERY_MS = 6 * 3_600_000;
+const CONNECT_TIMEOUT_MS = 400;
+
+export type Service = {
+  readonly url: string;
+  readonly metricsUrl: string;
+  /** Finishes what was accepted, then lets go of everything. */
+  stop(): Promise<void>;
+};
+
+/** Puts the parts together, and takes them apart again in the opposite order. */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const pool = openPool({
+    url: config.databaseUrl,
+    name: "purser",
+    sizeMax: 4,
+    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+  });
+  await keepPartitions(pool);
+
+  const readiness = new Readiness();
+  const metrics = new Metrics(() => lanes.queueLengths());
+  const lanes = new Lanes(config.lanes, {
+    openSession: () =>
+      Session.open({ url: config.databaseUrl, name: "purser lane", connectTimeoutMs: CONNECT_TIMEOUT_MS }),
+    onBatch: (batch) => metrics.batch(batch),
+    onFailure: ({ kind, error }) => {
+      metrics.batchFailure(kind);
+      log.warn({ kind, err: error }, "a batch failed");
+    },
+  });
+  const keys = new ApiKeyCache({
+    find: (secretHash) => single(pool, (tx) => findLiveApiKey(tx, secretHash)),
+    touch: (ids) => single(pool, (tx) => touchApiKeys(tx, ids)),
+  });
+  const jobs = schedule(
+    [
+      { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
+      { name: "last use of keys", everyMs: LAST_USE_EVERY_MS, run: () => keys.flushLastUse() },
+    ],
+    (name, error) => log.warn({ job: name, err: error }, "a job failed"),
+  );
+
+  // One cell by default: every project is in it.
+  const app = await buildServer({ config, log, metrics, readiness, keys, lanesOf: () => lanes });
+  const health = createHealthServer(readiness, metrics);
+  const url = await app.listen({ host: config.host, port: config.port });
+  const metricsUrl = await listen(health, config.metricsHost, config.metricsPort);
+
+  return {
+    url,
+    metricsUrl,
+    async stop() {
+      readiness.isStopping = true;
+      await app.close();
+      await lanes.close();
+      jobs.stop();
+      await keys.flushLastUse().catch(() => {});
+      await pool.end();
+      await new Promise((resolve) => health.close(resolve));
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      const address = server.address() as AddressInfo;
+      resolve(`http://${host}:${address.port}`);
+    });
+  });
+}

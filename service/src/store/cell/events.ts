@@ -1,0 +1,91 @@
+import { integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
+import { readInteger } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { CustomerId, EnvironmentId, EventKey, Instant, Quantity } from "../../words/brand.ts";
+import type { Uuid } from "../../words/uuid.ts";
+
+export type EventRow = {
+  readonly recordedAt: Instant;
+  readonly id: Uuid;
+  readonly environmentId: EnvironmentId;
+  readonly customerId: CustomerId;
+  readonly event: EventKey;
+  readonly quantity: Quantity;
+  readonly occurredAt: Instant;
+  readonly metadata: string | null;
+  readonly requestId: string;
+};
+
+const INSERT = statement(
+  "events.insert",
+  `
+  insert into cell.events
+    (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, metadata, request_id)
+  select
+    e.recorded_at,
+    e.id,
+    e.environment_id,
+    (
+      select c.number
+      from cell.customers as c
+      where c.environment_id = e.environment_id
+        and c.customer_id = e.customer_id
+    ),
+    e.event,
+    e.quantity,
+    e.occurred_at,
+    e.metadata::jsonb,
+    e.request_id
+  from unnest(
+    $1::timestamptz[], $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::timestamptz[],
+    $8::text[], $9::text[]
+  ) as e (recorded_at, id, environment_id, customer_id, event, quantity, occurred_at, metadata, request_id)`,
+);
+
+/** A customer that does not exist makes `customer_number` null, and the whole statement fails on it. */
+export async function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<void> {
+  await tx.run(INSERT, [
+    timestamps(events.map((event) => event.recordedAt)),
+    uuids(events.map((event) => event.id)),
+    integers(events.map((event) => event.environmentId)),
+    texts(events.map((event) => event.customerId)),
+    texts(events.map((event) => event.event)),
+    integers(events.map((event) => event.quantity)),
+    timestamps(events.map((event) => event.occurredAt)),
+    texts(events.map((event) => event.metadata)),
+    texts(events.map((event) => event.requestId)),
+  ]);
+}
+
+const LOCK_STORED = statement(
+  "events.lock_stored",
+  `
+  select s.position
+  from unnest($1::timestamptz[], $2::uuid[]) with ordinality as s (recorded_at, id, position)
+  cross join lateral (
+    select e.id
+    from cell.events as e
+    where e.recorded_at = s.recorded_at
+      and e.id = s.id
+    for update
+  ) as e`,
+);
+
+export type EventName = { readonly recordedAt: Instant; readonly id: Uuid };
+
+/**
+ * Which of these are stored. Asked only after a commit of unknown outcome. Locking writes to the log, so that the
+ * commit of this transaction waits for the standby, which then has the events too.
+ */
+export async function lockStoredEvents(tx: Tx, events: readonly EventName[]): Promise<Set<EventName>> {
+  const { rows } = await tx.run(LOCK_STORED, [
+    timestamps(events.map((event) => event.recordedAt)),
+    uuids(events.map((event) => event.id)),
+  ]);
+  const stored = new Set<EventName>();
+  for (const row of rows) {
+    const event = events[readInteger(row[0]) - 1];
+    if (event !== undefined) stored.add(event);
+  }
+  return stored;
+}

@@ -1,0 +1,109 @@
+import type { StoredAnswer } from "../../entitlement/answer.ts";
+import type { Fingerprint } from "../../entitlement/fingerprint.ts";
+import { integers, smallints, texts, uuids } from "../../postgres/binary-array.ts";
+import { readBytes, readInteger, readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import {
+  brandAs,
+  type EnvironmentId,
+  type IdempotencyKey,
+  type Instant,
+  type ProjectId,
+} from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+
+export type Endpoint = "consume" | "events";
+
+/** Spec 4.1 rule 1: a key is one of the project's, whichever API key or environment it came with. */
+export type KeyName = {
+  readonly projectId: ProjectId;
+  readonly key: IdempotencyKey;
+  readonly keyHash: Buffer;
+};
+
+export type KeyedRequest = KeyName & {
+  readonly environmentId: EnvironmentId;
+  readonly endpoint: Endpoint;
+  readonly fingerprint: Fingerprint;
+  readonly answer: StoredAnswer;
+};
+
+const ENDPOINT_NUMBER = { consume: 2, events: 3 } as const satisfies Record<Endpoint, number>;
+
+const LOCK = statement(
+  "keyed_requests.lock",
+  `
+  select
+    k.project_id,
+    uuid_send(k.key_hash),
+    r.environment_id,
+    r.endpoint,
+    uuid_send(r.fingerprint),
+    r.answer_format,
+    uuid_send(r.subject_id),
+    r.key
+  from unnest($1::integer[], $2::uuid[]) as k (project_id, key_hash)
+  cross join lateral (
+    select q.environment_id, q.endpoint, q.fingerprint, q.answer_format, q.subject_id, q.key
+    from cell.keyed_requests as q
+    where q.project_id = k.project_id
+      and q.key_hash = k.key_hash
+    for update
+  ) as r`,
+);
+
+/**
+ * What is stored under these keys, which must come sorted. A plain read could show a row that a synchronous standby
+ * lacks; the lock makes this transaction's commit wait until it has it. The lateral look-up touches one partition
+ * a key, where `= any(…)` would probe all sixteen for each.
+ */
+export async function lockKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promise<KeyedRequest[]> {
+  const { rows } = await tx.run(LOCK, [
+    integers(keys.map((key) => key.projectId)),
+    uuids(keys.map((key) => key.keyHash)),
+  ]);
+  return rows.map(([projectId, keyHash, environmentId, endpoint, fingerprint, format, subjectId, key]) => ({
+    projectId: brandAs<ProjectId>(readInteger(projectId)),
+    keyHash: readBytes(keyHash),
+    key: brandAs<IdempotencyKey>(readText(key)),
+    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+    endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
+    fingerprint: readBytes(fingerprint),
+    answer: { format: readInteger(format), subjectId: readBytes(subjectId) },
+  }));
+}
+
+const INSERT = statement(
+  "keyed_requests.insert",
+  `
+  insert into cell.keyed_requests
+    (project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key)
+  select k.project_id, k.key_hash, k.environment_id, $9::timestamptz, k.fingerprint, k.subject_id, k.endpoint,
+    k.answer_format, k.key
+  from unnest(
+    $1::integer[], $2::uuid[], $3::integer[], $4::uuid[], $5::uuid[], $6::smallint[], $7::smallint[], $8::text[]
+  ) as k (project_id, key_hash, environment_id, fingerprint, subject_id, endpoint, answer_format, key)`,
+);
+
+/** Plainly, in sorted order: a key that another process stored meanwhile fails the statement, and the batch reruns. */
+export async function insertKeyedRequests(
+  tx: Tx,
+  requests: readonly KeyedRequest[],
+  recordedAt: Instant,
+): Promise<void> {
+  await tx.run(INSERT, [
+    integers(requests.map((request) => request.projectId)),
+    uuids(requests.map((request) => request.keyHash)),
+    integers(requests.map((request) => request.environmentId)),
+    uuids(requests.map((request) => request.fingerprint)),
+    uuids(requests.map((request) => request.answer.subjectId)),
+    smallints(requests.map((request) => ENDPOINT_NUMBER[request.endpoint])),
+    smallints(requests.map((request) => request.answer.format)),
+    texts(requests.map((request) => request.key)),
+    formatTimestamp(recordedAt),
+  ]);
+}
+
+export function compareKeys(a: KeyName, b: KeyName): number {
+  return a.projectId - b.projectId || a.keyHash.compare(b.keyHash);
+}

@@ -1,0 +1,125 @@
+import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { EnvironmentKind } from "../../words/api-key.ts";
+import { assert } from "../../words/assert.ts";
+import { brandAs, type EnvironmentId, type ProjectId } from "../../words/brand.ts";
+
+export const SCOPES = ["check", "consume", "events"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** All that a request needs to know of its key: whose it is, what it may do, and within which limits. */
+export type ApiKey = {
+  readonly id: number;
+  readonly projectId: ProjectId;
+  readonly environmentId: EnvironmentId;
+  readonly environmentKind: EnvironmentKind;
+  readonly cell: string;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly metadataLimits: { readonly bytesMax: number; readonly keysMax: number; readonly depthMax: number };
+  readonly requestsPerSecondMax: number | null;
+  /** By the database's clock, as a duration, so that this machine's clock does not matter. Null: no end. */
+  readonly expiresInMs: number | null;
+};
+
+const FIND_LIVE = statement(
+  "api_keys.find_live",
+  `
+  select
+    k.id,
+    k.project_id,
+    k.environment_id,
+    e.kind,
+    p.cell,
+    array_to_string(k.scopes, ','),
+    l.metadata_bytes_max,
+    l.metadata_keys_max,
+    l.metadata_depth_max,
+    l.requests_per_second_max,
+    (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint
+  from control.api_keys as k
+  join control.environments as e on e.id = k.environment_id
+  join control.projects as p on p.id = k.project_id
+  join control.workspaces as w on w.id = p.workspace_id
+  join control.workspace_plans as l on l.key = w.plan_key
+  where k.secret_hash = $1
+    and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > clock_timestamp())`,
+);
+
+/** Revoked, expired and never issued are one answer: nobody learns which. */
+export async function findLiveApiKey(tx: Tx, secretHash: Buffer): Promise<ApiKey | null> {
+  const { rows } = await tx.run(FIND_LIVE, [secretHash]);
+  const row = rows[0];
+  if (row === undefined) return null;
+  const [id, projectId, environmentId, kind, cell, scopes, bytesMax, keysMax, depthMax, rate, expiresInMs] =
+    row;
+  return {
+    id: readInteger(id),
+    projectId: brandAs<ProjectId>(readInteger(projectId)),
+    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+    environmentKind: readKind(kind),
+    cell: readText(cell),
+    scopes: new Set(SCOPES.filter((scope) => readText(scopes).split(",").includes(scope))),
+    metadataLimits: {
+      bytesMax: readInteger(bytesMax),
+      keysMax: readInteger(keysMax),
+      depthMax: readInteger(depthMax),
+    },
+    requestsPerSecondMax: readNullable(rate, readInteger),
+    expiresInMs: readNullable(expiresInMs, readInteger),
+  };
+}
+
+const INSERT = statement(
+  "api_keys.insert",
+  `
+  insert into control.api_keys (project_id, environment_id, name, secret_hash, last_four, scopes)
+  values ($1, $2, $3, $4, $5, $6)
+  returning id`,
+);
+
+export type NewApiKey = {
+  readonly projectId: ProjectId;
+  readonly environmentId: EnvironmentId;
+  readonly name: string;
+  readonly secretHash: Buffer;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+};
+
+export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<number> {
+  const parameters = [key.projectId, key.environmentId, key.name, key.secretHash, key.lastFour, key.scopes];
+  const { rows } = await tx.run(INSERT, parameters);
+  return readInteger(rows[0]?.[0]);
+}
+
+const REVOKE = statement(
+  "api_keys.revoke",
+  `
+  update control.api_keys
+  set revoked_at = clock_timestamp()
+  where id = $1
+    and revoked_at is null`,
+);
+
+export async function revokeApiKey(tx: Tx, id: number): Promise<void> {
+  await tx.run(REVOKE, [id]);
+}
+
+const TOUCH = statement(
+  "api_keys.touch",
+  `
+  update control.api_keys
+  set last_used_at = clock_timestamp()
+  where id = any($1::integer[])`,
+);
+
+/** Last use, for people to see which key is idle. Written in batches; a crash loses some seconds of it. */
+export async function touchApiKeys(tx: Tx, ids: readonly number[]): Promise<void> {
+  await tx.run(TOUCH, [[...ids].sort((a, b) => a - b)]);
+}
+
+function readKind(value: unknown): EnvironmentKind {
+  assert(value === "test" || value === "live", "an environment is test or live");
+  return value;
+}

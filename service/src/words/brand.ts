@@ -1,0 +1,20 @@
+declare const brand: unique symbol;
+
+/** A string or number that was parsed at the edge. `brandAs` is the one place where such a value is made. */
+export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+export function brandAs<B extends Brand<string | number, string>>(
+  value: B extends string ? string : number,
+): B {
+  return value as unknown as B;
+}
+
+export type CustomerId = Brand<string, "CustomerId">;
+export type EventKey = Brand<string, "EventKey">;
+export type IdempotencyKey = Brand<string, "IdempotencyKey">;
+export type Quantity = Brand<number, "Quantity">;
+export type ProjectId = Brand<number, "ProjectId">;
+export type EnvironmentId = Brand<number, "EnvironmentId">;
+
+/** Milliseconds since 1970 in UTC. Every time inside the service is one of these. */
+export type Instant = Brand<number, "Instant">;

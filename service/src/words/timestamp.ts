@@ -1,0 +1,44 @@
+import { brandAs, type Instant } from "./brand.ts";
+
+export type ParsedTimestamp =
+  | { kind: "instant"; at: Instant }
+  | { kind: "no_offset" }
+  | { kind: "not_a_timestamp" };
+
+const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?$/;
+
+/** RFC 3339 with up to 9 decimals, of which milliseconds are kept. A time without an offset is nobody's time. */
+export function parseTimestamp(text: string): ParsedTimestamp {
+  const match = FORM.exec(text);
+  if (match === null) return { kind: "not_a_timestamp" };
+  const [, year, month, day, hour, minute, second, decimals, offset] = match;
+  if (offset === undefined) return { kind: "no_offset" };
+  const local = Date.UTC(
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+  );
+  // Date.UTC rolls 31 February over into March: only a date that survives the round trip exists.
+  if (Number(year) < 1000 || new Date(local).toISOString().slice(0, 19) !== text.slice(0, 19).toUpperCase()) {
+    return { kind: "not_a_timestamp" };
+  }
+  const offsetMinutes = parseOffsetMinutes(offset);
+  if (offsetMinutes === null) return { kind: "not_a_timestamp" };
+  const milliseconds = Number((decimals ?? "").padEnd(3, "0").slice(0, 3));
+  return { kind: "instant", at: brandAs<Instant>(local + milliseconds - offsetMinutes * 60_000) };
+}
+
+export function formatTimestamp(at: Instant): string {
+  return new Date(at).toISOString();
+}
+
+function parseOffsetMinutes(offset: string): number | null {
+  if (offset === "Z" || offset === "z") return 0;
+  const hours = Number(offset.slice(1, 3));
+  const minutes = Number(offset.slice(4, 6));
+  if (hours > 23 || minutes > 59) return null;
+  return (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
+}

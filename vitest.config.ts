@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    globalSetup: "service/test/postgres.ts",
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Two test files at once: each starts services of its own, and timings must mean something.
+    maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: "service", include: ["service/**/*.test.ts"] } },
+      { extends: true, test: { name: "conformance", include: ["proof/conformance/**/*.test.ts"] } },
+    ],
+  },
+});
