@@ -4,6 +4,7 @@ import { createProjectCommand } from "./commands/create-project.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { renderOpenApi } from "./commands/openapi.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { VERSION } from "./version.ts";
@@ -22,6 +23,7 @@ Commands
   serve                  run the service
   create-project NAME    make a project and print its API keys, once
   doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
+  openapi                print the runtime API as an OpenAPI document
   help, version
 
 Settings, from the environment
@@ -43,6 +45,8 @@ async function main(args: string[]): Promise<void> {
   switch (command) {
     case "version":
       return print(VERSION);
+    case "openapi":
+      return print(await renderOpenApi());
     case "dev":
       return devCommand({
         port: readPort(values.port),

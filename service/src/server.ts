@@ -49,6 +49,8 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
   return Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    // No logger of its own for each request: ours are logged in one place, by an allow-list.
+    childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: chooseRequestId,
     bodyLimit: BODY_BYTES_MAX,

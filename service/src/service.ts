@@ -13,6 +13,7 @@ import { single } from "./postgres/transaction.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
 import { buildServer } from "./server.ts";
 import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
+import { hashApiKey } from "./words/api-key.ts";
 
 const LAST_USE_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
@@ -47,7 +48,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     },
   });
   const keys = new ApiKeyCache({
-    find: (secretHash) => single(pool, (tx) => findLiveApiKey(tx, secretHash)),
+    find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashApiKey(secret))),
     touch: (ids) => single(pool, (tx) => touchApiKeys(tx, ids)),
   });
   const jobs = schedule(

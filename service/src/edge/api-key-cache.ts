@@ -1,8 +1,9 @@
 import type { ApiKey } from "../store/control/api-keys.ts";
+import { isWellFormedApiKey } from "../words/api-key.ts";
 import { BoundedMap } from "../words/bounded-map.ts";
 
 export type ApiKeySource = {
-  find(secretHash: Buffer): Promise<ApiKey | null>;
+  find(secret: string): Promise<ApiKey | null>;
   touch(ids: readonly number[]): Promise<void>;
 };
 
@@ -28,7 +29,10 @@ type Entry = {
   lookup: Promise<void> | null;
 };
 
-/** Which keys are live, without a query per request. Unknown keys are remembered too, and both are bounded. */
+/**
+ * Which keys are live, without a query per request. Unknown keys are remembered too, and both are bounded. Keyed by the
+ * secret as it came, which saves a hash per request; it is in this process's memory anyway.
+ */
 export class ApiKeyCache {
   readonly #source: ApiKeySource;
   readonly #known = new BoundedMap<string, Entry>(KNOWN_MAX);
@@ -41,18 +45,19 @@ export class ApiKeyCache {
   }
 
   /** A live key at once, or a promise when the database has to be asked. Rejects when it cannot be. */
-  find(secretHash: Buffer, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
-    const name = secretHash.toString("latin1");
-    const entry = this.#known.find(name);
+  find(secret: string, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
+    const entry = this.#known.find(secret);
     if (entry === undefined) {
-      const unknownSinceMs = this.#unknown.find(name);
+      // A typo is refused without a look-up, and only what could be a key is ever remembered.
+      if (!isWellFormedApiKey(secret)) return null;
+      const unknownSinceMs = this.#unknown.find(secret);
       if (unknownSinceMs !== undefined && nowMs - unknownSinceMs < STALE_MS) return null;
-      return this.#findFirst(name, secretHash);
+      return this.#findFirst(secret);
     }
     if (nowMs < entry.askAgainAtMs) return this.#use(entry, nowMs);
-    const lookup = this.#refresh(name, secretHash, entry);
+    const lookup = this.#refresh(secret, entry);
     if (entry.isUnreachable || nowMs - entry.readAtMs < STALE_MS) return this.#use(entry, nowMs);
-    return lookup.then(() => this.#useAfterLookup(name));
+    return lookup.then(() => this.#useAfterLookup(secret));
   }
 
   /** Writes who was used since the last call. */
@@ -69,29 +74,29 @@ export class ApiKeyCache {
     return entry.key;
   }
 
-  #useAfterLookup(name: string): ApiKey | null {
-    const entry = this.#known.find(name);
+  #useAfterLookup(secret: string): ApiKey | null {
+    const entry = this.#known.find(secret);
     return entry === undefined ? null : this.#use(entry, performance.now());
   }
 
   /** Concurrent first uses of a key share one look-up. */
-  #findFirst(name: string, secretHash: Buffer): Promise<ApiKey | null> {
-    const running = this.#first.get(name);
+  #findFirst(secret: string): Promise<ApiKey | null> {
+    const running = this.#first.get(secret);
     if (running !== undefined) return running;
-    const lookup = this.#ask(name, secretHash)
-      .then(() => this.#useAfterLookup(name))
-      .finally(() => this.#first.delete(name));
-    this.#first.set(name, lookup);
+    const lookup = this.#ask(secret)
+      .then(() => this.#useAfterLookup(secret))
+      .finally(() => this.#first.delete(secret));
+    this.#first.set(secret, lookup);
     return lookup;
   }
 
-  #refresh(name: string, secretHash: Buffer, entry: Entry): Promise<void> {
-    entry.lookup ??= this.#ask(name, secretHash)
+  #refresh(secret: string, entry: Entry): Promise<void> {
+    entry.lookup ??= this.#ask(secret)
       .catch(() => {
         const nowMs = performance.now();
         entry.isUnreachable = true;
         entry.askAgainAtMs = nowMs + RETRY_MS;
-        if (nowMs - entry.readAtMs > GRACE_MS) this.#known.delete(name);
+        if (nowMs - entry.readAtMs > GRACE_MS) this.#known.delete(secret);
       })
       .finally(() => {
         entry.lookup = null;
@@ -99,18 +104,18 @@ export class ApiKeyCache {
     return entry.lookup;
   }
 
-  async #ask(name: string, secretHash: Buffer): Promise<void> {
+  async #ask(secret: string): Promise<void> {
     const askedAtMs = performance.now();
-    const key = await withTimeout(this.#source.find(secretHash), LOOKUP_TIMEOUT_MS);
+    const key = await withTimeout(this.#source.find(secret), LOOKUP_TIMEOUT_MS);
     if (key === null) {
-      this.#known.delete(name);
-      this.#unknown.set(name, askedAtMs);
+      this.#known.delete(secret);
+      this.#unknown.set(secret, askedAtMs);
       return;
     }
-    this.#unknown.delete(name);
+    this.#unknown.delete(secret);
     const expiresAtMs = key.expiresInMs === null ? Number.POSITIVE_INFINITY : askedAtMs + key.expiresInMs;
     const askAgainAtMs = askedAtMs + FRESH_MS;
-    this.#known.set(name, {
+    this.#known.set(secret, {
       key,
       readAtMs: askedAtMs,
       expiresAtMs,

@@ -15,6 +15,10 @@ export const smallints = (values: readonly number[]): Buffer =>
 export const uuids = (values: readonly Buffer[]): Buffer =>
   fixed(2950, 16, values, (buffer, value, at) => buffer.set(value, at));
 
+/** Of 32 hexadecimal digits each. */
+export const hexUuids = (values: readonly string[]): Buffer =>
+  fixed(2950, 16, values, (buffer, value, at) => buffer.write(value, at, 16, "hex"));
+
 export const timestamps = (values: readonly Instant[]): Buffer =>
   fixed(1184, 8, values, (buffer, value, at) => {
     buffer.writeBigInt64BE(BigInt(value - EPOCH_2000_MS) * 1000n, at);

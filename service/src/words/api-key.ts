@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /** `pur_live_` or `pur_test_`, 32 random characters, 6 of checksum: a typo is refused without a look-up. */
@@ -17,6 +17,11 @@ export function makeApiKey(kind: EnvironmentKind): string {
 
 export function isWellFormedApiKey(text: string): boolean {
   return FORM.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)));
+}
+
+/** All that is kept of a key. */
+export function hashApiKey(secret: string): Buffer {
+  return hash("sha256", secret, "buffer");
 }
 
 function checksum(text: string): string {

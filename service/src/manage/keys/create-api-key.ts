@@ -1,7 +1,6 @@
-import { hash } from "node:crypto";
 import type { Tx } from "../../postgres/statement.ts";
 import { insertApiKey, type Scope } from "../../store/control/api-keys.ts";
-import { type EnvironmentKind, makeApiKey } from "../../words/api-key.ts";
+import { type EnvironmentKind, hashApiKey, makeApiKey } from "../../words/api-key.ts";
 import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
 
 export type CreatedApiKey = { readonly id: number; readonly secret: string };
@@ -22,7 +21,7 @@ export async function createApiKey(
     projectId: request.projectId,
     environmentId: request.environmentId,
     name: request.name,
-    secretHash: hash("sha256", secret, "buffer"),
+    secretHash: hashApiKey(secret),
     lastFour: secret.slice(-4),
     scopes: request.scopes,
   });

@@ -1,5 +1,5 @@
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
-import { allAnswered, type Session } from "../../postgres/session.ts";
+import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerName, compareCustomers, insertMissingCustomers } from "../../store/cell/customers.ts";
@@ -27,7 +27,7 @@ export async function commitBatch(
   const plan = decideBatch(batch, facts);
   const missing = customersToInsert(plan.events, known);
   try {
-    await allAnswered([
+    await session.trip(() => [
       missing.length > 0 ? insertMissingCustomers(session, missing) : null,
       plan.events.length > 0 ? insertEvents(session, plan.events) : null,
       plan.keyedRequests.length > 0
@@ -53,7 +53,7 @@ async function lockAndRead(session: Session, batch: readonly Pending[]): Promise
   const uncertain = batch.flatMap(({ name, isUncertain, request }) =>
     name !== null && isUncertain && request.keyed === null ? [name] : [],
   );
-  const [, keyedRequests, storedEvents, now] = await allAnswered([
+  const [, keyedRequests, storedEvents, now] = await session.trip(() => [
     session.begin(),
     keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys)) : [],
     uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),

@@ -73,7 +73,7 @@ function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
 function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConflict | null {
   if (request.endpoint !== earlier.endpoint) return "endpoint";
   if (request.environmentId !== earlier.environmentId) return "environment";
-  if (request.keyed === null || !request.keyed.fingerprint.equals(earlier.fingerprint)) return "payload";
+  if (request.keyed?.fingerprint !== earlier.fingerprint) return "payload";
   return null;
 }
 

@@ -1,6 +1,6 @@
 import type { StoredAnswer } from "../../entitlement/answer.ts";
-import type { Fingerprint } from "../../entitlement/fingerprint.ts";
-import { integers, smallints, texts, uuids } from "../../postgres/binary-array.ts";
+import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
+import { hexUuids, integers, smallints, texts, uuids } from "../../postgres/binary-array.ts";
 import { readBytes, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import {
@@ -18,7 +18,7 @@ export type Endpoint = "consume" | "events";
 export type KeyName = {
   readonly projectId: ProjectId;
   readonly key: IdempotencyKey;
-  readonly keyHash: Buffer;
+  readonly keyHash: ShortHash;
 };
 
 export type KeyedRequest = KeyName & {
@@ -35,10 +35,10 @@ const LOCK = statement(
   `
   select
     k.project_id,
-    uuid_send(k.key_hash),
+    encode(uuid_send(k.key_hash), 'hex'),
     r.environment_id,
     r.endpoint,
-    uuid_send(r.fingerprint),
+    encode(uuid_send(r.fingerprint), 'hex'),
     r.answer_format,
     uuid_send(r.subject_id),
     r.key
@@ -60,15 +60,15 @@ const LOCK = statement(
 export async function lockKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promise<KeyedRequest[]> {
   const { rows } = await tx.run(LOCK, [
     integers(keys.map((key) => key.projectId)),
-    uuids(keys.map((key) => key.keyHash)),
+    hexUuids(keys.map((key) => key.keyHash)),
   ]);
   return rows.map(([projectId, keyHash, environmentId, endpoint, fingerprint, format, subjectId, key]) => ({
     projectId: brandAs<ProjectId>(readInteger(projectId)),
-    keyHash: readBytes(keyHash),
+    keyHash: readText(keyHash),
     key: brandAs<IdempotencyKey>(readText(key)),
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
     endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
-    fingerprint: readBytes(fingerprint),
+    fingerprint: readText(fingerprint),
     answer: { format: readInteger(format), subjectId: readBytes(subjectId) },
   }));
 }
@@ -93,9 +93,9 @@ export async function insertKeyedRequests(
 ): Promise<void> {
   await tx.run(INSERT, [
     integers(requests.map((request) => request.projectId)),
-    uuids(requests.map((request) => request.keyHash)),
+    hexUuids(requests.map((request) => request.keyHash)),
     integers(requests.map((request) => request.environmentId)),
-    uuids(requests.map((request) => request.fingerprint)),
+    hexUuids(requests.map((request) => request.fingerprint)),
     uuids(requests.map((request) => request.answer.subjectId)),
     smallints(requests.map((request) => ENDPOINT_NUMBER[request.endpoint])),
     smallints(requests.map((request) => request.answer.format)),
@@ -105,5 +105,6 @@ export async function insertKeyedRequests(
 }
 
 export function compareKeys(a: KeyName, b: KeyName): number {
-  return a.projectId - b.projectId || a.keyHash.compare(b.keyHash);
+  if (a.projectId !== b.projectId) return a.projectId - b.projectId;
+  return a.keyHash < b.keyHash ? -1 : a.keyHash > b.keyHash ? 1 : 0;
 }

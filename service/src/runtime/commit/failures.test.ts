@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import {
+  connectTo,
+  createDatabase,
+  createTestProject,
+  post,
+  setup,
+  startTestService,
+} from "../../../test/harness.ts";
+import { Proxy } from "../../../test/proxy.ts";
+
+const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 1 };
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function setupBehindProxy() {
+  const database = await createDatabase();
+  const project = await createTestProject(database);
+  const proxy = await Proxy.open();
+  const service = await startTestService(database, { DATABASE_URL: proxy.urlOf(database), LANES: "1" });
+  const record = (body: unknown) => post(`${service.url}/v1/events`, project.test.key.secret, body);
+  return { database, proxy, record };
+}
+
+test("a commit whose answer was lost is found again, with a key and without, and counted once", async () => {
+  const { database, proxy, record } = await setupBehindProxy();
+  await record(EVENT);
+  for (let round = 0; round < 5; round++) {
+    proxy.loseNextCommitReply();
+    const replies = await Promise.all([
+      record(EVENT),
+      record({ ...EVENT, idempotencyKey: `key-${round}` }),
+      record(EVENT),
+    ]);
+    for (const reply of replies) {
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get("idempotent-replayed")).toBeNull();
+    }
+  }
+  expect(await database.count("cell.events")).toBe(16);
+  expect(await database.count("cell.keyed_requests")).toBe(5);
+});
+
+test("a lost commit that cannot be found in time is answered as unknown, and its key says what became of it", async () => {
+  const { database, proxy, record } = await setupBehindProxy();
+  await record(EVENT);
+  proxy.loseNextCommitReply({ thenRefusing: true });
+  const reply = await record({ ...EVENT, idempotencyKey: "lost" });
+  expect(reply.status).toBe(503);
+  expect(reply.body).toMatchObject({ code: "outcome_unknown" });
+  proxy.mend();
+  await pause(500);
+  const again = await record({ ...EVENT, idempotencyKey: "lost" });
+  expect(again.status).toBe(200);
+  expect(again.headers.get("idempotent-replayed")).toBe("true");
+  expect(await database.count("cell.events")).toBe(2);
+});
+
+test("with the database out of reach every call gets 503 with Retry-After in under a second, then service returns", async () => {
+  const { database, proxy, record } = await setupBehindProxy();
+  await record(EVENT);
+  proxy.cut({ refusing: true });
+  const startedAt = performance.now();
+  for (let round = 0; round < 3; round++) {
+    const calls = Array.from({ length: 20 }, async () => {
+      const calledAt = performance.now();
+      const reply = await record(EVENT);
+      expect(performance.now() - calledAt).toBeLessThan(1_000);
+      expect(reply.status).toBe(503);
+      expect(reply.headers.get("retry-after")).toBe("1");
+      expect(["unavailable", "outcome_unknown"]).toContain(reply.body["code"]);
+    });
+    await Promise.all(calls);
+  }
+  expect(performance.now() - startedAt).toBeLessThan(2_500);
+  proxy.mend();
+  await pause(500);
+  expect((await record(EVENT)).status).toBe(200);
+  expect(await database.count("cell.events")).toBe(2);
+});
+
+test("a terminated session is replaced without the caller noticing", async () => {
+  const { database, record } = await setup({ LANES: "1" });
+  await record(EVENT);
+  await database.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser lane' and datname = current_database()",
+  );
+  expect((await record(EVENT)).status).toBe(200);
+});
+
+test("one bad row is found by halving, and its neighbours are stored", async () => {
+  const { database, record } = await setup({ LANES: "1" });
+  await database.query("alter table cell.events add constraint no_poison check (event <> 'poison')");
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      record({ ...EVENT, event: i === 17 ? "poison" : "good", quantity: i + 1 }),
+    ),
+  );
+  expect(replies.map((reply) => reply.status)).toEqual(replies.map((_, i) => (i === 17 ? 500 : 200)));
+  expect(replies[17]?.body).toMatchObject({ code: "internal_error" });
+  expect(await database.count("cell.events")).toBe(39);
+});
+
+test("a customer that was erased while a lane knew it is created anew", async () => {
+  const { database, record } = await setup({ LANES: "1" });
+  await record(EVENT);
+  await database.query("delete from cell.customers");
+  expect((await record(EVENT)).status).toBe(200);
+  expect(await database.count("cell.customers")).toBe(1);
+});
+
+test("a table locked elsewhere gives 503, stores nothing for the refused, and stops nobody afterwards", async () => {
+  const { database, record } = await setup({ LANES: "1" });
+  await record(EVENT);
+  const blocker = await connectTo(database);
+  await blocker.query("begin");
+  await blocker.query("lock table cell.events in exclusive mode");
+  const first = record(EVENT);
+  await pause(100);
+  const queued = Array.from({ length: 30 }, () => record(EVENT));
+  const replies = await Promise.all([first, ...queued]);
+  await blocker.query("commit");
+  for (const reply of replies) expect(reply.body).toMatchObject({ status: 503, code: "overloaded" });
+  expect((await record(EVENT)).status).toBe(200);
+  expect(await database.count("cell.events")).toBe(2);
+});
+
+test("an answer in the format of a later release is not guessed at", async () => {
+  const { database, record } = await setup();
+  await record({ ...EVENT, idempotencyKey: "key-1" });
+  await database.query("alter table cell.keyed_requests disable trigger all");
+  await database.query("update cell.keyed_requests set answer_format = 99");
+  const again = await record({ ...EVENT, idempotencyKey: "key-1" });
+  expect(again.status).toBe(503);
+  expect(again.body).toMatchObject({ code: "unavailable" });
+});

@@ -1,0 +1,82 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { inject, onTestFinished } from "vitest";
+import type { TestDatabase } from "./harness.ts";
+
+/** A wire between the service and its database that a test can cut where it hurts. */
+export class Proxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #losesNextCommitReply = false;
+  #isRefusing = false;
+  #isRefusingAfterCommit = false;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async open(): Promise<Proxy> {
+    const server = createServer();
+    const proxy = new Proxy(server);
+    server.on("connection", (client) => proxy.#carry(client));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      proxy.cut();
+      server.close();
+    });
+    return proxy;
+  }
+
+  /** The database's address by way of this wire. */
+  urlOf(database: TestDatabase): string {
+    const url = new URL(database.serviceUrl);
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the proxy does not listen");
+    url.port = String(address.port);
+    return url.href;
+  }
+
+  /** The next commit reaches the database, and its answer is lost with the connection. */
+  loseNextCommitReply(options: { thenRefusing: boolean } = { thenRefusing: false }): void {
+    this.#losesNextCommitReply = true;
+    this.#isRefusingAfterCommit = options.thenRefusing;
+  }
+
+  /** Breaks every connection; `refusing` also turns new ones away. */
+  cut(options: { refusing: boolean } = { refusing: false }): void {
+    this.#isRefusing = options.refusing;
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
+  }
+
+  mend(): void {
+    this.#isRefusing = false;
+  }
+
+  #carry(client: Socket): void {
+    if (this.#isRefusing) {
+      client.destroy();
+      return;
+    }
+    const server = connect({ host: "127.0.0.1", port: inject("postgresPort") });
+    let isDeaf = false;
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        client.destroy();
+        server.destroy();
+      });
+    }
+    client.on("data", (chunk) => {
+      if (this.#losesNextCommitReply && chunk.includes("commit\0")) {
+        this.#losesNextCommitReply = false;
+        isDeaf = true;
+        setTimeout(() => this.cut({ refusing: this.#isRefusingAfterCommit }), 100);
+      }
+      server.write(chunk);
+    });
+    server.on("data", (chunk) => {
+      if (!isDeaf) client.write(chunk);
+    });
+  }
+}
