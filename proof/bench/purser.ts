@@ -25,13 +25,20 @@ export async function preparePurser(server: BenchServer): Promise<PurserBench> {
   await migrate(client);
   await client.end();
   const pool = openPool({ url: server.url(DATABASE), name: "bench", sizeMax: 1, onIdleError: () => {} });
-  const apiKey = (await createProject(pool, "Bench")).live.key.secret;
+  const project = await createProject(pool, "Bench");
   await pool.end();
+  // They exist, as a product's customers do after its first days.
+  await server.query(
+    DATABASE,
+    `insert into cell.customers (environment_id, customer_id, created_at)
+     select ${project.live.environmentId}, 'customer_' || n, now()
+     from generate_series(1, 100000) as n`,
+  );
 
   const port = await freePort();
   const service = await startService(server.url(DATABASE), port);
   const load = (seconds: number, connections: number): Promise<WrkResult> =>
-    runWrk({ url: `http://127.0.0.1:${port}`, apiKey, seconds, connections });
+    runWrk({ url: `http://127.0.0.1:${port}`, apiKey: project.live.key.secret, seconds, connections });
   await load(WARM_UP_SECONDS, 64);
 
   return {

@@ -16,6 +16,25 @@ const HEADERS = {
     "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
+/** The reference shows curl alone: any language can read it, and there is no client library to prefer. */
+const CLIENTS_NOT_SHOWN = [
+  ...([
+    "c",
+    "clojure",
+    "csharp",
+    "dart",
+    "fsharp",
+    "go",
+    "http",
+    "java",
+    "js",
+    "kotlin",
+    "node",
+    "objc",
+  ] as const),
+  ...(["ocaml", "php", "powershell", "python", "r", "ruby", "rust", "swift", "wget", "httpie"] as const),
+];
+
 /** Must come before the routes, so that it sees them. */
 export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -28,6 +47,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
           "Usage metering and credit entitlements beside your own billing system. Call it from your backend, never from a browser.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
+      servers: [{ url: "/", description: "This installation" }],
       tags: [{ name: "Runtime", description: "What a product's backend calls." }],
       components: {
         securitySchemes: {
@@ -65,7 +85,10 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
         withDefaultFonts: false,
         telemetry: false,
         defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-        hiddenClients: true,
+        hiddenClients: CLIENTS_NOT_SHOWN,
+        showDeveloperTools: "never",
+        agent: { disabled: true },
+        mcp: { disabled: true },
       },
     });
   });

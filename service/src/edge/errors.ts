@@ -14,7 +14,7 @@ export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string
   app.setNotFoundHandler((request, reply) => replyWithProblem(reply, notFound(request, reply, methodsOf)));
 }
 
-function toProblem(error: FastifyError | Problem): Problem {
+export function toProblem(error: FastifyError | Problem): Problem {
   if (error instanceof Problem) return error;
   if (error.validation !== undefined) {
     const errors = toFieldErrors(error.validation);

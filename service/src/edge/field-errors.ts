@@ -5,6 +5,11 @@ import type { FieldError } from "./problem.ts";
 const ERRORS_MAX = 10;
 const NAME_LENGTH_MAX = 120;
 
+/** What a pattern of a schema means to people. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  "^[\\x21-\\x7e]*$": "must hold only visible ASCII characters, without spaces",
+};
+
 /** The validator's findings in the words of the API: which field, a code for programs, a sentence for people. */
 export function toFieldErrors(found: readonly FastifySchemaValidationError[]): FieldError[] {
   return found.slice(0, ERRORS_MAX).map(toFieldError);
@@ -32,6 +37,12 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
       return { field, code: "too_small", message: `must be at least ${params["limit"]}` };
     case "maximum":
       return { field, code: "too_large", message: `must be at most ${params["limit"]}` };
+    case "pattern":
+      return {
+        field,
+        code: "wrong_form",
+        message: PATTERNS[String(params["pattern"])] ?? "has the wrong form",
+      };
     default:
       return { field, code: "wrong_form", message: error.message ?? "is not valid" };
   }

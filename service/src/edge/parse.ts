@@ -14,16 +14,26 @@ export function acceptOnlyJson(app: FastifyInstance): void {
       done(new Problem("invalid_json", { detail: "The body is not valid UTF-8." }));
       return;
     }
-    parse(request, body.toString("utf8"), (error, value) => {
+    const text = body.toString("utf8");
+    parse(request, text, (error, value) => {
       if (error === null) done(null, value);
-      else done(new Problem("invalid_json", { detail: explain(body, error) }));
+      else done(new Problem("invalid_json", { detail: explain(text) }));
     });
   });
 }
 
-function explain(body: Buffer, error: Error): string {
-  if (body.length === 0) return "The body is empty; send a JSON object.";
-  if (error.message.includes("prototype"))
-    return "The body holds a key such as `__proto__`, which is not accepted.";
-  return "The body could not be parsed as JSON.";
+function explain(text: string): string {
+  if (text === "") return "The body is empty; send a JSON object.";
+  return isPlainJson(text)
+    ? "The body holds a key such as `__proto__`, which is not accepted."
+    : "The body could not be parsed as JSON.";
+}
+
+function isPlainJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -30,6 +30,15 @@ function problemSchema(status: number, codes: readonly ProblemCode[]) {
           ),
         }
       : {}),
+    ...(codes.includes("metadata_limit_exceeded")
+      ? {
+          limit: Type.Optional(
+            Type.Enum(["bytes", "keys", "depth"], { description: "Which limit was exceeded." }),
+          ),
+          max: Type.Optional(Type.Integer()),
+          actual: Type.Optional(Type.Integer()),
+        }
+      : {}),
     ...(status === 409 ? { conflict: Type.Enum(["payload", "endpoint", "environment"]) } : {}),
   });
 }

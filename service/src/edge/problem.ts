@@ -17,9 +17,9 @@ export const PROBLEMS = {
   timestamp_out_of_range: { status: 422, title: "The timestamp is too far from now" },
   metadata_limit_exceeded: { status: 422, title: "The metadata exceeds a limit of the workspace plan" },
   rate_limited: { status: 429, title: "Too many requests with this API key" },
-  internal_error: { status: 500, title: "Purser failed, and the request was not executed" },
+  internal_error: { status: 500, title: "Purser failed to handle the request" },
   overloaded: { status: 503, title: "Purser is overloaded, and the request was not executed" },
-  unavailable: { status: 503, title: "Purser cannot reach its database, and the request was not executed" },
+  unavailable: { status: 503, title: "Purser cannot serve the request right now" },
   outcome_unknown: { status: 503, title: "Purser lost its database while executing the request" },
 } as const satisfies Record<string, { status: number; title: string }>;
 

@@ -1,7 +1,7 @@
 import type { Instant } from "../words/brand.ts";
 
-// Arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column; as text,
-// quoting and parsing those arrays took a quarter of the time of a whole batch on either side.
+// Arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column. As text arrays,
+// handing over 100 events of 9 columns took 2.5 times as long, and 2.6 times this process's share of it.
 
 const HEADER_BYTES = 20;
 const EPOCH_2000_MS = 946_684_800_000;

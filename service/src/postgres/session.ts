@@ -25,9 +25,14 @@ export class Session implements Tx {
     const session = new Session(client);
     client.on("error", () => session.destroy());
     client.on("end", () => session.destroy());
-    await client.connect();
-    await client.query(SETTINGS);
-    return session;
+    try {
+      await client.connect();
+      await client.query(SETTINGS);
+      return session;
+    } catch (error) {
+      session.destroy();
+      throw error;
+    }
   }
 
   get isOpen(): boolean {

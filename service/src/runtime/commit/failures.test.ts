@@ -7,25 +7,25 @@ import {
   setup,
   startTestService,
 } from "../../../test/harness.ts";
-import { Proxy } from "../../../test/proxy.ts";
+import { Wire } from "../../../test/wire.ts";
 
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 1 };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function setupBehindProxy() {
+async function setupOnWire() {
   const database = await createDatabase();
   const project = await createTestProject(database);
-  const proxy = await Proxy.open();
-  const service = await startTestService(database, { DATABASE_URL: proxy.urlOf(database), LANES: "1" });
+  const wire = await Wire.open();
+  const service = await startTestService(database, { DATABASE_URL: wire.urlOf(database), LANES: "1" });
   const record = (body: unknown) => post(`${service.url}/v1/events`, project.test.key.secret, body);
-  return { database, proxy, record };
+  return { database, wire, record };
 }
 
 test("a commit whose answer was lost is found again, with a key and without, and counted once", async () => {
-  const { database, proxy, record } = await setupBehindProxy();
+  const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   for (let round = 0; round < 5; round++) {
-    proxy.loseNextCommitReply();
+    wire.loseNextCommitReply();
     const replies = await Promise.all([
       record(EVENT),
       record({ ...EVENT, idempotencyKey: `key-${round}` }),
@@ -41,13 +41,13 @@ test("a commit whose answer was lost is found again, with a key and without, and
 });
 
 test("a lost commit that cannot be found in time is answered as unknown, and its key says what became of it", async () => {
-  const { database, proxy, record } = await setupBehindProxy();
+  const { database, wire, record } = await setupOnWire();
   await record(EVENT);
-  proxy.loseNextCommitReply({ thenRefusing: true });
+  wire.loseNextCommitReply({ thenRefusing: true });
   const reply = await record({ ...EVENT, idempotencyKey: "lost" });
   expect(reply.status).toBe(503);
   expect(reply.body).toMatchObject({ code: "outcome_unknown" });
-  proxy.mend();
+  wire.mend();
   await pause(500);
   const again = await record({ ...EVENT, idempotencyKey: "lost" });
   expect(again.status).toBe(200);
@@ -56,9 +56,9 @@ test("a lost commit that cannot be found in time is answered as unknown, and its
 });
 
 test("with the database out of reach every call gets 503 with Retry-After in under a second, then service returns", async () => {
-  const { database, proxy, record } = await setupBehindProxy();
+  const { database, wire, record } = await setupOnWire();
   await record(EVENT);
-  proxy.cut({ refusing: true });
+  wire.cut({ refusing: true });
   const startedAt = performance.now();
   for (let round = 0; round < 3; round++) {
     const calls = Array.from({ length: 20 }, async () => {
@@ -72,7 +72,7 @@ test("with the database out of reach every call gets 503 with Retry-After in und
     await Promise.all(calls);
   }
   expect(performance.now() - startedAt).toBeLessThan(2_500);
-  proxy.mend();
+  wire.mend();
   await pause(500);
   expect((await record(EVENT)).status).toBe(200);
   expect(await database.count("cell.events")).toBe(2);

@@ -43,14 +43,13 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
       body: EventBody,
       response: { 200: { description: "The event is stored.", ...EventAnswer }, ...problemResponses(CODES) },
     },
-    handler: async (request: FastifyRequest<{ Body: EventBody }>, reply: FastifyReply): Promise<FastifyReply> => {
+    handler: async (
+      request: FastifyRequest<{ Body: EventBody }>,
+      reply: FastifyReply,
+    ): Promise<FastifyReply> => {
       const { apiKey, id: requestId } = request;
       assert(apiKey !== null, "a runtime route is authenticated");
-      const outcome = await recordEvent(
-        lanesOf(apiKey.cell),
-        { key: apiKey, requestId },
-        request.body,
-      );
+      const outcome = await recordEvent(lanesOf(apiKey.cell), { key: apiKey, requestId }, request.body);
       return replyWithOutcome(reply, outcome);
     },
   } as const;

@@ -37,21 +37,32 @@ export const EventBody = Type.Object(
         format: "date-time",
         description:
           "When it happened: RFC 3339 with `Z` or an offset, from 35 days ago to 5 minutes ahead. Default: now.",
-        examples: ["2026-11-14T10:00:00Z"],
       }),
     ),
     idempotencyKey: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        pattern: "^[\\x21-\\x7e]+$",
+        pattern: "^[\\x21-\\x7e]*$",
         description:
           "Makes a repeat safe: the same key and request get the original answer. Without it every accepted request is a new event. Visible ASCII.",
         examples: ["job-7f3a-usage"],
       }),
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    // Without a timestamp: an example that can be copied must not become too old.
+    examples: [
+      {
+        customerId: "customer_42",
+        event: "tokens.generated",
+        quantity: 1250,
+        metadata: { model: "small" },
+        idempotencyKey: "job-7f3a-usage",
+      },
+    ],
+  },
 );
 
 export type EventBody = Static<typeof EventBody>;

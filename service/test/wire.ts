@@ -3,7 +3,7 @@ import { inject, onTestFinished } from "vitest";
 import type { TestDatabase } from "./harness.ts";
 
 /** A wire between the service and its database that a test can cut where it hurts. */
-export class Proxy {
+export class Wire {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #losesNextCommitReply = false;
@@ -14,23 +14,23 @@ export class Proxy {
     this.#server = server;
   }
 
-  static async open(): Promise<Proxy> {
+  static async open(): Promise<Wire> {
     const server = createServer();
-    const proxy = new Proxy(server);
-    server.on("connection", (client) => proxy.#carry(client));
+    const wire = new Wire(server);
+    server.on("connection", (client) => wire.#carry(client));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => {
-      proxy.cut();
+      wire.cut();
       server.close();
     });
-    return proxy;
+    return wire;
   }
 
   /** The database's address by way of this wire. */
   urlOf(database: TestDatabase): string {
     const url = new URL(database.serviceUrl);
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the proxy does not listen");
+    if (address === null || typeof address === "string") throw new Error("the wire does not listen");
     url.port = String(address.port);
     return url.href;
   }

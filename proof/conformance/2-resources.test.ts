@@ -1,0 +1,200 @@
+import { expect, test } from "vitest";
+import { publicId } from "../../service/src/words/public-id.ts";
+import { type Setup, setup } from "../../service/test/harness.ts";
+import { changedTables } from "./changed-tables.ts";
+
+const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3 };
+const NOW = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString().slice(0, 19);
+
+test.each(["customerId", "event", "quantity"])("2.1 %s is required", async (field) => {
+  const body = Object.fromEntries(Object.entries(EVENT).filter(([name]) => name !== field));
+  await expectRefused([{ body, field, code: "required" }]);
+});
+
+test("2.1 metadata, timestamp and idempotencyKey are optional", async () => {
+  const { record } = await setup();
+  expect((await record(EVENT)).status).toBe(200);
+});
+
+test("2.1 a field that is null is not a field left out", async () => {
+  const fields = ["customerId", "event", "quantity", "metadata", "timestamp", "idempotencyKey"];
+  await expectRefused(
+    fields.map((field) => ({ body: { ...EVENT, [field]: null }, field, code: "wrong_type" })),
+  );
+});
+
+test("2.1 a field that the table does not list is refused by name", async () => {
+  await expectRefused([{ body: { ...EVENT, amount: 1 }, field: "amount", code: "unknown_field" }]);
+});
+
+test.each([
+  ["an array", "[]"],
+  ["a string", '"event"'],
+  ["a number", "1"],
+  ["null", "null"],
+])("2.1 the body is a JSON object, so %s is refused", async (_name, body) => {
+  await expectRefused([{ body, field: "", code: "wrong_type" }]);
+});
+
+test("2.1 customerId is a string of 1 to 255 characters, kept as it is", async () => {
+  const accepted = ["c", "x".repeat(255), "🙂".repeat(255), " padded ", "Ünï/код:#1"];
+  const { database } = await expectAccepted(accepted.map((customerId) => ({ customerId })));
+  const stored = await database.query("select customer_id from cell.customers");
+  expect(stored.map((row) => row["customer_id"]).sort()).toEqual([...accepted].sort());
+
+  await expectRefused([
+    { body: { ...EVENT, customerId: "" }, field: "customerId", code: "too_short" },
+    { body: { ...EVENT, customerId: "x".repeat(256) }, field: "customerId", code: "too_long" },
+    { body: { ...EVENT, customerId: 42 }, field: "customerId", code: "wrong_type" },
+    { body: { ...EVENT, customerId: "nul\0" }, field: "customerId", code: "wrong_form" },
+    { body: { ...EVENT, customerId: "\ud800" }, field: "customerId", code: "wrong_form" },
+  ]);
+});
+
+test("2.1 event is a string of 1 to 120 characters, counted as code points, kept as it is", async () => {
+  const accepted = ["e", "x".repeat(120), "🙂".repeat(120)];
+  const { database } = await expectAccepted(accepted.map((event) => ({ event })));
+  const stored = await database.query("select event from cell.events");
+  expect(stored.map((row) => row["event"]).sort()).toEqual([...accepted].sort());
+
+  await expectRefused([
+    { body: { ...EVENT, event: "" }, field: "event", code: "too_short" },
+    { body: { ...EVENT, event: "x".repeat(121) }, field: "event", code: "too_long" },
+    { body: { ...EVENT, event: "🙂".repeat(121) }, field: "event", code: "too_long" },
+    { body: { ...EVENT, event: ["e"] }, field: "event", code: "wrong_type" },
+  ]);
+});
+
+test("2.1 quantity is an integer from 1 to 1,000,000, and nothing is coerced into one", async () => {
+  const { database } = await expectAccepted([{ quantity: 1 }, { quantity: 1_000_000 }]);
+  const stored = await database.query("select quantity from cell.events order by quantity");
+  expect(stored).toEqual([{ quantity: 1 }, { quantity: 1_000_000 }]);
+
+  await expectRefused([
+    { body: { ...EVENT, quantity: 0 }, field: "quantity", code: "too_small" },
+    { body: { ...EVENT, quantity: -1 }, field: "quantity", code: "too_small" },
+    { body: { ...EVENT, quantity: 1_000_001 }, field: "quantity", code: "too_large" },
+    { body: { ...EVENT, quantity: 1.5 }, field: "quantity", code: "wrong_type" },
+    { body: { ...EVENT, quantity: "1" }, field: "quantity", code: "wrong_type" },
+    { body: { ...EVENT, quantity: true }, field: "quantity", code: "wrong_type" },
+    { body: { ...EVENT, quantity: null }, field: "quantity", code: "wrong_type" },
+  ]);
+});
+
+test("2.1 metadata is a JSON object, stored with the values it came with", async () => {
+  const metadata = { model: "small", nested: { list: [1, "two", null, true, 0.5] }, "": "🙂" };
+  const { database } = await expectAccepted([{ metadata }]);
+  expect(await database.query("select metadata from cell.events")).toEqual([{ metadata }]);
+
+  const others = [["a"], "a", 1, true];
+  await expectRefused([
+    ...others.map((value) => ({
+      body: { ...EVENT, metadata: value },
+      field: "metadata",
+      code: "wrong_type",
+    })),
+    { body: { ...EVENT, metadata: { a: "\0" } }, field: "metadata", code: "wrong_form" },
+    { body: { ...EVENT, metadata: { a: 2 ** 53 } }, field: "metadata", code: "wrong_form" },
+  ]);
+});
+
+test("2.1 timestamp is an ISO 8601 time with its offset, and the event is stored at that instant", async () => {
+  const accepted = [`${NOW}Z`, `${NOW}.0Z`, `${NOW}.000000000Z`, `${NOW}+00:00`, `${NOW.toLowerCase()}z`];
+  const { database } = await expectAccepted(accepted.map((timestamp) => ({ timestamp })));
+  const stored = await database.query("select distinct occurred_at from cell.events");
+  expect(stored).toEqual([{ occurred_at: new Date(`${NOW}Z`) }]);
+
+  const refused = [
+    NOW,
+    NOW.slice(0, 10),
+    "2026-02-31T00:00:00Z",
+    `${NOW}.0000000000Z`,
+    `${NOW}+24:00`,
+    "now",
+    "",
+  ];
+  await expectRefused([
+    ...refused.map((timestamp) => ({
+      body: { ...EVENT, timestamp },
+      field: "timestamp",
+      code: "wrong_form",
+    })),
+    { body: { ...EVENT, timestamp: Date.now() }, field: "timestamp", code: "wrong_type" },
+  ]);
+});
+
+test("2.1 without a timestamp the event happened when it was recorded", async () => {
+  const { database } = await expectAccepted([{}]);
+  const [row] = await database.query(
+    "select occurred_at = recorded_at as same, clock_timestamp() - recorded_at < interval '10 s' as recent from cell.events",
+  );
+  expect(row).toEqual({ same: true, recent: true });
+});
+
+test("2.1 idempotencyKey is a string of 1 to 255 visible ASCII characters", async () => {
+  await expectAccepted([{ idempotencyKey: "k" }, { idempotencyKey: "~".repeat(255) }]);
+  await expectRefused([
+    { body: { ...EVENT, idempotencyKey: "" }, field: "idempotencyKey", code: "too_short" },
+    { body: { ...EVENT, idempotencyKey: "k".repeat(256) }, field: "idempotencyKey", code: "too_long" },
+    { body: { ...EVENT, idempotencyKey: "a b" }, field: "idempotencyKey", code: "wrong_form" },
+    { body: { ...EVENT, idempotencyKey: "clé" }, field: "idempotencyKey", code: "wrong_form" },
+    { body: { ...EVENT, idempotencyKey: 7 }, field: "idempotencyKey", code: "wrong_type" },
+  ]);
+});
+
+test("2.2 accepted is true, eventId begins with evt_ and names the stored event, and there is no other field", async () => {
+  const { database, record } = await setup();
+  const reply = await record(EVENT);
+  expect(reply.body).toEqual({ accepted: true, eventId: expect.stringMatching(/^evt_[0-9a-z]{26}$/) });
+  const [row] = await database.query("select uuid_send(id) as id from cell.events");
+  expect(Buffer.isBuffer(row?.["id"]) && publicId("evt", row["id"])).toBe(reply.body["eventId"]);
+});
+
+test("2.3 a stored event has no feature and keeps its event key, customer and environment", async () => {
+  const { database, project, record } = await setup();
+  await record(EVENT);
+  const rows = await database.query(`
+    select e.feature_id, e.event, e.environment_id, c.customer_id
+    from cell.events as e
+    join cell.customers as c on c.environment_id = e.environment_id and c.number = e.customer_number`);
+  expect(rows).toEqual([
+    {
+      feature_id: null,
+      event: EVENT.event,
+      environment_id: project.test.environmentId,
+      customer_id: EVENT.customerId,
+    },
+  ]);
+});
+
+test("2.3 an event moves no credits: of all tables only events, customers and keyed requests change", async () => {
+  const { database, record } = await setup();
+  const changed = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-1" }));
+  expect(changed).toEqual(["cell.customers", "cell.events", "cell.keyed_requests"]);
+});
+
+/** Each is one event more. */
+async function expectAccepted(changes: readonly object[]): Promise<Setup> {
+  const setUp = await setup();
+  for (const change of changes) {
+    const reply = await setUp.record({ ...EVENT, ...change });
+    expect(reply.body, JSON.stringify(change)).toMatchObject({ accepted: true });
+  }
+  expect(await setUp.database.count("cell.events")).toBe(changes.length);
+  return setUp;
+}
+
+/** Each is a 400 that names the field, and none leaves a row behind. */
+async function expectRefused(
+  cases: readonly { body: unknown; field: string; code: string }[],
+): Promise<void> {
+  const { database, record } = await setup();
+  const changed = await changedTables(database, async () => {
+    for (const { body, field, code } of cases) {
+      const reply = await record(body);
+      expect(reply, JSON.stringify(body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+      expect(reply.body["errors"]).toContainEqual({ field, code, message: expect.any(String) });
+    }
+  });
+  expect(changed).toEqual([]);
+}

@@ -1,0 +1,226 @@
+import { expect, test } from "vitest";
+import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
+import { openPool } from "../../service/src/postgres/pool.ts";
+import { single } from "../../service/src/postgres/transaction.ts";
+import {
+  createTestProject,
+  post,
+  type Reply,
+  type Setup,
+  setup,
+  startTestService,
+} from "../../service/test/harness.ts";
+import { changedTables } from "./changed-tables.ts";
+
+const AT = Math.floor(Date.now() / 1000) * 1000;
+const EVENT = {
+  customerId: "customer_1",
+  event: "tokens.generated",
+  quantity: 3,
+  metadata: { model: "small", region: { name: "north", zone: 2 } },
+  timestamp: new Date(AT).toISOString(),
+  idempotencyKey: "key-1",
+};
+
+test("4: a request carries Content-Type: application/json, with or without a charset", async () => {
+  const { record } = await setup();
+  expect((await record(EVENT, { "content-type": "application/json; charset=utf-8" })).status).toBe(200);
+});
+
+test.each(["text/plain", "application/x-www-form-urlencoded", "application/json5"])(
+  "4: a body of type %s is 415 and stores nothing",
+  async (type) => {
+    const { database, record } = await setup();
+    const changed = await changedTables(database, async () => {
+      const reply = await record(EVENT, { "content-type": type });
+      expect(reply).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
+    });
+    expect(changed).toEqual([]);
+  },
+);
+
+test("4.1: one event is stored when the answer is read", async () => {
+  const { database, record } = await setup();
+  expect((await record(EVENT)).status).toBe(200);
+  expect(await database.count("cell.events")).toBe(1);
+});
+
+test("4.1 rule 1: a repeat gets the original answer, byte for byte and marked as replayed, and stores nothing", async () => {
+  const { database, record } = await setup();
+  const original = await record(EVENT);
+  expect(original.headers.get("idempotent-replayed")).toBeNull();
+  expect(await changedTables(database, () => expectReplay(record(EVENT), original))).toEqual([]);
+});
+
+test("4.1 rule 1: another process and another API key of the project give the original answer too", async () => {
+  const { database, project, record } = await setup();
+  const original = await record(EVENT);
+  const secret = await createAnotherKey({ database, project });
+  const second = await startTestService(database);
+  await expectReplay(post(`${second.url}/v1/events`, secret, EVENT), original);
+});
+
+test("4.1 rule 1: the same payload may be written otherwise", async () => {
+  const { database, record } = await setup();
+  const original = await record(EVENT);
+  const inTwoHours = new Date(AT + 2 * 3_600_000).toISOString().slice(0, 19);
+  const spellings = [
+    Object.fromEntries(Object.entries(EVENT).reverse()),
+    { ...EVENT, metadata: { region: { zone: 2, name: "north" }, model: "small" } },
+    { ...EVENT, timestamp: `${inTwoHours}+02:00` },
+    { ...EVENT, timestamp: EVENT.timestamp.replace(".000", "") },
+    JSON.stringify(EVENT, null, 2).replace('"quantity": 3', '"quantity": 3.0'),
+    JSON.stringify(EVENT).replace("tokens", "\\u0074okens"),
+  ];
+  for (const body of spellings) await expectReplay(record(body), original);
+  expect(await database.count("cell.events")).toBe(1);
+});
+
+test("4.1 rule 1: empty metadata is the same as none, either way round", async () => {
+  const { record } = await setup();
+  const { metadata: _, ...bare } = EVENT;
+  const first = await record(bare);
+  await expectReplay(record({ ...bare, metadata: {} }), first);
+  const second = await record({ ...bare, idempotencyKey: "key-2", metadata: {} });
+  await expectReplay(record({ ...bare, idempotencyKey: "key-2" }), second);
+});
+
+test("4.1 rule 1: of 40 copies at once, through two processes, one is stored and all hear the same", async () => {
+  const { database, service, project } = await setup();
+  const second = await startTestService(database);
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      post(`${i % 2 === 0 ? service.url : second.url}/v1/events`, project.test.key.secret, EVENT),
+    ),
+  );
+  expect(new Set(replies.map((reply) => `${reply.status} ${reply.text}`)).size).toBe(1);
+  expect(replies[0]?.status).toBe(200);
+  expect(replies.filter((reply) => !reply.headers.has("idempotent-replayed"))).toHaveLength(1);
+  expect(await database.count("cell.events")).toBe(1);
+});
+
+test("4.1 rule 1: only an accepted request takes its key: after a refusal the key is free", async () => {
+  const { record } = await setup();
+  expect((await record({ ...EVENT, quantity: 0 })).status).toBe(400);
+  expect((await record({ ...EVENT, timestamp: "2020-01-01T00:00:00Z" })).status).toBe(422);
+  const reply = await record(EVENT);
+  expect(reply.status).toBe(200);
+  expect(reply.headers.has("idempotent-replayed")).toBe(false);
+});
+
+test.each([
+  ["customerId", { customerId: "customer_2" }],
+  ["event", { event: "tokens.read" }],
+  ["quantity", { quantity: 4 }],
+  ["metadata", { metadata: { model: "large" } }],
+  ["metadata, now absent", { metadata: undefined }],
+  ["timestamp, by a millisecond", { timestamp: new Date(AT + 1).toISOString() }],
+  ["timestamp, now absent", { timestamp: undefined }],
+])(
+  "4.1 rule 2: a key reused with another payload (%s) is 409 idempotency_key_reused and stores nothing",
+  async (_name, change) => {
+    const { database, record } = await setup();
+    await record(EVENT);
+    const changed = await changedTables(database, async () => {
+      expect(await record({ ...EVENT, ...change })).toMatchObject(conflictOf("payload"));
+    });
+    expect(changed).toEqual([]);
+  },
+);
+
+test("4.1 rule 2: a key reused in the other environment is 409 and stores nothing there", async () => {
+  const { database, service, project, record } = await setup();
+  await record(EVENT);
+  const changed = await changedTables(database, async () => {
+    const reply = await post(`${service.url}/v1/events`, project.live.key.secret, EVENT);
+    expect(reply).toMatchObject(conflictOf("environment"));
+  });
+  expect(changed).toEqual([]);
+});
+
+test("4.1 rule 2: a key that was used on consume is 409 on events, though all else is the same", async () => {
+  const { database, record } = await setup();
+  await record(EVENT);
+  // The consume endpoint is number 2. The row is that of the event in everything but the endpoint and the key.
+  await database.query(`
+    insert into cell.keyed_requests
+      (project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key)
+    select project_id, encode(substring(sha256('consumed') for 16), 'hex')::uuid, environment_id, recorded_at, fingerprint,
+      subject_id, 2, answer_format, 'consumed'
+    from cell.keyed_requests`);
+  const changed = await changedTables(database, async () => {
+    expect(await record({ ...EVENT, idempotencyKey: "consumed" })).toMatchObject(conflictOf("endpoint"));
+  });
+  expect(changed).toEqual([]);
+});
+
+test("4.1 rule 2: a 409 shows nothing of the original answer, which can still be had", async () => {
+  const { record } = await setup();
+  const original = await record(EVENT);
+  const conflict = await record({ ...EVENT, quantity: 4 });
+  expect(conflict.text).not.toContain(String(original.body["eventId"]));
+  expect(conflict.headers.has("idempotent-replayed")).toBe(false);
+  await expectReplay(record(EVENT), original);
+});
+
+test("4.1 rule 2: of 20 payloads at once under one key, one is accepted and 19 are 409", async () => {
+  const { database, record } = await setup();
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => record({ ...EVENT, customerId: `customer_${i}` })),
+  );
+  expect(replies.map((reply) => reply.status).sort()).toEqual([200, ...Array(19).fill(409)]);
+  expect(await database.count("cell.events")).toBe(1);
+  expect(await database.count("cell.customers")).toBe(1);
+});
+
+test("4.1 rule 1: the scope is the project: another project uses the same key freely", async () => {
+  const { database, service, record } = await setup();
+  const other = await createTestProject(database, "Another product");
+  const original = await record(EVENT);
+  const reply = await post(`${service.url}/v1/events`, other.test.key.secret, { ...EVENT, quantity: 4 });
+  expect(reply.status).toBe(200);
+  expect(reply.headers.has("idempotent-replayed")).toBe(false);
+  expect(reply.body["eventId"]).not.toBe(original.body["eventId"]);
+});
+
+test("4.1 rule 3: without a key every accepted request is a new event", async () => {
+  const { database, record } = await setup();
+  const { idempotencyKey: _, ...unkeyed } = EVENT;
+  const replies = [await record(unkeyed), ...(await Promise.all([record(unkeyed), record(unkeyed)]))];
+  expect(new Set(replies.map((reply) => reply.body["eventId"])).size).toBe(3);
+  expect(replies.some((reply) => reply.headers.has("idempotent-replayed"))).toBe(false);
+  expect(await database.count("cell.events")).toBe(3);
+});
+
+test("4.1 rule 3: a header is no key: Idempotency-Key changes nothing", async () => {
+  const { database, record } = await setup();
+  const { idempotencyKey: _, ...unkeyed } = EVENT;
+  await record(unkeyed, { "idempotency-key": "key-1" });
+  await record(unkeyed, { "idempotency-key": "key-1" });
+  expect(await database.count("cell.events")).toBe(2);
+  expect(await database.count("cell.keyed_requests")).toBe(0);
+});
+
+async function expectReplay(repeated: Promise<Reply>, original: Reply): Promise<void> {
+  const reply = await repeated;
+  expect(original.status).toBe(200);
+  expect({ status: reply.status, text: reply.text }).toEqual({ status: 200, text: original.text });
+  expect(reply.headers.get("content-type")).toBe(original.headers.get("content-type"));
+  expect(reply.headers.get("idempotent-replayed")).toBe("true");
+}
+
+function conflictOf(conflict: "payload" | "endpoint" | "environment"): object {
+  return { status: 409, body: { code: "idempotency_key_reused", conflict } };
+}
+
+async function createAnotherKey({ database, project }: Pick<Setup, "database" | "project">): Promise<string> {
+  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const { projectId, test: environment } = project;
+  try {
+    const { environmentId } = environment;
+    const request = { projectId, environmentId, kind: "test", name: "Another", scopes: ["events"] } as const;
+    return (await single(pool, (tx) => createApiKey(tx, request))).secret;
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { makeApiKey } from "../../service/src/words/api-key.ts";
+import { createTestProject, post, setup } from "../../service/test/harness.ts";
+import { changedTables } from "./changed-tables.ts";
+
+const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3 };
+
+test("5: a request with `Authorization: Bearer <API_KEY>` is served", async () => {
+  const { service, project } = await setup();
+  const headers = { authorization: `Bearer ${project.test.key.secret}` };
+  expect((await post(`${service.url}/v1/events`, null, EVENT, headers)).status).toBe(200);
+});
+
+test("5: without the header a request is 401 and stores nothing", async () => {
+  const { database, service } = await setup();
+  const changed = await changedTables(database, async () => {
+    const reply = await post(`${service.url}/v1/events`, null, EVENT);
+    expect(reply).toMatchObject({ status: 401, body: { code: "api_key_missing" } });
+    expect(reply.headers.get("www-authenticate")).toBe("Bearer");
+  });
+  expect(changed).toEqual([]);
+});
+
+test("5: a key anywhere but in the header is no key", async () => {
+  const { service, project } = await setup();
+  const { secret } = project.test.key;
+  const places = [
+    await post(`${service.url}/v1/events?api_key=${secret}`, null, EVENT),
+    await post(`${service.url}/v1/events`, null, EVENT, { "x-api-key": secret }),
+    await post(`${service.url}/v1/events`, null, { ...EVENT, apiKey: secret }),
+    await post(`${service.url}/v1/events`, null, EVENT, { cookie: `authorization=Bearer ${secret}` }),
+  ];
+  expect(places.map((reply) => reply.status)).toEqual([401, 401, 401, 401]);
+});
+
+test.each([
+  ["without the word Bearer", (secret: string) => secret],
+  ["as Basic", (secret: string) => `Basic ${secret}`],
+  ["with a word too many", (secret: string) => `Bearer ${secret} ${secret}`],
+  ["cut short", (secret: string) => `Bearer ${secret.slice(0, -1)}`],
+  ["with a typo", (secret: string) => `Bearer ${secret.replace(/.$/, (c) => (c === "a" ? "b" : "a"))}`],
+  ["of the other environment by prefix", (secret: string) => `Bearer ${secret.replace("_test_", "_live_")}`],
+  ["empty", () => "Bearer "],
+])("5: a malformed header, the key %s, is 401", async (_name, authorization) => {
+  const { database, service, project } = await setup();
+  const headers = { authorization: authorization(project.test.key.secret) };
+  const reply = await post(`${service.url}/v1/events`, null, EVENT, headers);
+  expect(reply).toMatchObject({ status: 401, body: { code: "api_key_invalid" } });
+  expect(await database.count("cell.events")).toBe(0);
+});
+
+test("5: an unknown, a revoked and an expired key are 401, and the answers cannot be told apart", async () => {
+  const { database, service, project } = await setup();
+  const other = await createTestProject(database, "Another product");
+  const set = (column: string, id: number) =>
+    database.query(`update control.api_keys set ${column} = now() where id = $1`, [id]);
+  await set("revoked_at", project.live.key.id);
+  await set("expires_at", other.live.key.id);
+
+  const answers: unknown[] = [];
+  for (const secret of [makeApiKey("live"), project.live.key.secret, other.live.key.secret]) {
+    const reply = await post(`${service.url}/v1/events`, secret, EVENT, { "x-request-id": "same" });
+    expect(reply).toMatchObject({ status: 401, body: { code: "api_key_invalid" } });
+    expect(reply.text).not.toContain(secret);
+    answers.push(reply.text);
+  }
+  expect(new Set(answers).size).toBe(1);
+  expect(await database.count("cell.events")).toBe(0);
+});
+
+test("5: a key that was in use is refused within 5 seconds of its revocation", async () => {
+  const { database, project, record } = await setup();
+  expect((await record(EVENT)).status).toBe(200);
+  await database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
+  await expect.poll(async () => (await record(EVENT)).status, { timeout: 5_000 }).toBe(401);
+});
+
+test("5: a key names its project and environment: each event lands with its own", async () => {
+  const { database, service, project } = await setup();
+  const other = await createTestProject(database, "Another product");
+  const environments = [project.test, project.live, other.test, other.live];
+  for (const { key } of environments) {
+    expect((await post(`${service.url}/v1/events`, key.secret, EVENT)).status).toBe(200);
+  }
+  const rows = await database.query("select environment_id from cell.events order by environment_id");
+  expect(rows).toEqual(environments.map(({ environmentId }) => ({ environment_id: environmentId })));
+  expect(await database.count("cell.customers")).toBe(4);
+});
+
+test("5: a key without the scope of an operation may not use it", async () => {
+  const { database, project, record } = await setup();
+  await database.query("update control.api_keys set scopes = '{check,consume}' where id = $1", [
+    project.test.key.id,
+  ]);
+  expect(await record(EVENT)).toMatchObject({ status: 403, body: { code: "scope_missing" } });
+  expect(await database.count("cell.events")).toBe(0);
+});
+
+test("5: the key is judged before the body: a caller without one learns nothing of the interface", async () => {
+  const { service } = await setup();
+  const reply = await post(`${service.url}/v1/events`, null, "not json", { "content-type": "text/plain" });
+  expect(reply).toMatchObject({ status: 401, body: { code: "api_key_missing" } });
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { setup } from "../../test/harness.ts";
+
+const UNDEFINED_PATHS = [
+  "/",
+  "/v1",
+  "/v1/",
+  "/v1/events/",
+  "/V1/events",
+  "/v1/events/evt_1",
+  "/v2/events",
+  "/../etc",
+];
+
+test.each(UNDEFINED_PATHS)("there is nothing at %s: 404 with a problem", async (path) => {
+  const { service } = await setup();
+  for (const method of ["GET", "POST"]) {
+    const reply = await fetch(service.url + path, { method });
+    expect(reply.status).toBe(404);
+    expect(reply.headers.get("content-type")).toMatch("application/problem+json");
+    expect(await reply.json()).toEqual({
+      type: "/docs/errors/not_found",
+      title: "There is nothing at this path",
+      status: 404,
+      detail: expect.any(String),
+      code: "not_found",
+      requestId: reply.headers.get("x-request-id"),
+    });
+  }
+});
+
+test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])(
+  "%s gets 405 and learns what is allowed",
+  async (method) => {
+    const { service } = await setup();
+    for (const query of ["", "?x=1"]) {
+      const reply = await fetch(`${service.url}/v1/events${query}`, { method });
+      expect([reply.status, reply.headers.get("allow")]).toEqual([405, "POST"]);
+      expect(await reply.json()).toMatchObject({ code: "method_not_allowed", status: 405 });
+    }
+  },
+);
+
+test("HEAD gets 405 too, without a body", async () => {
+  const { service } = await setup();
+  const reply = await fetch(`${service.url}/v1/events`, { method: "HEAD" });
+  expect([reply.status, reply.headers.get("allow"), await reply.text()]).toEqual([405, "POST", ""]);
+});
+
+test.each(["/v1/%zz", "/%c0%af", "/v1/events%"])(
+  "the malformed path %s is the caller's mistake, told as a problem",
+  async (path) => {
+    const { service } = await setup();
+    const reply = await fetch(service.url + path, { method: "POST" });
+    expect(reply.status).toBeLessThan(500);
+    expect(reply.status).toBeGreaterThanOrEqual(400);
+    expect(reply.headers.get("content-type")).toMatch("application/problem+json");
+    expect(reply.headers.get("x-request-id")).not.toBeNull();
+  },
+);
+
+test("a fault of ours is a 500 that says nothing of the inside, and stores nothing", async () => {
+  const { database, record } = await setup();
+  await database.query("alter table cell.events add constraint no_bombs check (event <> 'bomb')");
+  const event = { customerId: "c", quantity: 1, metadata: { planted: "secret" }, idempotencyKey: "k" };
+  const reply = await record({ ...event, event: "bomb" });
+  expect([reply.status, reply.body["code"]]).toEqual([500, "internal_error"]);
+  expect(reply.text).not.toMatch(/bomb|constraint|sql|planted|secret|23514/i);
+  for (const table of ["events", "customers", "keyed_requests"])
+    expect(await database.count(`cell.${table}`)).toBe(0);
+});

@@ -1,0 +1,126 @@
+import { request } from "node:http";
+import { expect, test } from "vitest";
+import { type Setup, setup } from "../../test/harness.ts";
+
+const EVENT = { customerId: "c", event: "e", quantity: 1 };
+
+/** An event in exactly so many bytes: blanks are JSON too. */
+const bodyOf = (bytes: number): string => JSON.stringify(EVENT).padEnd(bytes, " ");
+
+type Raw = { status: number; code: unknown };
+
+/** Sends bytes that fetch would not, or would mend. */
+function send(
+  { service, project }: Setup,
+  body: Buffer | string,
+  headers: Record<string, string>,
+): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${service.url}/v1/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${project.test.key.secret}`, ...headers },
+    });
+    outgoing.once("error", reject);
+    outgoing.once("response", async (incoming) => {
+      const text = (await incoming.setEncoding("utf8").toArray()).join("");
+      resolve({ status: incoming.statusCode ?? 0, code: JSON.parse(text).code });
+    });
+    outgoing.end(body);
+  });
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+test("a body of 64 KiB is read, and one byte more is refused", async () => {
+  const parts = await setup();
+  expect(await send(parts, bodyOf(65_536), JSON_TYPE)).toEqual({ status: 200, code: undefined });
+  expect(await send(parts, bodyOf(65_537), JSON_TYPE)).toEqual({ status: 413, code: "body_too_large" });
+  const chunked = { ...JSON_TYPE, "transfer-encoding": "chunked" };
+  expect(await send(parts, bodyOf(65_536), chunked)).toEqual({ status: 200, code: undefined });
+  expect(await send(parts, bodyOf(65_537), chunked)).toEqual({ status: 413, code: "body_too_large" });
+  expect(await parts.database.count("cell.events")).toBe(2);
+});
+
+test.each([
+  "application/json",
+  "application/json; charset=utf-8",
+  "application/json;charset=UTF-8",
+  "Application/JSON",
+])("the media type %s is accepted", async (type) => {
+  const parts = await setup();
+  expect((await send(parts, JSON.stringify(EVENT), { "content-type": type })).status).toBe(200);
+});
+
+test.each([
+  "text/plain",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=x",
+  "application/jsonp",
+  "application/problem+json",
+  "text/json",
+  "json",
+])("the media type %s is not", async (type) => {
+  const parts = await setup();
+  const reply = await send(parts, JSON.stringify(EVENT), { "content-type": type });
+  expect(reply).toEqual({ status: 415, code: "unsupported_media_type" });
+});
+
+test("a body without a media type is not guessed at", async () => {
+  const parts = await setup();
+  const reply = await send(parts, JSON.stringify(EVENT), {});
+  expect(reply).toEqual({ status: 415, code: "unsupported_media_type" });
+});
+
+const text = JSON.stringify(EVENT);
+const inMetadata = (json: string): string => `${text.slice(0, -1)},"metadata":${json}}`;
+
+test.each<[string, Buffer | string, string]>([
+  ["an empty body", "", "invalid_json"],
+  ["blanks", "  \n", "invalid_json"],
+  ["a body that was cut", text.slice(0, -1), "invalid_json"],
+  ["two values", `${text}${text}`, "invalid_json"],
+  ["single quotes", "{'customerId':'c'}", "invalid_json"],
+  ["NaN", text.replace(":1}", ":NaN}"), "invalid_json"],
+  ["a byte that is not UTF-8", Buffer.from(text.replace('"c"', '"\u00ff"'), "latin1"), "invalid_json"],
+  ["an overlong NUL", Buffer.from(text.replace('"c"', '"\u00c0\u0080"'), "latin1"), "invalid_json"],
+  [
+    "a surrogate in UTF-8",
+    Buffer.from(text.replace('"c"', '"\u00ed\u00a0\u0080"'), "latin1"),
+    "invalid_json",
+  ],
+  ["UTF-16", Buffer.from(`\ufeff${text}`, "utf16le"), "invalid_json"],
+  ["__proto__", `${text.slice(0, -1)},"__proto__":{"quantity":1}}`, "invalid_json"],
+  ["__proto__, escaped", `${text.slice(0, -1)},"\\u005f_proto__":{}}`, "invalid_json"],
+  ["__proto__ in metadata", inMetadata('{"a":[{"__proto__":1}]}'), "invalid_json"],
+  ["constructor.prototype in metadata", inMetadata('{"constructor":{"prototype":1}}'), "invalid_json"],
+  ["null", "null", "invalid_request"],
+  ["a number", "1", "invalid_request"],
+  ["an array", `[${text}]`, "invalid_request"],
+  ["an array nested as deep as the body allows", "[".repeat(32_000) + "]".repeat(32_000), "invalid_request"],
+])("%s is 400, and stores nothing", async (_, body, code) => {
+  const parts = await setup();
+  expect(await send(parts, body, JSON_TYPE)).toEqual({ status: 400, code });
+  expect(await parts.database.count("cell.customers")).toBe(0);
+});
+
+test("without a body and a media type, 400 says what is missing", async () => {
+  const parts = await setup();
+  expect(await send(parts, "", {})).toEqual({ status: 400, code: "invalid_request" });
+});
+
+test("a doubled name in JSON is no fault of ours: the last one counts, as in any JSON parser", async () => {
+  const parts = await setup();
+  const doubled = `${text.slice(0, -1)},"customerId":"last","metadata":{"a":1,"a":2}}`;
+  expect((await send(parts, doubled, JSON_TYPE)).status).toBe(200);
+  expect(await parts.database.query("select customer_id from cell.customers")).toEqual([
+    { customer_id: "last" },
+  ]);
+});
+
+test("the 400 for a poisoned body names `__proto__`, and that for broken JSON does not", async () => {
+  const { record } = await setup();
+  expect((await record('{"__proto__":{}}')).body["detail"]).toContain("__proto__");
+  for (const body of ["prototype", '{"prototype":']) {
+    expect((await record(body)).body["detail"]).toBe("The body could not be parsed as JSON.");
+  }
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { setup } from "../../test/harness.ts";
+import { chooseRequestId } from "./request-id.ts";
+
+const EVENT = { customerId: "c", event: "e", quantity: 1 };
+const OURS = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+const choose = (given: string | string[] | undefined) =>
+  chooseRequestId({ headers: given === undefined ? {} : { "x-request-id": given } });
+
+test.each(["a", "my-request", "7f3a:1/2+3=._", "x".repeat(128)])("the caller's id %s is kept", (given) => {
+  expect(choose(given)).toBe(given);
+});
+
+test.each([
+  ["none", undefined],
+  ["an empty one", ""],
+  ["one that is too long", "x".repeat(129)],
+  ["one with a space", "a b"],
+  ["one with a line break", "a\nb"],
+  ["one with a quote", 'a"b'],
+  ["one with markup", "<script>"],
+  ["one beyond ASCII", "größe"],
+  ["two of them", ["a", "b"]],
+])("for %s the request gets an id of ours", (_, given) => {
+  expect(choose(given)).toMatch(OURS);
+});
+
+test("every reply names its request, a problem also in its body, and the event keeps the id", async () => {
+  const { database, record } = await setup();
+  const accepted = await record(EVENT);
+  expect(accepted.headers.get("x-request-id")).toMatch(OURS);
+  expect(await database.query("select request_id from cell.events")).toEqual([
+    { request_id: accepted.headers.get("x-request-id") },
+  ]);
+  const refused = await record({}, { "x-request-id": "mine" });
+  expect([refused.headers.get("x-request-id"), refused.body["requestId"]]).toEqual(["mine", "mine"]);
+  const [one, other] = [await record({}), await record({})];
+  expect(one.body["requestId"]).not.toBe(other.body["requestId"]);
+});

@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  connectTo,
+  createDatabase,
+  createTestProject,
+  post,
+  type Reply,
+  type TestDatabase,
+} from "../../test/harness.ts";
+import { makeApiKey } from "../words/api-key.ts";
+
+// The service as operators run it: a process of its own, watched through its standard output and its exit code.
+
+type Served = { url: string; child: ChildProcess; output: () => string };
+
+async function serve(database: TestDatabase, settings: Record<string, string> = {}): Promise<Served> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../main.ts"), "serve"], {
+    env: { DATABASE_URL: database.serviceUrl, PORT: "0", METRICS_PORT: "0", ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk));
+  child.stderr.on("data", (chunk: Buffer) => (text += chunk));
+  const ready = () => text.split("\n").find((line) => line.includes('"msg":"ready"'));
+  await expect.poll(ready, { timeout: 15_000 }).toBeDefined();
+  return { url: JSON.parse(ready() ?? "").url, child, output: () => text };
+}
+
+async function setup(settings: Record<string, string> = {}) {
+  const database = await createDatabase();
+  const project = await createTestProject(database);
+  const served = await serve(database, settings);
+  const record = (body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
+    post(`${served.url}/v1/events`, project.test.key.secret, body, headers);
+  return { database, project, record, ...served };
+}
+
+/** Asks the process to stop; its exit code, and how long that took. */
+async function stop(child: ChildProcess): Promise<{ code: unknown; tookMs: number }> {
+  const startedAtMs = performance.now();
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  const [code] = await exited;
+  return { code, tookMs: performance.now() - startedAtMs };
+}
+
+test("at the level debug the log names every request, and no key, header, query or part of a body", async () => {
+  const { database, project, url, child, output, record } = await setup({ LOG_LEVEL: "debug" });
+  // Also a fault of ours: its database error quotes the whole row in its detail.
+  await database.query("alter table cell.events add constraint no_bombs check (event <> 'planted-bomb')");
+  const wrongKey = makeApiKey("test");
+  const event = {
+    customerId: "planted-customer",
+    event: "planted-event",
+    quantity: 1,
+    metadata: { "planted-name": "planted-value" },
+    idempotencyKey: "planted-key",
+  };
+  const bodies = [
+    event,
+    event,
+    { ...event, quantity: 2 },
+    { ...event, idempotencyKey: "planted-other", timestamp: "2020-01-01T00:00:00Z" },
+    { ...event, "planted-field": 1 },
+    { ...event, customerId: "planted\0nul" },
+    '{"planted-broken',
+    { ...event, event: "planted-bomb", idempotencyKey: "planted-bomb" },
+  ];
+  const statuses: number[] = [];
+  for (const [index, body] of bodies.entries()) {
+    const headers = {
+      "x-request-id": `request-${index}`,
+      cookie: "planted-cookie",
+      "x-api-key": "planted-header",
+    };
+    statuses.push((await record(body, headers)).status);
+  }
+  statuses.push((await post(`${url}/v1/events?planted-query=1`, wrongKey, event)).status);
+  statuses.push((await post(`${url}/planted-path`, wrongKey, event)).status);
+  statuses.push((await post(`${url}/v1/events`, `planted ${wrongKey}`, event)).status);
+  expect(statuses).toEqual([200, 200, 409, 422, 400, 400, 400, 500, 401, 404, 401]);
+  await stop(child);
+
+  for (const index of bodies.keys()) expect(output()).toContain(`"requestId":"request-${index}"`);
+  expect(output()).toContain("no_bombs");
+  expect(output()).not.toMatch(/planted/);
+  for (const secret of [project.test.key.secret, wrongKey]) expect(output()).not.toContain(secret);
+  expect(output()).not.toMatch(/bearer/i);
+});
+
+test("SIGTERM: requests that wait for the database and one that is still being sent all get their answer", {
+  timeout: 60_000,
+}, async () => {
+  const { database, project, url, child, record } = await setup();
+  await record({ customerId: "warm", event: "e", quantity: 1 });
+  // Another session is creating the same customer, so the lane must wait for it.
+  const holder = await connectTo(database);
+  await holder.query("begin");
+  await holder.query(
+    "insert into cell.customers (environment_id, customer_id, created_at) values ($1, 'busy', now())",
+    [project.test.environmentId],
+  );
+  const waiting = Array.from({ length: 50 }, () => record({ customerId: "busy", event: "e", quantity: 1 }));
+  const body = JSON.stringify({ customerId: "slow", event: "e", quantity: 1 });
+  const slow = request(`${url}/v1/events`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${project.test.key.secret}`,
+      "content-type": "application/json",
+      "content-length": body.length,
+    },
+  });
+  const slowAnswer = once(slow, "response");
+  slow.write(body.slice(0, 10));
+  await expect
+    .poll(() =>
+      database.count("pg_stat_activity", "application_name = 'purser lane' and wait_event_type = 'Lock'"),
+    )
+    .toBe(1);
+
+  const stopped = stop(child);
+  await sleep(200);
+  await holder.query("rollback");
+  slow.end(body.slice(10));
+
+  const replies = await Promise.all(waiting);
+  expect(replies.map(({ status }) => status)).toEqual(Array(50).fill(200));
+  const [answer] = await slowAnswer;
+  expect(answer.statusCode).toBe(200);
+  const { code, tookMs } = await stopped;
+  expect(code).toBe(0);
+  expect(tookMs).toBeLessThan(25_000);
+  expect(await database.count("cell.events")).toBe(52);
+});
+
+test("SIGTERM under load: whatever was executed was answered, and the process ends well", {
+  timeout: 60_000,
+}, async () => {
+  const { database, child, record } = await setup();
+  const answered: unknown[] = [];
+  const refused: unknown[] = [];
+  const call = async (caller: number): Promise<void> => {
+    for (let i = 0; ; i++) {
+      const event = { customerId: `c${caller}`, event: "e", quantity: 1, idempotencyKey: `${caller}-${i}` };
+      const reply = await record(event).catch(() => null);
+      // Not accepted: the connection was refused or closed before the request was read.
+      if (reply === null) return;
+      (reply.status === 200 ? answered : refused).push(reply.body);
+    }
+  };
+  const callers = Array.from({ length: 30 }, (_, caller) => call(caller));
+  await expect.poll(() => answered.length, { timeout: 10_000 }).toBeGreaterThan(300);
+
+  const { code, tookMs } = await stop(child);
+  await Promise.all(callers);
+  expect(code).toBe(0);
+  expect(tookMs).toBeLessThan(25_000);
+  expect(refused).toEqual([]);
+  expect(await database.count("cell.events")).toBe(answered.length);
+});

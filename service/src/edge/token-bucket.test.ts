@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createDatabase, createTestProject, post, type Reply, startTestService } from "../../test/harness.ts";
+
+const EVENT = { customerId: "c", event: "e", quantity: 1 };
+
+/** The service, on a workspace plan that allows so many requests a second; null: no limit. */
+async function setupWithRate(rate: number | null) {
+  const database = await createDatabase();
+  const project = await createTestProject(database);
+  await database.query("update control.workspace_plans set requests_per_second_max = $1", [rate]);
+  const service = await startTestService(database);
+  const send = (key: string): Promise<Reply> => post(`${service.url}/v1/events`, key, EVENT);
+  return { database, project, send };
+}
+
+test("without a limit in the workspace plan nothing is refused, and no header speaks of one", async () => {
+  const { project, send } = await setupWithRate(null);
+  const replies = await Promise.all(Array.from({ length: 100 }, () => send(project.test.key.secret)));
+  for (const reply of replies) {
+    expect(reply.status).toBe(200);
+    expect([reply.headers.get("ratelimit"), reply.headers.get("ratelimit-policy")]).toEqual([null, null]);
+  }
+});
+
+test("beyond the limit a request gets 429, is told when to come back, and is not executed", async () => {
+  const { database, project, send } = await setupWithRate(5);
+  const first = await send(project.test.key.secret);
+  expect(first.status).toBe(200);
+  expect(first.headers.get("ratelimit-policy")).toBe('"key-per-process";q=5;w=1');
+  expect(first.headers.get("ratelimit")).toBe('"key-per-process";r=4;t=1');
+
+  const replies = await Promise.all(Array.from({ length: 40 }, () => send(project.test.key.secret)));
+  const accepted = replies.filter(({ status }) => status === 200);
+  const refused = replies.filter(({ status }) => status === 429);
+  expect(accepted.length + refused.length).toBe(40);
+  // Four tokens were left; at 5 a second, the time of 40 requests refills a few at most.
+  expect(accepted.length).toBeGreaterThanOrEqual(4);
+  expect(accepted.length).toBeLessThanOrEqual(12);
+  for (const { headers, body } of refused) {
+    expect(headers.get("retry-after")).toBe("1");
+    expect(headers.get("ratelimit")).toBe('"key-per-process";r=0;t=1');
+    expect(headers.get("ratelimit-policy")).toBe('"key-per-process";q=5;w=1');
+    expect(body).toMatchObject({ code: "rate_limited", status: 429 });
+  }
+  expect(await database.count("cell.events")).toBe(1 + accepted.length);
+});
+
+test("who waits as told is served again, and a long wait saves up no more than a second's worth", async () => {
+  const { project, send } = await setupWithRate(2);
+  const burst = (): Promise<Reply[]> =>
+    Promise.all(Array.from({ length: 20 }, () => send(project.test.key.secret)));
+  const refused = (await burst()).find(({ status }) => status === 429);
+  await sleep(Number(refused?.headers.get("retry-after")) * 1_000);
+  expect((await send(project.test.key.secret)).status).toBe(200);
+  await sleep(4_000);
+  const accepted = (await burst()).filter(({ status }) => status === 200);
+  expect(accepted.length).toBeLessThanOrEqual(5);
+});
+
+test("each key has its own bucket: one that floods takes nothing from another", async () => {
+  const { project, send } = await setupWithRate(3);
+  const flood = await Promise.all(Array.from({ length: 30 }, () => send(project.test.key.secret)));
+  expect(flood.some(({ status }) => status === 429)).toBe(true);
+  expect((await send(project.live.key.secret)).status).toBe(200);
+});
+
+test("a refused request costs no token: a constant flood still gets the plan's rate", async () => {
+  const { project, send } = await setupWithRate(20);
+  const startedAtMs = performance.now();
+  const elapsedSeconds = (): number => (performance.now() - startedAtMs) / 1_000;
+  let accepted = 0;
+  const flood = async (): Promise<void> => {
+    while (elapsedSeconds() < 1.5) if ((await send(project.test.key.secret)).status === 200) accepted += 1;
+  };
+  await Promise.all(Array.from({ length: 5 }, flood));
+  // A full bucket is 20, and 1.5 s refill 30 more; a bucket that goes into debt would stay near 20.
+  expect(accepted).toBeGreaterThan(35);
+  expect(accepted).toBeLessThanOrEqual(20 + 20 * elapsedSeconds());
+});

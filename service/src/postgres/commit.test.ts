@@ -1,0 +1,130 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { RolledBack } from "./commit.ts";
+import { freePort } from "./free-port.ts";
+import { type LocalServer, startLocalServer } from "./local-server.ts";
+import { OutcomeUnknown } from "./outcome-unknown.ts";
+import { openPool } from "./pool.ts";
+import { Session } from "./session.ts";
+import { statement } from "./statement.ts";
+import { transaction } from "./transaction.ts";
+
+// A server whose commits wait for a synchronous standby that never comes.
+
+const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
+const FAIL = statement("test.fail", "select 1 / $1::integer");
+
+let directory: string;
+let server: LocalServer;
+let url: string;
+/** Its own commits do not wait. */
+let admin: pg.Client;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "purser-standby-"));
+  execFileSync("chmod", ["755", directory]);
+  server = await startLocalServer({
+    dataDirectory: join(directory, "data"),
+    port: await freePort(),
+    binDirectory: await binariesOfTheTestServer(),
+    settings: ["synchronous_standby_names=nobody", "log_min_messages=fatal"],
+  });
+  url = server.url("postgres");
+  admin = new pg.Client(url);
+  await admin.connect();
+  await admin.query("set synchronous_commit = local");
+  await admin.query("create table notes (id integer primary key)");
+});
+
+afterAll(async () => {
+  await admin.end();
+  await server.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The same version of PostgreSQL that all other tests run on. */
+async function binariesOfTheTestServer(): Promise<string> {
+  const client = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
+  await client.connect();
+  const { rows } = await client.query("select setting from pg_config where name = 'BINDIR'");
+  await client.end();
+  return rows[0].setting;
+}
+
+async function openSession(): Promise<Session> {
+  const session = await Session.open({ url, name: "test", connectTimeoutMs: 1_000 });
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+/** All at once, as a lane does. */
+async function send(session: Session, id: number): Promise<void> {
+  const sent = [session.begin(), session.run(INSERT, [id]), session.commit()];
+  await Promise.allSettled(sent);
+  await Promise.all(sent);
+}
+
+/** Does `action` (a function of pg_catalog) to the backend that waits for the standby. */
+async function onWaiting(action: "pg_cancel_backend" | "pg_terminate_backend"): Promise<void> {
+  const act = `select ${action}(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
+  await expect.poll(async () => (await admin.query(act)).rowCount, { timeout: 4_000 }).toBe(1);
+}
+
+async function isVisible(id: number): Promise<boolean> {
+  return (await admin.query("select from notes where id = $1", [id])).rowCount === 1;
+}
+
+test("a commit whose wait for the standby is cancelled is of unknown outcome, though the server says COMMIT", async () => {
+  const pool = openPool({ url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  const work = expect(transaction(pool, (tx) => tx.run(INSERT, [1]))).rejects.toBeInstanceOf(OutcomeUnknown);
+  await onWaiting("pg_cancel_backend");
+  await work;
+  expect(await isVisible(1)).toBe(true);
+});
+
+test("the same holds for a pipelined batch of a lane", async () => {
+  const session = await openSession();
+  const work = expect(send(session, 2)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await onWaiting("pg_cancel_backend");
+  await work;
+  expect(await isVisible(2)).toBe(true);
+});
+
+test("a backend that is terminated while it waits leaves the outcome unknown and the session closed", async () => {
+  const session = await openSession();
+  const work = expect(send(session, 3)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await onWaiting("pg_terminate_backend");
+  await work;
+  await expect.poll(() => session.isOpen).toBe(false);
+});
+
+test("after 5 s a lane stops waiting: the outcome is unknown, and the session is closed", async () => {
+  const session = await openSession();
+  const startedAtMs = performance.now();
+  await expect(send(session, 4)).rejects.toBeInstanceOf(OutcomeUnknown);
+  const tookMs = performance.now() - startedAtMs;
+  expect(tookMs).toBeGreaterThan(4_500);
+  expect(tookMs).toBeLessThan(7_000);
+  await expect.poll(() => session.isOpen).toBe(false);
+});
+
+test("a failed statement in a pipelined batch rolls back what came before and after it", async () => {
+  const session = await openSession();
+  const [begun, before, ...answers] = await Promise.allSettled([
+    session.begin(),
+    session.run(INSERT, [5]),
+    session.run(FAIL, [0]),
+    session.run(INSERT, [6]),
+    session.commit(),
+  ]);
+  expect([begun.status, before.status]).toEqual(["fulfilled", "fulfilled"]);
+  expect(answers.map((answer) => answer.status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(answers[2]).toMatchObject({ reason: expect.any(RolledBack) });
+  expect([await isVisible(5), await isVisible(6)]).toEqual([false, false]);
+  expect(session.isOpen).toBe(true);
+});

@@ -1,0 +1,140 @@
+import type pg from "pg";
+import { expect, test } from "vitest";
+import { connectTo, createDatabase, setup, type TestDatabase } from "../../test/harness.ts";
+import { keepPartitions } from "../jobs/keep-partitions.ts";
+import { openPool } from "./pool.ts";
+
+const PERMISSION = "42501"; // insufficient_privilege
+const APPEND_ONLY = "23001"; // restrict_violation, raised by our trigger
+
+const connectAsService = (database: TestDatabase): Promise<pg.Client> =>
+  connectTo({ ...database, url: database.serviceUrl });
+
+/** One stored event with a key, and the name of the partition it is in. */
+async function setupWithHistory(): Promise<{
+  database: TestDatabase;
+  partition: string;
+  keyPartition: string;
+}> {
+  const { database, record } = await setup();
+  const reply = await record({ customerId: "c", event: "e", quantity: 1, idempotencyKey: "k" });
+  expect(reply.status).toBe(200);
+  const partitionOf = async (table: string): Promise<string> =>
+    String((await database.query(`select tableoid::regclass::text as name from ${table}`))[0]?.["name"]);
+  return {
+    database,
+    partition: await partitionOf("cell.events"),
+    keyPartition: await partitionOf("cell.keyed_requests"),
+  };
+}
+
+/** Which error each statement meets: `[statement, code]` for all of them. */
+async function codesOf(client: pg.Client, statements: readonly string[]): Promise<[string, string][]> {
+  const codes: [string, string][] = [];
+  for (const statement of statements) {
+    const code = await client.query(statement).then(
+      () => "none",
+      (error: pg.DatabaseError) => error.code ?? "unknown",
+    );
+    codes.push([statement, code]);
+  }
+  return codes;
+}
+
+test("the service's role may not rewrite history, nor touch the schema, nor issue itself rights", async () => {
+  const { database, partition, keyPartition } = await setupWithHistory();
+  const refused: [string, string][] = [
+    ["update cell.events set quantity = 2", PERMISSION],
+    ["update cell.events set id = gen_random_uuid()", APPEND_ONLY],
+    ["delete from cell.events", PERMISSION],
+    ["truncate cell.events", PERMISSION],
+    [`update ${partition} set quantity = 2`, PERMISSION],
+    [`delete from ${partition}`, PERMISSION],
+    [`truncate ${partition}`, PERMISSION],
+    ["update cell.keyed_requests set fingerprint = gen_random_uuid()", PERMISSION],
+    ["update cell.keyed_requests set key_hash = gen_random_uuid()", APPEND_ONLY],
+    ["truncate cell.keyed_requests", PERMISSION],
+    [`truncate ${keyPartition}`, PERMISSION],
+    ["update cell.customers set customer_id = 'other'", PERMISSION],
+    ["delete from cell.customers", PERMISSION],
+    ["create table cell.mine ()", PERMISSION],
+    ["create table control.mine ()", PERMISSION],
+    ["create table public.mine ()", PERMISSION],
+    ["create schema mine", PERMISSION],
+    ["drop table cell.events", PERMISSION],
+    ["alter table cell.events disable trigger all", PERMISSION],
+    ["create or replace function cell.refuse_change() returns trigger language sql as ''", PERMISSION],
+    ["update control.api_keys set revoked_at = null", PERMISSION],
+    ["insert into control.workspaces (name) values ('mine')", PERMISSION],
+    ["update control.workspace_plans set metadata_bytes_max = 65536", PERMISSION],
+    ["delete from cell.migrations", PERMISSION],
+  ];
+  const service = await connectAsService(database);
+  expect(
+    await codesOf(
+      service,
+      refused.map(([statement]) => statement),
+    ),
+  ).toEqual(refused);
+  expect([await database.count("cell.events"), await database.count("cell.keyed_requests")]).toEqual([1, 1]);
+});
+
+test("the triggers refuse the same even to the owner, also on a single partition", async () => {
+  const { database, partition, keyPartition } = await setupWithHistory();
+  const statements = [
+    "update cell.events set quantity = 2",
+    "update cell.events set recorded_at = recorded_at + interval '1 month'",
+    "delete from cell.events",
+    "truncate cell.events",
+    `update ${partition} set quantity = 2`,
+    `delete from ${partition}`,
+    `truncate ${partition}`,
+    "update cell.keyed_requests set fingerprint = gen_random_uuid()",
+    "update cell.keyed_requests set key_hash = gen_random_uuid()",
+    `update ${keyPartition} set subject_id = gen_random_uuid()`,
+  ];
+  const owner = await connectTo(database);
+  expect(await codesOf(owner, statements)).toEqual(statements.map((statement) => [statement, APPEND_ONLY]));
+  expect(await database.count("cell.events", "quantity = 1")).toBe(1);
+});
+
+test("partitions are made under the service's role, once when two ask at once, and guarded like the others", async () => {
+  const database = await createDatabase();
+  const ask = async (client: pg.Client): Promise<number> =>
+    (await client.query("select cell.ensure_monthly_partitions(6) as made")).rows[0].made;
+  const clients = [await connectAsService(database), await connectAsService(database)];
+  const made = await Promise.all(clients.map(ask));
+  expect(made.sort()).toEqual([0, 3]);
+
+  const partitions = await database.query(
+    "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'cell.events'::regclass",
+  );
+  expect(partitions).toHaveLength(7);
+  const statements = partitions.map(({ name }) => `truncate ${name}`);
+  expect(await codesOf(await connectTo(database), statements)).toEqual(
+    statements.map((statement) => [statement, APPEND_ONLY]),
+  );
+});
+
+test("the job that keeps partitions finds nothing to do on a migrated database", async () => {
+  const database = await createDatabase();
+  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  expect(await keepPartitions(pool)).toBe(0);
+  await pool.end();
+});
+
+test("months are cut in UTC, whatever the zone of the database", async () => {
+  const database = await createDatabase();
+  const name = (await database.query("select current_database() as name"))[0]?.["name"];
+  await database.query(`alter database ${name} set timezone = 'Asia/Kolkata'`);
+  const service = await connectAsService(database);
+  await service.query("select cell.ensure_monthly_partitions(8)");
+  await database.query("set timezone = 'UTC'");
+  const bounds = await database.query(`
+    select pg_get_expr(relpartbound, oid) as bound
+    from pg_class
+    where oid in (select inhrelid from pg_inherits where inhparent = 'cell.events'::regclass)`);
+  expect(bounds).toHaveLength(9);
+  const month = "'\\d{4}-\\d\\d-01 00:00:00\\+00'";
+  for (const { bound } of bounds) expect(bound).toMatch(new RegExp(`FROM \\(${month}\\) TO \\(${month}\\)$`));
+});

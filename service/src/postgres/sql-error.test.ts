@@ -1,0 +1,106 @@
+import pg from "pg";
+import { expect, test } from "vitest";
+import { connectTo, createDatabase } from "../../test/harness.ts";
+import { freePort } from "./free-port.ts";
+import { decodeSqlError, type SqlFailure } from "./sql-error.ts";
+
+const TABLE = `
+  create table notes (
+    id integer constraint notes_pkey primary key,
+    amount smallint not null constraint notes_amount_range check (amount >= 0)
+  )`;
+
+/** Waits for the failure, and says what we make of it. */
+async function decode(work: Promise<unknown>): Promise<SqlFailure | "no error"> {
+  return work.then(() => "no error" as const, decodeSqlError);
+}
+
+const badRow = (constraint: string | null, column: string | null) => ({
+  kind: "bad_row",
+  constraint,
+  column,
+});
+
+test.each([
+  ["a duplicate key", "insert into notes values (1, 1)", { kind: "conflict", constraint: "notes_pkey" }],
+  ["a broken check", "insert into notes values (2, -1)", badRow("notes_amount_range", null)],
+  ["a missing value", "insert into notes values (2, null)", badRow(null, "amount")],
+  ["a value out of range", "insert into notes values (2, 70000)", badRow(null, null)],
+  ["text that is no number", "select 'x'::integer", badRow(null, null)],
+  ["JSON that jsonb cannot hold", `select '"\\u0000"'::jsonb`, badRow(null, null)],
+  ["a statement that takes too long", "set statement_timeout = 20; select pg_sleep(5)", { kind: "busy" }],
+  ["a demoted primary", "begin read only; insert into notes values (2, 1)", { kind: "lost" }],
+  ["a mistake in our SQL", "selec 1", { kind: "bug" }],
+  ["a table that is not there", "select from nothing", { kind: "bug" }],
+  ["a missing privilege", "set role purser_service; delete from cell.events", { kind: "bug" }],
+])("%s", async (_, sql, expected) => {
+  const database = await createDatabase();
+  await database.query(TABLE);
+  await database.query("insert into notes values (1, 1)");
+  const client = await connectTo(database);
+  expect(await decode(client.query(sql))).toEqual(expected);
+});
+
+test("a lock that another holds: busy", async () => {
+  const database = await createDatabase();
+  await database.query(TABLE);
+  const [holder, waiter] = [await connectTo(database), await connectTo(database)];
+  await holder.query("begin; lock table notes");
+  expect(await decode(waiter.query("begin; lock table notes nowait"))).toEqual({ kind: "busy" });
+  await waiter.query("rollback");
+  expect(await decode(waiter.query("set lock_timeout = 20; select from notes"))).toEqual({ kind: "busy" });
+});
+
+test("two that wait for each other: conflict", async () => {
+  const database = await createDatabase();
+  await database.query(TABLE);
+  await database.query("insert into notes values (1, 1), (2, 1)");
+  const [a, b] = [await connectTo(database), await connectTo(database)];
+  for (const client of [a, b]) await client.query("set deadlock_timeout = 50; begin");
+  await a.query("update notes set amount = 2 where id = 1");
+  await b.query("update notes set amount = 2 where id = 2");
+  const failures = await Promise.all([
+    decode(a.query("update notes set amount = 3 where id = 2").then(() => a.query("commit"))),
+    decode(b.query("update notes set amount = 3 where id = 1").then(() => b.query("commit"))),
+  ]);
+  expect(failures).toContainEqual({ kind: "conflict", constraint: null });
+  expect(failures).toContain("no error");
+});
+
+test("a row changed since the snapshot: conflict", async () => {
+  const database = await createDatabase();
+  await database.query(TABLE);
+  await database.query("insert into notes values (1, 1)");
+  const client = await connectTo(database);
+  await client.query("begin isolation level repeatable read; select from notes");
+  await database.query("update notes set amount = 2");
+  const work = client.query("update notes set amount = 3");
+  expect(await decode(work)).toEqual({ kind: "conflict", constraint: null });
+});
+
+test("a terminated backend: lost", async () => {
+  const database = await createDatabase();
+  const client = await connectTo(database);
+  const { rows } = await client.query("select pg_backend_pid() as pid");
+  const work = decode(client.query("select pg_sleep(10)"));
+  await database.query("select pg_terminate_backend($1)", [rows[0].pid]);
+  expect(await work).toEqual({ kind: "lost" });
+  expect(await decode(client.query("select 1"))).toEqual({ kind: "lost" });
+});
+
+test("a database that takes no connections, and a server that is not there: lost", async () => {
+  const database = await createDatabase();
+  const name = (await database.query("select current_database() as name"))[0]?.["name"];
+  await database.query(`alter database ${name} connection limit 0`);
+  expect(await decode(new pg.Client(database.serviceUrl).connect())).toEqual({ kind: "lost" });
+  const nowhere = new pg.Client(`postgres://postgres@127.0.0.1:${await freePort()}/postgres`);
+  expect(await decode(nowhere.connect())).toEqual({ kind: "lost" });
+});
+
+test("a query that outlives its client's timer: lost", async () => {
+  const database = await createDatabase();
+  const client = new pg.Client({ connectionString: database.url, query_timeout: 50 });
+  await client.connect();
+  expect(await decode(client.query("select pg_sleep(1)"))).toEqual({ kind: "lost" });
+  await client.end();
+});

@@ -1,0 +1,109 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createDatabase, type TestDatabase } from "../../test/harness.ts";
+import { RolledBack } from "./commit.ts";
+import { OutcomeUnknown } from "./outcome-unknown.ts";
+import { openPool, type Pool } from "./pool.ts";
+import { statement } from "./statement.ts";
+import { single, transaction } from "./transaction.ts";
+
+const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
+const FAIL = statement("test.fail", "select 1 / $1::integer");
+const PID = statement("test.pid", "select pg_backend_pid()");
+
+type Notes = { database: TestDatabase; pool: Pool; idleErrors: Error[] };
+
+async function openNotes(): Promise<Notes> {
+  const database = await createDatabase();
+  await database.query("create table notes (id integer primary key deferrable initially deferred)");
+  const idleErrors: Error[] = [];
+  const onIdleError = (error: Error): void => void idleErrors.push(error);
+  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError });
+  onTestFinished(() => pool.end());
+  return { database, pool, idleErrors };
+}
+
+const terminate = ({ database }: Notes, pid: unknown) =>
+  database.query("select pg_terminate_backend($1, 5000)", [pid]);
+
+test("what a transaction returns is committed", async () => {
+  const { database, pool } = await openNotes();
+  const result = await transaction(pool, async (tx) => (await tx.run(INSERT, [1])).rowCount);
+  expect([result, await database.count("notes")]).toEqual([1, 1]);
+});
+
+test("a failed statement leaves nothing behind, and its connection is used again", async () => {
+  const { database, pool } = await openNotes();
+  const pidBefore = await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]);
+  const work = transaction(pool, async (tx) => {
+    await tx.run(INSERT, [1]);
+    await tx.run(FAIL, [0]);
+  });
+  await expect(work).rejects.toMatchObject({ code: "22012" });
+  expect(await database.count("notes")).toBe(0);
+  expect(await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0])).toBe(pidBefore);
+});
+
+test("an error of the work itself leaves nothing behind", async () => {
+  const { database, pool } = await openNotes();
+  const work = transaction(pool, async (tx) => {
+    await tx.run(INSERT, [1]);
+    throw new Error("changed my mind");
+  });
+  await expect(work).rejects.toThrow("changed my mind");
+  await transaction(pool, (tx) => tx.run(INSERT, [2]));
+  expect(await database.query("select id from notes")).toEqual([{ id: 2 }]);
+});
+
+test("the commit of an aborted transaction is not taken for a commit", async () => {
+  const { database, pool } = await openNotes();
+  const work = transaction(pool, async (tx) => {
+    await tx.run(INSERT, [1]);
+    await tx.run(FAIL, [0]).catch(() => {});
+    return "done";
+  });
+  await expect(work).rejects.toBeInstanceOf(RolledBack);
+  expect(await database.count("notes")).toBe(0);
+});
+
+test("a commit that the server refuses is a failure of known outcome", async () => {
+  const { database, pool } = await openNotes();
+  await database.query("insert into notes (id) values (1)");
+  // The constraint is deferred: the commit is what fails.
+  await expect(transaction(pool, (tx) => tx.run(INSERT, [1]))).rejects.toMatchObject({ code: "23505" });
+  expect(pool.idleCount).toBe(1);
+});
+
+test("a connection that is lost in the commit leaves the outcome unknown", async () => {
+  const { database, pool } = await openNotes();
+  await database.query(`
+    create function die() returns trigger language plpgsql
+    as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
+  await database.query(`
+    create constraint trigger die after insert on notes deferrable initially deferred
+    for each row execute function die()`);
+  await expect(transaction(pool, (tx) => tx.run(INSERT, [1]))).rejects.toBeInstanceOf(OutcomeUnknown);
+  expect(pool.totalCount).toBe(0);
+});
+
+test("a client whose backend was terminated does not return to the pool, and the next transaction works", async () => {
+  const notes = await openNotes();
+  const { database, pool } = notes;
+  const work = transaction(pool, async (tx) => {
+    await tx.run(INSERT, [1]);
+    await terminate(notes, (await tx.run(PID)).rows[0]?.[0]);
+    await tx.run(INSERT, [2]);
+  });
+  await expect(work).rejects.toThrow();
+  expect(pool.totalCount).toBe(0);
+  await transaction(pool, (tx) => tx.run(INSERT, [3]));
+  expect(await database.query("select id from notes")).toEqual([{ id: 3 }]);
+});
+
+test("the death of an idle client is reported, ends no process and harms no later transaction", async () => {
+  const notes = await openNotes();
+  const { database, pool, idleErrors } = notes;
+  await terminate(notes, await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]));
+  await expect.poll(() => idleErrors).toHaveLength(1);
+  await transaction(pool, (tx) => tx.run(INSERT, [1]));
+  expect(await database.count("notes")).toBe(1);
+});

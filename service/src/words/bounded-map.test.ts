@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BoundedMap } from "./bounded-map.ts";
+
+test("a full map forgets its oldest entry, and only that", () => {
+  const map = new BoundedMap<string, number>(2);
+  map.set("a", 1);
+  map.set("b", 2);
+  map.set("c", 3);
+  expect([map.find("a"), map.find("b"), map.find("c")]).toEqual([undefined, 2, 3]);
+});
+
+test("a known key set again makes nobody leave", () => {
+  const map = new BoundedMap<string, number>(2);
+  map.set("a", 1);
+  map.set("b", 2);
+  map.set("b", 20);
+  expect([map.find("a"), map.find("b"), map.size]).toEqual([1, 20, 2]);
+});
+
+test("a deleted entry leaves room", () => {
+  const map = new BoundedMap<string, number>(2);
+  map.set("a", 1);
+  map.set("b", 2);
+  map.delete("b");
+  map.set("c", 3);
+  expect([...map.values()]).toEqual([1, 3]);
+});
+
+test("whatever is set, the map never outgrows its bound and holds what was set last", () => {
+  const sets = fc.array(fc.tuple(fc.nat({ max: 20 }), fc.nat()), { minLength: 1 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 8 }), sets, (sizeMax, entries) => {
+      const map = new BoundedMap<number, number>(sizeMax);
+      for (const [key, value] of entries) {
+        map.set(key, value);
+        expect(map.find(key)).toBe(value);
+        expect(map.size).toBeLessThanOrEqual(sizeMax);
+      }
+    }),
+  );
+});
