@@ -9,7 +9,7 @@ import { openPool } from "../../service/src/postgres/pool.ts";
 import { type BenchServer, countRows } from "./server.ts";
 
 const DATABASE = "purser";
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 5;
 const run = promisify(execFile);
 
 export type PurserBench = {

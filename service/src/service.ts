@@ -70,7 +70,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
     metricsUrl,
     async stop() {
       readiness.isStopping = true;
+      // Closing lets go of connections that idle now; those that were busy become idle only afterwards.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
       await app.close();
+      clearInterval(sweep);
       await lanes.close();
       jobs.stop();
       await keys.flushLastUse().catch(() => {});

@@ -20,7 +20,7 @@ export const TEMPLATE = "purser_template";
 export const SERVICE_ROLE = "purser_service";
 
 /** One real server for the whole run. `TEST_POSTGRES=15` takes the one that Debian's package installs. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = process.env["TEST_POSTGRES"] ?? "18";
   const directory = await mkdtemp(join(tmpdir(), "purser-test-"));
   execFileSync("chmod", ["755", directory]);

@@ -24,10 +24,10 @@ comment on column cell.keyed_requests.endpoint is '2: consume, 3: events';
 
 do $$
 begin
-  for remainder in 0..15 loop
+  for remainder in 0..7 loop
     execute format(
-      'create table cell.keyed_requests_%s partition of cell.keyed_requests for values with (modulus 16, remainder %s)',
-      to_char(remainder, 'FM00'), remainder);
+      'create table cell.keyed_requests_%s partition of cell.keyed_requests for values with (modulus 8, remainder %s)',
+      remainder, remainder);
   end loop;
 end
 $$;

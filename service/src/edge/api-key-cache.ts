@@ -25,7 +25,7 @@ type Entry = {
   readonly readAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;
-  isUnreachable: boolean;
+  failedAtMs: number;
   lookup: Promise<void> | null;
 };
 
@@ -56,7 +56,10 @@ export class ApiKeyCache {
     }
     if (nowMs < entry.askAgainAtMs) return this.#use(entry, nowMs);
     const lookup = this.#refresh(secret, entry);
-    if (entry.isUnreachable || nowMs - entry.readAtMs < STALE_MS) return this.#use(entry, nowMs);
+    if (canServeMeanwhile(entry, nowMs)) {
+      lookup.catch(() => {});
+      return this.#use(entry, nowMs);
+    }
     return lookup.then(() => this.#useAfterLookup(secret));
   }
 
@@ -92,11 +95,13 @@ export class ApiKeyCache {
 
   #refresh(secret: string, entry: Entry): Promise<void> {
     entry.lookup ??= this.#ask(secret)
-      .catch(() => {
-        const nowMs = performance.now();
-        entry.isUnreachable = true;
-        entry.askAgainAtMs = nowMs + RETRY_MS;
-        if (nowMs - entry.readAtMs > GRACE_MS) this.#known.delete(secret);
+      .catch((error: unknown) => {
+        entry.failedAtMs = performance.now();
+        entry.askAgainAtMs = entry.failedAtMs + RETRY_MS;
+        if (entry.failedAtMs - entry.readAtMs < GRACE_MS) return;
+        // Neither valid nor invalid: nobody knows any more.
+        this.#known.delete(secret);
+        throw error;
       })
       .finally(() => {
         entry.lookup = null;
@@ -120,10 +125,16 @@ export class ApiKeyCache {
       readAtMs: askedAtMs,
       expiresAtMs,
       askAgainAtMs,
-      isUnreachable: false,
+      failedAtMs: Number.NEGATIVE_INFINITY,
       lookup: null,
     });
   }
+}
+
+/** Just read; or the database was out of reach a moment ago, and what was true within the last hour still counts. */
+function canServeMeanwhile(entry: Entry, nowMs: number): boolean {
+  const ageMs = nowMs - entry.readAtMs;
+  return ageMs < STALE_MS || (nowMs - entry.failedAtMs < STALE_MS && ageMs < GRACE_MS);
 }
 
 function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import {
-  connectTo,
   createDatabase,
   createTestProject,
   post,
@@ -16,7 +15,7 @@ import { makeApiKey } from "../words/api-key.ts";
 
 // The service as operators run it: a process of its own, watched through its standard output and its exit code.
 
-type Served = { url: string; child: ChildProcess; output: () => string };
+type Served = { url: string; metricsUrl: string; child: ChildProcess; output: () => string };
 
 async function serve(database: TestDatabase, settings: Record<string, string> = {}): Promise<Served> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../main.ts"), "serve"], {
@@ -29,7 +28,8 @@ async function serve(database: TestDatabase, settings: Record<string, string> = 
   child.stderr.on("data", (chunk: Buffer) => (text += chunk));
   const ready = () => text.split("\n").find((line) => line.includes('"msg":"ready"'));
   await expect.poll(ready, { timeout: 15_000 }).toBeDefined();
-  return { url: JSON.parse(ready() ?? "").url, child, output: () => text };
+  const { url, metricsUrl } = JSON.parse(ready() ?? "");
+  return { url, metricsUrl, child, output: () => text };
 }
 
 async function setup(settings: Record<string, string> = {}) {
@@ -94,21 +94,18 @@ test("at the level debug the log names every request, and no key, header, query 
   expect(output()).not.toMatch(/bearer/i);
 });
 
-test("SIGTERM: requests that wait for the database and one that is still being sent all get their answer", {
+test("SIGTERM: requests that wait their turn and one that is still being sent all get their answer", {
   timeout: 60_000,
 }, async () => {
-  const { database, project, url, child, record } = await setup();
-  await record({ customerId: "warm", event: "e", quantity: 1 });
-  // Another session is creating the same customer, so the lane must wait for it.
-  const holder = await connectTo(database);
-  await holder.query("begin");
-  await holder.query(
-    "insert into cell.customers (environment_id, customer_id, created_at) values ($1, 'busy', now())",
-    [project.test.environmentId],
+  const { database, project, url, metricsUrl, child, record } = await setup();
+  await database.query(`
+    create function slow() returns trigger language plpgsql
+    as $$ begin perform pg_sleep(1.5); return null; end $$`);
+  await database.query(
+    "create trigger slow before insert on cell.events for each statement execute function slow()",
   );
-  const waiting = Array.from({ length: 50 }, () => record({ customerId: "busy", event: "e", quantity: 1 }));
-  const body = JSON.stringify({ customerId: "slow", event: "e", quantity: 1 });
-  const slow = request(`${url}/v1/events`, {
+  const body = JSON.stringify({ customerId: "c", event: "e", quantity: 1 });
+  const halfSent = request(`${url}/v1/events`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${project.test.key.secret}`,
@@ -116,27 +113,27 @@ test("SIGTERM: requests that wait for the database and one that is still being s
       "content-length": body.length,
     },
   });
-  const slowAnswer = once(slow, "response");
-  slow.write(body.slice(0, 10));
-  await expect
-    .poll(() =>
-      database.count("pg_stat_activity", "application_name = 'purser lane' and wait_event_type = 'Lock'"),
-    )
-    .toBe(1);
+  const answer = once(halfSent, "response");
+  halfSent.write(body.slice(0, 10));
+  const replies = [record(body)];
+  const asleep = () =>
+    database.count("pg_stat_activity", "datname = current_database() and wait_event = 'PgSleep'");
+  await expect.poll(asleep, { timeout: 5_000 }).toBe(1);
+  // The lane is busy with the first: these wait in its queue.
+  for (let i = 0; i < 49; i++) replies.push(record(body));
+  const queued = async () =>
+    /^purser_queue_requests (\d+)/m.exec(await (await fetch(`${metricsUrl}/metrics`)).text())?.[1];
+  await expect.poll(queued, { timeout: 5_000, interval: 20 }).toBe("49");
 
   const stopped = stop(child);
-  await sleep(200);
-  await holder.query("rollback");
-  slow.end(body.slice(10));
-
-  const replies = await Promise.all(waiting);
-  expect(replies.map(({ status }) => status)).toEqual(Array(50).fill(200));
-  const [answer] = await slowAnswer;
-  expect(answer.statusCode).toBe(200);
+  await sleep(100);
+  halfSent.end(body.slice(10));
+  expect((await Promise.all(replies)).map(({ status }) => status)).toEqual(Array(50).fill(200));
+  expect((await answer)[0].statusCode).toBe(200);
   const { code, tookMs } = await stopped;
   expect(code).toBe(0);
   expect(tookMs).toBeLessThan(25_000);
-  expect(await database.count("cell.events")).toBe(52);
+  expect(await database.count("cell.events")).toBe(51);
 });
 
 test("SIGTERM under load: whatever was executed was answered, and the process ends well", {

@@ -30,13 +30,15 @@ test("beyond the limit a request gets 429, is told when to come back, and is not
   expect(first.headers.get("ratelimit-policy")).toBe('"key-per-process";q=5;w=1');
   expect(first.headers.get("ratelimit")).toBe('"key-per-process";r=4;t=1');
 
+  const startedAtMs = performance.now();
   const replies = await Promise.all(Array.from({ length: 40 }, () => send(project.test.key.secret)));
+  const refilled = (5 * (performance.now() - startedAtMs)) / 1_000;
   const accepted = replies.filter(({ status }) => status === 200);
   const refused = replies.filter(({ status }) => status === 429);
   expect(accepted.length + refused.length).toBe(40);
-  // Four tokens were left; at 5 a second, the time of 40 requests refills a few at most.
+  // Four tokens were left, and a part of another may have been.
   expect(accepted.length).toBeGreaterThanOrEqual(4);
-  expect(accepted.length).toBeLessThanOrEqual(12);
+  expect(accepted.length).toBeLessThanOrEqual(5 + refilled);
   for (const { headers, body } of refused) {
     expect(headers.get("retry-after")).toBe("1");
     expect(headers.get("ratelimit")).toBe('"key-per-process";r=0;t=1');
@@ -54,8 +56,9 @@ test("who waits as told is served again, and a long wait saves up no more than a
   await sleep(Number(refused?.headers.get("retry-after")) * 1_000);
   expect((await send(project.test.key.secret)).status).toBe(200);
   await sleep(4_000);
+  const startedAtMs = performance.now();
   const accepted = (await burst()).filter(({ status }) => status === 200);
-  expect(accepted.length).toBeLessThanOrEqual(5);
+  expect(accepted.length).toBeLessThanOrEqual(2 + (2 * (performance.now() - startedAtMs)) / 1_000);
 });
 
 test("each key has its own bucket: one that floods takes nothing from another", async () => {

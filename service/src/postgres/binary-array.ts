@@ -15,6 +15,17 @@ export const smallints = (values: readonly number[]): Buffer =>
 export const uuids = (values: readonly Buffer[]): Buffer =>
   fixed(2950, 16, values, (buffer, value, at) => buffer.set(value, at));
 
+/** With gaps: null where there is no value. */
+export function bigints(values: readonly (number | null)[]): Buffer {
+  const buffer = header(20, values.length, HEADER_BYTES + values.length * 12);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    at = buffer.writeInt32BE(value === null ? -1 : 8, at);
+    if (value !== null) at = buffer.writeBigInt64BE(BigInt(value), at);
+  }
+  return buffer.subarray(0, at);
+}
+
 /** Of 32 hexadecimal digits each. */
 export const hexUuids = (values: readonly string[]): Buffer =>
   fixed(2950, 16, values, (buffer, value, at) => buffer.write(value, at, 16, "hex"));

@@ -100,7 +100,7 @@ test("a backend that is terminated while it waits leaves the outcome unknown and
   const work = expect(send(session, 3)).rejects.toBeInstanceOf(OutcomeUnknown);
   await onWaiting("pg_terminate_backend");
   await work;
-  await expect.poll(() => session.isOpen).toBe(false);
+  await expect.poll(() => session.isOpen, { timeout: 5_000 }).toBe(false);
 });
 
 test("after 5 s a lane stops waiting: the outcome is unknown, and the session is closed", async () => {
@@ -110,7 +110,7 @@ test("after 5 s a lane stops waiting: the outcome is unknown, and the session is
   const tookMs = performance.now() - startedAtMs;
   expect(tookMs).toBeGreaterThan(4_500);
   expect(tookMs).toBeLessThan(7_000);
-  await expect.poll(() => session.isOpen).toBe(false);
+  await expect.poll(() => session.isOpen, { timeout: 5_000 }).toBe(false);
 });
 
 test("a failed statement in a pipelined batch rolls back what came before and after it", async () => {

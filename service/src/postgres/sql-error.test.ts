@@ -15,19 +15,18 @@ async function decode(work: Promise<unknown>): Promise<SqlFailure | "no error"> 
   return work.then(() => "no error" as const, decodeSqlError);
 }
 
-const badRow = (constraint: string | null, column: string | null) => ({
+const badRow = (constraint: string | null | null) => ({
   kind: "bad_row",
   constraint,
-  column,
 });
 
 test.each([
   ["a duplicate key", "insert into notes values (1, 1)", { kind: "conflict", constraint: "notes_pkey" }],
-  ["a broken check", "insert into notes values (2, -1)", badRow("notes_amount_range", null)],
-  ["a missing value", "insert into notes values (2, null)", badRow(null, "amount")],
-  ["a value out of range", "insert into notes values (2, 70000)", badRow(null, null)],
-  ["text that is no number", "select 'x'::integer", badRow(null, null)],
-  ["JSON that jsonb cannot hold", `select '"\\u0000"'::jsonb`, badRow(null, null)],
+  ["a broken check", "insert into notes values (2, -1)", badRow("notes_amount_range")],
+  ["a missing value", "insert into notes values (2, null)", badRow(null)],
+  ["a value out of range", "insert into notes values (2, 70000)", badRow(null)],
+  ["text that is no number", "select 'x'::integer", badRow(null)],
+  ["JSON that jsonb cannot hold", `select '"\\u0000"'::jsonb`, badRow(null)],
   ["a statement that takes too long", "set statement_timeout = 20; select pg_sleep(5)", { kind: "busy" }],
   ["a demoted primary", "begin read only; insert into notes values (2, 1)", { kind: "lost" }],
   ["a mistake in our SQL", "selec 1", { kind: "bug" }],

@@ -5,7 +5,7 @@ export type SqlFailure =
   /** Another transaction was first, or two waited for each other: rolled back, and safe to run again. */
   | { kind: "conflict"; constraint: string | null }
   /** One of the rows is to blame: rolled back. */
-  | { kind: "bad_row"; constraint: string | null; column: string | null }
+  | { kind: "bad_row"; constraint: string | null }
   /** The server is busy or refuses for now: rolled back. */
   | { kind: "busy" }
   /** The connection is of no more use. Whether a commit that was under way took effect is not known. */
@@ -32,7 +32,7 @@ export function decodeSqlError(error: unknown): SqlFailure {
   switch (code.slice(0, 2)) {
     case "22":
     case "23":
-      return { kind: "bad_row", constraint: error.constraint ?? null, column: error.column ?? null };
+      return { kind: "bad_row", constraint: error.constraint ?? null };
     case "53": // insufficient resources: disk, memory, connections
       return { kind: "busy" };
     case "08":

@@ -2,15 +2,17 @@ import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { type CustomerName, compareCustomers, insertMissingCustomers } from "../../store/cell/customers.ts";
-import { type EventRow, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
+import {
+  type CustomerName,
+  compareCustomers,
+  customerKey,
+  findCustomers,
+  insertMissingCustomers,
+} from "../../store/cell/customers.ts";
+import { insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
 import { compareKeys, insertKeyedRequests, lockKeyedRequests } from "../../store/cell/keyed-requests.ts";
-import type { BoundedMap } from "../../words/bounded-map.ts";
-import { type BatchFacts, decideBatch, keyId } from "./decide-batch.ts";
+import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
 import type { Outcome, Pending } from "./request.ts";
-
-/** Customers that this lane has seen committed. Only a hint: it saves an insert that would find its row there. */
-export type KnownCustomers = BoundedMap<string, true>;
 
 /**
  * One transaction in two trips: locks and facts, then writes and commit. Returns an outcome for each request, all of
@@ -18,17 +20,13 @@ export type KnownCustomers = BoundedMap<string, true>;
  *
  * Lock order: keyed requests, then customers, then new keyed requests, each sorted.
  */
-export async function commitBatch(
-  session: Session,
-  batch: readonly Pending[],
-  known: KnownCustomers,
-): Promise<readonly Outcome[]> {
+export async function commitBatch(session: Session, batch: readonly Pending[]): Promise<readonly Outcome[]> {
   const facts = await lockAndRead(session, batch);
-  const plan = decideBatch(batch, facts);
-  const missing = customersToInsert(plan.events, known);
+  const plan = decide(batch, facts);
+  const newCustomers = distinctCustomers(plan.events.filter((event) => event.customerNumber === null));
   try {
     await session.trip(() => [
-      missing.length > 0 ? insertMissingCustomers(session, missing) : null,
+      newCustomers.length > 0 ? insertMissingCustomers(session, newCustomers) : null,
       plan.events.length > 0 ? insertEvents(session, plan.events) : null,
       plan.keyedRequests.length > 0
         ? insertKeyedRequests(session, plan.keyedRequests.toSorted(compareKeys), facts.now)
@@ -36,13 +34,24 @@ export async function commitBatch(
       session.commit(),
     ]);
   } catch (error) {
-    for (const event of plan.events) known.delete(customerKey(event));
     // The commit was on its way when the connection broke.
     if (decodeSqlError(error).kind === "lost") throw new OutcomeUnknown("batch", { cause: error });
     throw error;
   }
-  for (const customer of missing) known.set(customerKey(customer), true);
   return plan.outcomes;
+}
+
+/** One of the requests met a mistake of ours. Nothing was written, and the connection is as good as before. */
+export class DecisionFailed extends Error {
+  override readonly name = "DecisionFailed";
+}
+
+function decide(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
+  try {
+    return decideBatch(batch, facts);
+  } catch (error) {
+    throw new DecisionFailed("a batch could not be decided", { cause: error });
+  }
 }
 
 /** The clock is read last, by a statement of its own: one in the locking statement would be from before its wait. */
@@ -53,24 +62,20 @@ async function lockAndRead(session: Session, batch: readonly Pending[]): Promise
   const uncertain = batch.flatMap(({ name, isUncertain, request }) =>
     name !== null && isUncertain && request.keyed === null ? [name] : [],
   );
-  const [, keyedRequests, storedEvents, now] = await session.trip(() => [
+  const names = batch.map(({ request }) => ({
+    environmentId: request.environmentId,
+    customerId: request.event.customerId,
+  }));
+  const [, keyedRequests, storedEvents, customers, now] = await session.trip(() => [
     session.begin(),
     keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys)) : [],
     uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
+    findCustomers(session, distinctCustomers(names)),
     readClock(session),
   ]);
-  return { keyedRequests, storedEvents, now };
+  return { keyedRequests, storedEvents, customers, now };
 }
 
-function customersToInsert(events: readonly EventRow[], known: KnownCustomers): CustomerName[] {
-  const missing = new Map<string, CustomerName>();
-  for (const event of events) {
-    const key = customerKey(event);
-    if (known.find(key) === undefined) missing.set(key, event);
-  }
-  return [...missing.values()].sort(compareCustomers);
-}
-
-function customerKey(customer: CustomerName): string {
-  return `${customer.environmentId}:${customer.customerId}`;
+function distinctCustomers(names: readonly CustomerName[]): CustomerName[] {
+  return [...new Map(names.map((name) => [customerKey(name), name])).values()].sort(compareCustomers);
 }

@@ -1,5 +1,6 @@
 import { ANSWER_FORMAT_EVENT } from "../../entitlement/answer.ts";
 import { decideEvent } from "../../entitlement/usage-event.ts";
+import { type Customer, customerKey } from "../../store/cell/customers.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
 import type { KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
 import type { Instant } from "../../words/brand.ts";
@@ -12,16 +13,18 @@ export type BatchPlan = {
   readonly keyedRequests: readonly KeyedRequest[];
 };
 
-/** What the database said in the first trip: known keys, events stored by an earlier attempt, and its clock. */
+/** What the database said in the first trip: known keys, events stored by an earlier attempt, customers, its clock. */
 export type BatchFacts = {
   readonly keyedRequests: readonly KeyedRequest[];
   readonly storedEvents: ReadonlySet<EventName>;
+  readonly customers: readonly Customer[];
   readonly now: Instant;
 };
 
 /** Settles requests in arrival order. A copy of a key in the same batch meets its original in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   const answered = new Map(facts.keyedRequests.map((request) => [keyId(request), request]));
+  const numbers = new Map(facts.customers.map((customer) => [customerKey(customer), customer.number]));
   const outcomes: Outcome[] = [];
   const events: EventRow[] = [];
   const keyedRequests: KeyedRequest[] = [];
@@ -42,7 +45,7 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
     const answer = { format: ANSWER_FORMAT_EVENT, subjectId: pending.name.id };
     outcomes.push({ kind: "answered", answer, replayed: false });
     if (isStored) continue;
-    events.push(toRow(request, pending.name));
+    events.push(toRow(request, pending.name, numbers));
     if (request.keyed !== null) {
       const keyed = {
         ...request.keyed,
@@ -77,11 +80,12 @@ function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConfli
   return null;
 }
 
-function toRow(request: RuntimeRequest, name: EventName): EventRow {
+function toRow(request: RuntimeRequest, name: EventName, numbers: ReadonlyMap<string, number>): EventRow {
+  const customer = { environmentId: request.environmentId, customerId: request.event.customerId };
   return {
     ...name,
-    environmentId: request.environmentId,
-    customerId: request.event.customerId,
+    ...customer,
+    customerNumber: numbers.get(customerKey(customer)) ?? null,
     event: request.event.event,
     quantity: request.event.quantity,
     occurredAt: request.event.timestamp ?? name.recordedAt,

@@ -2,8 +2,7 @@ import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assertNever } from "../../words/assert.ts";
-import { BoundedMap } from "../../words/bounded-map.ts";
-import { commitBatch, type KnownCustomers } from "./commit-batch.ts";
+import { commitBatch, DecisionFailed } from "./commit-batch.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
 export type LaneOptions = {
@@ -20,7 +19,6 @@ const RERUNS_MAX = 3;
 const RETRY_WINDOW_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const RECONNECT_PAUSE_MS = 200;
-const KNOWN_CUSTOMERS_MAX = 50_000;
 
 type Attempt =
   | { kind: "done"; outcomes: readonly Outcome[] }
@@ -33,7 +31,6 @@ type Attempt =
 export class Lane {
   readonly #options: LaneOptions;
   readonly #queue: Pending[] = [];
-  readonly #known: KnownCustomers = new BoundedMap(KNOWN_CUSTOMERS_MAX);
   readonly #ageTimer: NodeJS.Timeout;
   #session: Session | null = null;
   #isBusy = false;
@@ -115,7 +112,7 @@ export class Lane {
       return { kind: "lost", error };
     }
     try {
-      const outcomes = await commitBatch(session, batch, this.#known);
+      const outcomes = await commitBatch(session, batch);
       this.#options.onBatch({ size: batch.length, durationMs: performance.now() - startedAtMs });
       return { kind: "done", outcomes };
     } catch (error) {
@@ -128,21 +125,15 @@ export class Lane {
       session.destroy();
       return { kind: "unknown", error };
     }
-    const failure = decodeSqlError(error);
+    // Not an answer of the database, but no fault of the connection either.
+    const kind = error instanceof DecisionFailed ? "bad_row" : decodeSqlError(error).kind;
+    if (kind === "lost") {
+      session.destroy();
+      return { kind, error };
+    }
     // Also after a failed second trip, whose commit has rolled back already: then it changes nothing.
     await session.rollback().catch(() => session.destroy());
-    switch (failure.kind) {
-      case "conflict":
-        return { kind: "rerun", error };
-      case "bad_row":
-        // A customer known here was erased meanwhile; the failed batch forgot it, and the rerun creates it anew.
-        return { kind: failure.column === "customer_number" ? "rerun" : "bad_row", error };
-      case "lost":
-        session.destroy();
-        return { kind: "lost", error };
-      default:
-        return { kind: failure.kind, error };
-    }
+    return { kind: kind === "conflict" ? "rerun" : kind, error };
   }
 
   /** One row is to blame: halve until it stands alone, so that its neighbours are not refused with it. */

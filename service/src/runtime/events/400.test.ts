@@ -245,8 +245,8 @@ test("10,000 bad bodies: each is the caller's mistake, never ours, and none leav
   await fc.assert(
     fc.asyncProperty(fc.array(badBody, { minLength: 100, maxLength: 100 }), async (bodies) => {
       const replies = await Promise.all(bodies.map((body) => parts.record(body)));
-      const wrong = replies.filter(({ status }) => status !== 400 && status !== 422);
-      expect(wrong.map(({ status, text }, index) => [status, text, bodies[index]])).toEqual([]);
+      const answers = replies.map(({ status, text }, index) => ({ status, text, body: bodies[index] }));
+      expect(answers.filter(({ status }) => status !== 400 && status !== 422)).toEqual([]);
     }),
     { numRuns: 100 },
   );

@@ -1,8 +1,31 @@
 import { integers, texts } from "../../postgres/binary-array.ts";
+import { readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerId, EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId } from "../../words/brand.ts";
 
 export type CustomerName = { readonly environmentId: EnvironmentId; readonly customerId: CustomerId };
+
+export type Customer = CustomerName & { readonly number: number };
+
+const FIND = statement(
+  "customers.find",
+  `
+  select c.environment_id, c.customer_id, c.number
+  from unnest($1::integer[], $2::text[]) as n (environment_id, customer_id)
+  join cell.customers as c on c.environment_id = n.environment_id and c.customer_id = n.customer_id`,
+);
+
+export async function findCustomers(tx: Tx, names: readonly CustomerName[]): Promise<Customer[]> {
+  const { rows } = await tx.run(FIND, [
+    integers(names.map((name) => name.environmentId)),
+    texts(names.map((name) => name.customerId)),
+  ]);
+  return rows.map(([environmentId, customerId, number]) => ({
+    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+    customerId: brandAs<CustomerId>(readText(customerId)),
+    number: readInteger(number),
+  }));
+}
 
 const INSERT_MISSING = statement(
   "customers.insert_missing",
@@ -24,4 +47,9 @@ export async function insertMissingCustomers(tx: Tx, customers: readonly Custome
 export function compareCustomers(a: CustomerName, b: CustomerName): number {
   if (a.environmentId !== b.environmentId) return a.environmentId - b.environmentId;
   return a.customerId < b.customerId ? -1 : a.customerId > b.customerId ? 1 : 0;
+}
+
+/** The environment's number has no colon, so that no two customers share a key. */
+export function customerKey(customer: CustomerName): string {
+  return `${customer.environmentId}:${customer.customerId}`;
 }

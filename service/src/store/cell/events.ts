@@ -1,4 +1,4 @@
-import { integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
+import { bigints, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerId, EnvironmentId, EventKey, Instant, Quantity } from "../../words/brand.ts";
@@ -9,6 +9,8 @@ export type EventRow = {
   readonly id: Uuid;
   readonly environmentId: EnvironmentId;
   readonly customerId: CustomerId;
+  /** Null when this batch creates the customer. */
+  readonly customerNumber: number | null;
   readonly event: EventKey;
   readonly quantity: Quantity;
   readonly occurredAt: Instant;
@@ -25,11 +27,14 @@ const INSERT = statement(
     e.recorded_at,
     e.id,
     e.environment_id,
-    (
-      select c.number
-      from cell.customers as c
-      where c.environment_id = e.environment_id
-        and c.customer_id = e.customer_id
+    coalesce(
+      e.customer_number,
+      (
+        select c.number
+        from cell.customers as c
+        where c.environment_id = e.environment_id
+          and c.customer_id = e.customer_id
+      )
     ),
     e.event,
     e.quantity,
@@ -37,18 +42,21 @@ const INSERT = statement(
     e.metadata::jsonb,
     e.request_id
   from unnest(
-    $1::timestamptz[], $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::timestamptz[],
-    $8::text[], $9::text[]
-  ) as e (recorded_at, id, environment_id, customer_id, event, quantity, occurred_at, metadata, request_id)`,
+    $1::timestamptz[], $2::uuid[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::integer[],
+    $8::timestamptz[], $9::text[], $10::text[]
+  ) as e (
+    recorded_at, id, environment_id, customer_number, customer_id, event, quantity, occurred_at, metadata, request_id
+  )`,
 );
 
-/** A customer that does not exist makes `customer_number` null, and the whole statement fails on it. */
+/** A customer without a number yet was inserted just before, in the same transaction, and is looked up. */
 export async function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<void> {
   await tx.run(INSERT, [
     timestamps(events.map((event) => event.recordedAt)),
     uuids(events.map((event) => event.id)),
     integers(events.map((event) => event.environmentId)),
-    texts(events.map((event) => event.customerId)),
+    bigints(events.map((event) => event.customerNumber)),
+    texts(events.map((event) => (event.customerNumber === null ? event.customerId : null))),
     texts(events.map((event) => event.event)),
     integers(events.map((event) => event.quantity)),
     timestamps(events.map((event) => event.occurredAt)),

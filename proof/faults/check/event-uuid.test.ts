@@ -1,0 +1,27 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { publicId } from "../../../service/src/words/public-id.ts";
+import { findEventUuid } from "./event-uuid.ts";
+
+test("an event id of the service leads back to its uuid", () => {
+  for (const uuid of [
+    Buffer.alloc(16, 0),
+    Buffer.alloc(16, 0xff),
+    ...Array.from({ length: 200 }, () => randomBytes(16)),
+  ]) {
+    expect(findEventUuid(publicId("evt", uuid))?.replaceAll("-", "")).toBe(uuid.toString("hex"));
+  }
+  expect(findEventUuid(publicId("evt", Buffer.from("0198c1f27c5a7abcdef0123456789abc", "hex")))).toBe(
+    "0198c1f2-7c5a-7abc-def0-123456789abc",
+  );
+});
+
+test.each([
+  "",
+  "evt_",
+  "req_00000000000000000000000000",
+  "evt_0000000000000000000000000u",
+  "evt_80000000000000000000000000",
+])("%j is no event id", (text) => {
+  expect(findEventUuid(text)).toBeNull();
+});

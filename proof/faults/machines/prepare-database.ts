@@ -1,0 +1,46 @@
+import pg from "pg";
+import { createProject } from "../../../service/src/manage/projects/create-project.ts";
+import { migrate } from "../../../service/src/postgres/migrate.ts";
+import { openPool } from "../../../service/src/postgres/pool.ts";
+import { grantToService } from "../../../service/src/postgres/privileges.ts";
+import type { PostgresServer } from "./postgres-server.ts";
+
+const DATABASE = "purser";
+const SERVICE_ROLE = "purser_service";
+
+export type PreparedDatabase = {
+  readonly ownerUrl: string;
+  /** As the role a careful installation runs the service under: it may not rewrite history. */
+  readonly serviceUrl: string;
+  readonly secret: string;
+};
+
+export async function prepareDatabase(postgres: PostgresServer): Promise<PreparedDatabase> {
+  await withClient(postgres.url("postgres", "postgres"), async (client) => {
+    await client.query(`create role ${SERVICE_ROLE} login`);
+    await client.query(`create database ${DATABASE}`);
+  });
+  const ownerUrl = postgres.url("postgres", DATABASE);
+  await withClient(ownerUrl, async (client) => {
+    await migrate(client);
+    await grantToService(client, SERVICE_ROLE);
+  });
+  const pool = openPool({ url: ownerUrl, name: "purser faults", sizeMax: 1, onIdleError: () => {} });
+  try {
+    const project = await createProject(pool, "Faults");
+    return { ownerUrl, serviceUrl: postgres.url(SERVICE_ROLE, DATABASE), secret: project.test.key.secret };
+  } finally {
+    await pool.end();
+  }
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client(url);
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,13 @@
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Looks every few milliseconds, and says whether the condition came true in time. */
+export async function isTrueWithin(ms: number, condition: () => boolean): Promise<boolean> {
+  const giveUpAtMs = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > giveUpAtMs) return false;
+    await pause(3);
+  }
+  return true;
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readEvent } from "../runtime/events/read-event.ts";
+import type { EventBody } from "../runtime/events/schema.ts";
+import { fingerprint } from "./fingerprint.ts";
+import { fingerprintEvent } from "./usage-event.ts";
+
+const BODY: EventBody = { customerId: "customer_1", event: "tokens", quantity: 3 };
+
+const print = (body: EventBody) => fingerprintEvent(readEvent(body));
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
+
+test("it is 16 bytes of SHA-256 over the canonical request, with the timestamp as milliseconds", () => {
+  const body = {
+    timestamp: "2026-11-14T10:00:00Z",
+    quantity: 3,
+    metadata: { b: [1, "zwei"], a: { nested: null } },
+    event: 'a "quoted" key',
+    customerId: "größe",
+  };
+  expect(print(body)).toBe(
+    sha256(
+      '{"customerId":"größe","event":"a \\"quoted\\" key","metadata":{"a":{"nested":null},"b":[1,"zwei"]},' +
+        '"quantity":3,"timestamp":1794650400000}',
+    ),
+  );
+});
+
+test("what is absent leaves no trace, so tomorrow's optional field changes no fingerprint of today", () => {
+  expect(print(BODY)).toBe(sha256('{"customerId":"customer_1","event":"tokens","quantity":3}'));
+  expect(fingerprint({ a: "1", later: null })).toEqual(fingerprint({ a: "1" }));
+});
+
+test("the order of fields does not matter", () => {
+  const fields = fc.dictionary(fc.string(), fc.integer().map(String));
+  fc.assert(
+    fc.property(fields, (object) => {
+      const reversed = Object.fromEntries(Object.entries(object).reverse());
+      expect(fingerprint(reversed)).toEqual(fingerprint(object));
+    }),
+  );
+});
+
+test("empty metadata is the same request as none", () => {
+  expect(print({ ...BODY, metadata: {} })).toBe(print(BODY));
+});
+
+test("the order of metadata's keys and the spelling of its numbers do not matter", () => {
+  const one = JSON.parse('{"a":1.0,"b":{"c":1e2,"d":2}}');
+  const other = JSON.parse('{"b":{"d":2,"c":100},"a":1}');
+  expect(print({ ...BODY, metadata: one })).toBe(print({ ...BODY, metadata: other }));
+});
+
+test("every spelling of one instant is the same request", () => {
+  const spellings = [
+    "2026-11-14T10:00:00Z",
+    "2026-11-14t10:00:00z",
+    "2026-11-14T10:00:00.000Z",
+    "2026-11-14T10:00:00.000000001Z",
+    "2026-11-14T10:00:00-00:00",
+    "2026-11-14T15:30:00+05:30",
+    "2026-11-14T02:00:00.0-08:00",
+  ];
+  expect(new Set(spellings.map((timestamp) => print({ ...BODY, timestamp }))).size).toBe(1);
+});
+
+test("every difference of meaning is another request", () => {
+  const bodies: EventBody[] = [
+    BODY,
+    { ...BODY, customerId: "Customer_1" },
+    { ...BODY, customerId: "customer_1 " },
+    { ...BODY, event: "token" },
+    { ...BODY, quantity: 4 },
+    { ...BODY, metadata: { a: 1 } },
+    { ...BODY, metadata: { a: "1" } },
+    { ...BODY, metadata: { a: null } },
+    { ...BODY, metadata: { a: [] } },
+    { ...BODY, metadata: { a: {} } },
+    { ...BODY, timestamp: "2026-11-14T10:00:00Z" },
+    { ...BODY, timestamp: "2026-11-14T10:00:00.001Z" },
+    // The same letter, composed and decomposed, is two ids.
+    { ...BODY, customerId: "\u00e9" },
+    { ...BODY, customerId: "e\u0301" },
+  ];
+  expect(new Set(bodies.map(print)).size).toBe(bodies.length);
+});
+
+test("the idempotency key is no part of it", () => {
+  expect(print({ ...BODY, idempotencyKey: "one" })).toBe(print({ ...BODY, idempotencyKey: "two" }));
+});
