@@ -31,7 +31,7 @@ export const SETTINGS = {
   TLS_CERT_FILE: "serve https with this certificate chain (PEM), together with TLS_KEY_FILE",
   TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
   TRUST_PROXY: "comma-separated addresses or CIDR ranges whose X-Forwarded-Proto is believed",
-  LANES: "database connections that commit batches (2)",
+  LANES: "database connections that commit batches (1; more where the database is fast or far away)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
 } as const;
 
@@ -44,7 +44,7 @@ export function readConfig(overrides: Environment = {}): Config {
     port: readInteger(environment, "PORT", { fallback: 3300, min: 0, max: 65_535 }, problems),
     metricsHost: environment["METRICS_HOST"] || "127.0.0.1",
     metricsPort: readInteger(environment, "METRICS_PORT", { fallback: 9464, min: 0, max: 65_535 }, problems),
-    lanes: readInteger(environment, "LANES", { fallback: 2, min: 1, max: 64 }, problems),
+    lanes: readInteger(environment, "LANES", { fallback: 1, min: 1, max: 64 }, problems),
     logLevel: readLogLevel(environment, problems),
     trustProxy: readTrustProxy(environment, problems),
     tls: readTls(environment, problems),

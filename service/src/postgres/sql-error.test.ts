@@ -15,7 +15,7 @@ async function decode(work: Promise<unknown>): Promise<SqlFailure | "no error"> 
   return work.then(() => "no error" as const, decodeSqlError);
 }
 
-const badRow = (constraint: string | null | null) => ({
+const badRow = (constraint: string | null) => ({
   kind: "bad_row",
   constraint,
 });

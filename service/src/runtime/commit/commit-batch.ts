@@ -14,14 +14,40 @@ import { compareKeys, insertKeyedRequests, lockKeyedRequests } from "../../store
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
 import type { Outcome, Pending } from "./request.ts";
 
+// One transaction in two trips: `openBatch` locks and reads, `closeBatch` decides, writes and commits.
+// Lock order: keyed requests, then customers, then new keyed requests, each sorted.
+
+/** The clock is read last, by a statement of its own: one in the locking statement would be from before its wait. */
+export async function openBatch(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
+  const keys = new Map(
+    batch.flatMap(({ request }) => (request.keyed ? [[keyId(request.keyed), request.keyed]] : [])),
+  );
+  const uncertain = batch.flatMap(({ name, isUncertain, request }) =>
+    name !== null && isUncertain && request.keyed === null ? [name] : [],
+  );
+  const names = batch.map(({ request }) => ({
+    environmentId: request.environmentId,
+    customerId: request.event.customerId,
+  }));
+  const [, keyedRequests, storedEvents, customers, now] = await session.trip(() => [
+    session.begin(),
+    keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys)) : [],
+    uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
+    findCustomers(session, distinctCustomers(names)),
+    readClock(session),
+  ]);
+  return { keyedRequests, storedEvents, customers, now };
+}
+
 /**
- * One transaction in two trips: locks and facts, then writes and commit. Returns an outcome for each request, all of
- * them durable. Throws `OutcomeUnknown` when the commit may or may not have taken effect; on any other error nothing did.
- *
- * Lock order: keyed requests, then customers, then new keyed requests, each sorted.
+ * Returns an outcome for each request, all of them durable. Throws `OutcomeUnknown` when the commit may or may not have
+ * taken effect; on any other error nothing did. Everything is sent before the first await.
  */
-export async function commitBatch(session: Session, batch: readonly Pending[]): Promise<readonly Outcome[]> {
-  const facts = await lockAndRead(session, batch);
+export async function closeBatch(
+  session: Session,
+  batch: readonly Pending[],
+  facts: BatchFacts,
+): Promise<readonly Outcome[]> {
   const plan = decide(batch, facts);
   const newCustomers = distinctCustomers(plan.events.filter((event) => event.customerNumber === null));
   try {
@@ -52,28 +78,6 @@ function decide(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   } catch (error) {
     throw new DecisionFailed("a batch could not be decided", { cause: error });
   }
-}
-
-/** The clock is read last, by a statement of its own: one in the locking statement would be from before its wait. */
-async function lockAndRead(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
-  const keys = new Map(
-    batch.flatMap(({ request }) => (request.keyed ? [[keyId(request.keyed), request.keyed]] : [])),
-  );
-  const uncertain = batch.flatMap(({ name, isUncertain, request }) =>
-    name !== null && isUncertain && request.keyed === null ? [name] : [],
-  );
-  const names = batch.map(({ request }) => ({
-    environmentId: request.environmentId,
-    customerId: request.event.customerId,
-  }));
-  const [, keyedRequests, storedEvents, customers, now] = await session.trip(() => [
-    session.begin(),
-    keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys)) : [],
-    uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
-    findCustomers(session, distinctCustomers(names)),
-    readClock(session),
-  ]);
-  return { keyedRequests, storedEvents, customers, now };
 }
 
 function distinctCustomers(names: readonly CustomerName[]): CustomerName[] {
