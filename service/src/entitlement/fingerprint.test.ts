@@ -29,15 +29,20 @@ test("it is 16 bytes of SHA-256 over the canonical request, with the timestamp a
 
 test("what is absent leaves no trace, so tomorrow's optional field changes no fingerprint of today", () => {
   expect(print(BODY)).toBe(sha256('{"customerId":"customer_1","event":"tokens","quantity":3}'));
-  expect(fingerprint({ a: "1", later: null })).toEqual(fingerprint({ a: "1" }));
+  expect(
+    fingerprint([
+      ["a", "1"],
+      ["later", null],
+    ]),
+  ).toBe(fingerprint([["a", "1"]]));
 });
 
 test("the order of fields does not matter", () => {
-  const fields = fc.dictionary(fc.string(), fc.integer().map(String));
+  const body = { ...BODY, metadata: { a: 1 }, timestamp: "2026-11-14T10:00:00Z" };
+  const orders = fc.shuffledSubarray(Object.entries(body), { minLength: Object.keys(body).length });
   fc.assert(
-    fc.property(fields, (object) => {
-      const reversed = Object.fromEntries(Object.entries(object).reverse());
-      expect(fingerprint(reversed)).toEqual(fingerprint(object));
+    fc.property(orders, (entries) => {
+      expect(print(Object.fromEntries(entries) as EventBody)).toBe(print(body));
     }),
   );
 });

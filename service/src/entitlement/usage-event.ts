@@ -30,13 +30,13 @@ export function decideEvent(event: UsageEvent, limits: MetadataLimits, now: Inst
 }
 
 export function fingerprintEvent(event: UsageEvent): Fingerprint {
-  return fingerprint({
-    customerId: JSON.stringify(event.customerId),
-    event: JSON.stringify(event.event),
-    metadata: event.metadata?.canonical ?? null,
-    quantity: String(event.quantity),
-    timestamp: event.timestamp === null ? null : String(event.timestamp),
-  });
+  return fingerprint([
+    ["customerId", JSON.stringify(event.customerId)],
+    ["event", JSON.stringify(event.event)],
+    ["metadata", event.metadata?.canonical ?? null],
+    ["quantity", String(event.quantity)],
+    ["timestamp", event.timestamp === null ? null : String(event.timestamp)],
+  ]);
 }
 
 function exceededLimit(metadata: Metadata | null, limits: MetadataLimits): EventDecision | null {

@@ -55,7 +55,7 @@ const LOCK = statement(
 /**
  * What is stored under these keys, which must come sorted. A plain read could show a row that a synchronous standby
  * lacks; the lock makes this transaction's commit wait until it has it. The lateral look-up touches one partition
- * a key, where `= any(…)` would probe all sixteen for each.
+ * a key, where `= any(…)` would probe every partition for each.
  */
 export async function lockKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promise<KeyedRequest[]> {
   const { rows } = await tx.run(LOCK, [
