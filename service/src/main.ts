@@ -5,6 +5,7 @@ import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
+import { revokeKeyCommand } from "./commands/revoke-key.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { VERSION } from "./version.ts";
@@ -22,6 +23,7 @@ Commands
       --grant-to ROLE      also give ROLE the privileges the service needs, and no others
   serve                  run the service
   create-project NAME    make a project and print its API keys, once
+  revoke-key KEY         end an API key, everywhere within 5 seconds
   doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
   openapi                print the runtime API as an OpenAPI document
   help, version
@@ -40,8 +42,8 @@ async function main(args: string[]): Promise<void> {
   const { values, positionals } = parse(args);
   const [command, ...rest] = positionals;
   if (values.help || command === "help" || command === undefined) return print(HELP);
-  if (rest.length > (command === "create-project" ? 1 : 0))
-    throw new UsageError(`unexpected: ${rest.join(" ")}`);
+  const [argument = ""] = rest;
+  checkArguments(command, rest);
   switch (command) {
     case "version":
       return print(VERSION);
@@ -62,11 +64,10 @@ async function main(args: string[]): Promise<void> {
       });
     case "serve":
       return serveCommand();
-    case "create-project": {
-      const [name] = rest;
-      if (name === undefined) throw new UsageError("create-project needs a name");
-      return createProjectCommand({ databaseUrl: readConfig().databaseUrl, name, print });
-    }
+    case "create-project":
+      return createProjectCommand({ databaseUrl: readConfig().databaseUrl, name: argument, print });
+    case "revoke-key":
+      return revokeKeyCommand({ databaseUrl: readConfig().databaseUrl, secret: argument, print });
     case "doctor": {
       const isHealthy = await doctorCommand({ databaseUrl: readConfig().databaseUrl, print });
       if (!isHealthy) process.exitCode = 1;
@@ -75,6 +76,12 @@ async function main(args: string[]): Promise<void> {
     default:
       throw new UsageError(`there is no command ${JSON.stringify(command)}`);
   }
+}
+
+function checkArguments(command: string, given: readonly string[]): void {
+  const takesOne = command === "create-project" || command === "revoke-key";
+  if (takesOne && given.length !== 1) throw new UsageError(`${command} takes one argument`);
+  if (!takesOne && given.length > 0) throw new UsageError(`unexpected: ${given.join(" ")}`);
 }
 
 function parse(args: string[]) {

@@ -98,12 +98,14 @@ const REVOKE = statement(
   `
   update control.api_keys
   set revoked_at = clock_timestamp()
-  where id = $1
+  where secret_hash = $1
     and revoked_at is null`,
 );
 
-export async function revokeApiKey(tx: Tx, id: number): Promise<void> {
-  await tx.run(REVOKE, [id]);
+/** Returns whether there was such a key that was not revoked yet. */
+export async function revokeApiKey(tx: Tx, secretHash: Buffer): Promise<boolean> {
+  const { rowCount } = await tx.run(REVOKE, [secretHash]);
+  return rowCount === 1;
 }
 
 const TOUCH = statement(

@@ -1,0 +1,99 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { createDatabase, createTestProject, post, startTestService } from "../../test/harness.ts";
+import { freePort } from "../postgres/free-port.ts";
+import { startLocalServer } from "../postgres/local-server.ts";
+
+const MAIN = join(import.meta.dirname, "../main.ts");
+const run = promisify(execFile);
+
+type Result = { code: number; stdout: string; stderr: string };
+
+async function purser(args: string[], databaseUrl = ""): Promise<Result> {
+  return run(process.execPath, [MAIN, ...args], { env: { DATABASE_URL: databaseUrl } }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: Result) => error,
+  );
+}
+
+test("help names every command and every setting", async () => {
+  const { code, stdout } = await purser(["help"]);
+  expect(code).toBe(0);
+  for (const word of ["dev", "migrate", "serve", "create-project", "revoke-key", "doctor", "openapi"]) {
+    expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, "m"));
+  }
+  expect(stdout).toContain("DATABASE_URL");
+});
+
+test.each([
+  [["sail"], 2, "there is no command"],
+  [["create-project"], 2, "takes one argument"],
+  [["doctor", "please"], 2, "unexpected: please"],
+  [["serve", "--fast"], 2, "--fast"],
+  [["migrate"], 1, "DATABASE_URL must be set"],
+])("purser %j says what is wrong", async (args, code, message) => {
+  const result = await purser(args);
+  expect(result.code).toBe(code);
+  expect(result.stderr).toContain(message);
+});
+
+test("doctor finds a healthy database healthy, and one without migrations not", async () => {
+  const database = await createDatabase();
+  const healthy = await purser(["doctor"], database.url);
+  expect(healthy.stdout).toContain("migrations: current");
+  expect(healthy.code).toBe(0);
+  await database.query("drop schema cell cascade");
+  const broken = await purser(["doctor"], database.url);
+  expect(broken.stdout).toMatch(/FAILURE migrations: \d+ missing/);
+  expect(broken.code).toBe(1);
+});
+
+test("serve refuses a database that lacks a migration", async () => {
+  const database = await createDatabase();
+  await database.query(
+    "delete from cell.migrations where number = (select max(number) from cell.migrations)",
+  );
+  const result = await purser(["serve"], database.url);
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain("migrations: 1 missing: run purser migrate");
+});
+
+test("serve refuses a server that would lose what it acknowledged", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "purser-unsafe-"));
+  await chmod(directory, 0o755);
+  const server = await startLocalServer({
+    dataDirectory: join(directory, "data"),
+    port: await freePort(),
+    settings: ["fsync=off"],
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+  await purser(["migrate"], server.url("postgres"));
+  const result = await purser(["serve"], server.url("postgres"));
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain("fsync: off: a crash would lose acknowledged requests");
+});
+
+test("a created project's key works, and once revoked it does not", async () => {
+  const database = await createDatabase();
+  await createTestProject(database);
+  const created = await purser(["create-project", "Second product"], database.url);
+  const key = /test {2}(\S+)/.exec(created.stdout)?.[1] ?? "";
+  const service = await startTestService(database);
+  const event = { customerId: "customer_1", event: "tokens", quantity: 1 };
+  expect((await post(`${service.url}/v1/events`, key, event)).status).toBe(200);
+  expect((await purser(["revoke-key", key], database.url)).stdout).toContain(`ends in ${key.slice(-4)}`);
+  await expect
+    .poll(async () => (await post(`${service.url}/v1/events`, key, event)).status, {
+      timeout: 5_000,
+      interval: 250,
+    })
+    .toBe(401);
+  expect((await purser(["revoke-key", key], database.url)).code).toBe(1);
+});
