@@ -34,18 +34,26 @@ test("5: a key anywhere but in the header is no key", async () => {
 });
 
 test.each([
-  ["without the word Bearer", (secret: string) => secret],
-  ["as Basic", (secret: string) => `Basic ${secret}`],
-  ["with a word too many", (secret: string) => `Bearer ${secret} ${secret}`],
-  ["cut short", (secret: string) => `Bearer ${secret.slice(0, -1)}`],
-  ["with a typo", (secret: string) => `Bearer ${secret.replace(/.$/, (c) => (c === "a" ? "b" : "a"))}`],
-  ["of the other environment by prefix", (secret: string) => `Bearer ${secret.replace("_test_", "_live_")}`],
-  ["empty", () => "Bearer "],
-])("5: a malformed header, the key %s, is 401", async (_name, authorization) => {
+  ["without the word Bearer", "api_key_missing", (secret: string) => secret],
+  ["as Basic", "api_key_missing", (secret: string) => `Basic ${secret}`],
+  ["with a word too many", "api_key_missing", (secret: string) => `Bearer ${secret} ${secret}`],
+  ["empty", "api_key_missing", () => "Bearer "],
+  ["cut short", "api_key_invalid", (secret: string) => `Bearer ${secret.slice(0, -1)}`],
+  [
+    "with a typo",
+    "api_key_invalid",
+    (secret: string) => `Bearer ${secret.replace(/.$/, (c) => (c === "a" ? "b" : "a"))}`,
+  ],
+  [
+    "of the other environment by prefix",
+    "api_key_invalid",
+    (secret: string) => `Bearer ${secret.replace("_test_", "_live_")}`,
+  ],
+])("5: a malformed header, the key %s, is 401 %s", async (_name, code, authorization) => {
   const { database, service, project } = await setup();
   const headers = { authorization: authorization(project.test.key.secret) };
   const reply = await post(`${service.url}/v1/events`, null, EVENT, headers);
-  expect(reply).toMatchObject({ status: 401, body: { code: "api_key_invalid" } });
+  expect(reply).toMatchObject({ status: 401, body: { code } });
   expect(await database.count("cell.events")).toBe(0);
 });
 

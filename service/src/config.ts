@@ -31,7 +31,7 @@ export const SETTINGS = {
   TLS_CERT_FILE: "serve https with this certificate chain (PEM), together with TLS_KEY_FILE",
   TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
   TRUST_PROXY: "comma-separated addresses or CIDR ranges whose X-Forwarded-Proto is believed",
-  LANES: "database connections that commit batches (1; more where the database is fast or far away)",
+  LANES: "database connections that commit batches (1; more where the database is larger or far away)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
 } as const;
 

@@ -41,6 +41,7 @@ class UsageError extends Error {}
 async function main(args: string[]): Promise<void> {
   const { values, positionals } = parse(args);
   const [command, ...rest] = positionals;
+  if (values.version) return print(VERSION);
   if (values.help || command === "help" || command === undefined) return print(HELP);
   const [argument = ""] = rest;
   checkArguments(command, rest);
@@ -91,6 +92,7 @@ function parse(args: string[]) {
       allowPositionals: true,
       options: {
         help: { type: "boolean", short: "h", default: false },
+        version: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
         port: { type: "string", default: "3300" },
         directory: { type: "string", default: ".purser" },
@@ -108,9 +110,28 @@ function readPort(text: string): number {
   return port;
 }
 
+/** What a person can do about the errors that are met most often. */
+function explain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  switch (code) {
+    case "EADDRINUSE":
+      return `${message}; choose another with --port, PORT or METRICS_PORT`;
+    case "42P01": // undefined_table
+    case "3F000": // invalid_schema_name
+      return `${message}: the database lacks migrations, run purser migrate`;
+    case "42501": // insufficient_privilege
+      return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md for a role of its own`;
+    case "ERR_MODULE_NOT_FOUND":
+      return `${message}\nAre the dependencies installed? purser dev needs those for development too: npm ci`;
+    default:
+      return message;
+  }
+}
+
 main(process.argv.slice(2)).catch((error: unknown) => {
   const isUsage = error instanceof UsageError;
-  console.error(`purser: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`purser: ${explain(error)}`);
   if (isUsage) console.error("Try: purser help");
   process.exit(isUsage ? 2 : 1);
 });

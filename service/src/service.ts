@@ -17,7 +17,6 @@ import { hashApiKey } from "./words/api-key.ts";
 
 const LAST_USE_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
-const CONNECT_TIMEOUT_MS = 400;
 
 export type Service = {
   readonly url: string;
@@ -39,8 +38,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const readiness = new Readiness();
   const metrics = new Metrics(() => lanes.queueLengths());
   const lanes = new Lanes(config.lanes, {
-    openSession: () =>
-      Session.open({ url: config.databaseUrl, name: "purser lane", connectTimeoutMs: CONNECT_TIMEOUT_MS }),
+    openSession: (connectTimeoutMs) =>
+      Session.open({ url: config.databaseUrl, name: "purser lane", connectTimeoutMs }),
     onBatch: (batch) => metrics.batch(batch),
     onFailure: ({ kind, error }) => {
       metrics.batchFailure(kind);
@@ -62,8 +61,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
   // One cell by default: every project is in it.
   const app = await buildServer({ config, log, metrics, readiness, keys, lanesOf: () => lanes });
   const health = createHealthServer(readiness, metrics);
-  const url = await app.listen({ host: config.host, port: config.port });
+  // The public port last: nobody is let in before everything else stands.
   const metricsUrl = await listen(health, config.metricsHost, config.metricsPort);
+  const url = await app.listen({ host: config.host, port: config.port });
 
   return {
     url,

@@ -11,9 +11,8 @@ export async function connect(databaseUrl: string): Promise<pg.Client> {
   try {
     await client.connect();
   } catch (error) {
-    throw new Error(
-      `cannot connect to the database of DATABASE_URL: ${error instanceof Error ? error.message : error}`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot connect to the database of DATABASE_URL: ${reason}`, { cause: error });
   }
   return client;
 }

@@ -41,17 +41,24 @@ async function inspectClock(client: Client): Promise<Finding> {
 /** One open snapshot keeps dead row versions alive, and a busy customer's row slows down many times over. */
 async function inspectOldestTransaction(client: Client): Promise<Finding> {
   const { rows } = await client.query(`
-    select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::integer as age
+    select
+      coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::integer as age,
+      pg_has_role(current_user, 'pg_read_all_stats', 'usage') as sees_all
     from pg_stat_activity
     where xact_start is not null
       and pid <> pg_backend_pid()
       and backend_type = 'client backend'`);
+  const about = "oldest transaction";
+  if (!rows[0]?.sees_all) {
+    const text = "this role cannot see those of others: grant pg_read_all_stats to it, or ask as a superuser";
+    return { level: "warning", about, text };
+  }
   const age = Number(rows[0]?.age);
   const text = age === 0 ? "none" : `${age} s`;
-  if (age <= TRANSACTION_AGE_MAX_SECONDS) return { level: "ok", about: "oldest transaction", text };
+  if (age <= TRANSACTION_AGE_MAX_SECONDS) return { level: "ok", about, text };
   return {
     level: "warning",
-    about: "oldest transaction",
+    about,
     text: `${text}: see pg_stat_activity, it slows busy customers`,
   };
 }
@@ -65,7 +72,7 @@ async function inspectPartitions(client: Client): Promise<Finding> {
     : {
         level: "failure",
         about: "partitions",
-        text: "next month's are missing: start the service, or run purser migrate",
+        text: "next month's are missing: a running service makes them",
       };
 }
 

@@ -11,6 +11,7 @@ export type Finding = {
 export async function inspectEssentials(client: Client): Promise<Finding[]> {
   return [
     await inspectVersion(client),
+    await inspectEncoding(client),
     ...(await inspectDurability(client)),
     await inspectMigrations(client),
   ];
@@ -24,6 +25,14 @@ async function inspectVersion(client: Client): Promise<Finding> {
   if (major > 18)
     return { level: "warning", about, text: `${major} is newer than what Purser is tested with (15 to 18)` };
   return { level: "ok", about, text: String(major) };
+}
+
+/** In another encoding a character is counted as several, or cannot be stored at all. */
+async function inspectEncoding(client: Client): Promise<Finding> {
+  const { rows } = await client.query("select current_setting('server_encoding') as value");
+  const value = String(rows[0]?.value);
+  if (value === "UTF8") return { level: "ok", about: "encoding", text: value };
+  return { level: "failure", about: "encoding", text: `${value}: create the database with encoding 'UTF8'` };
 }
 
 /** Without these, a crash of the machine loses what was acknowledged, or corrupts it. */
@@ -41,13 +50,13 @@ async function inspectDurability(client: Client): Promise<Finding[]> {
   const { rows } = await client.query("select current_setting('synchronous_commit') as value");
   const value = String(rows[0]?.value);
   findings.push(
-    value === "off"
-      ? {
+    value === "on" || value === "remote_apply"
+      ? { level: "ok", about: "synchronous_commit", text: value }
+      : {
           level: "warning",
           about: "synchronous_commit",
-          text: "off here; Purser turns it on in its own sessions",
-        }
-      : { level: "ok", about: "synchronous_commit", text: value },
+          text: `${value} here; Purser turns it on in its own sessions`,
+        },
   );
   return findings;
 }

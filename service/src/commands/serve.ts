@@ -1,3 +1,4 @@
+import pg from "pg";
 import type { Logger } from "pino";
 import { type Config, readConfig } from "../config.ts";
 import { openLog } from "../edge/log.ts";
@@ -38,11 +39,17 @@ async function connectPatiently(databaseUrl: string, log: Logger): ReturnType<ty
     try {
       return await connect(databaseUrl);
     } catch (error) {
-      if (performance.now() > giveUpAtMs) throw error;
-      log.warn({ err: error }, "waiting for the database");
+      if (performance.now() > giveUpAtMs || isHopeless(error)) throw error;
+      log.warn({ reason: error instanceof Error ? error.message : "unknown" }, "waiting for the database");
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }
+}
+
+/** A wrong password or a missing database does not get better by waiting. */
+function isHopeless(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof pg.DatabaseError && /^(28|3D)/.test(cause.code ?? "");
 }
 
 /** SIGTERM and SIGINT: finish what was accepted, and be gone in under 25 s whatever happens. */
@@ -52,13 +59,17 @@ export function stopOnSignal(
   afterwards = async (): Promise<void> => {},
 ): void {
   const stop = (signal: string): void => {
+    const startedAtMs = performance.now();
     log.info({ signal }, "stopping");
     setTimeout(() => process.exit(1), STOP_MAX_MS).unref();
     service
       .stop()
       .then(afterwards)
       .then(
-        () => process.exit(0),
+        () => {
+          log.info({ durationMs: Math.round(performance.now() - startedAtMs) }, "stopped");
+          process.exit(0);
+        },
         (error: unknown) => {
           log.error({ err: error }, "stopping failed");
           process.exit(1);

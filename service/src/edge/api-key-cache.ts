@@ -14,6 +14,7 @@ const STALE_MS = 4_000;
 /** While the control database is out of reach, a key this process has seen is trusted for this long. */
 const GRACE_MS = 3_600_000;
 const LOOKUP_TIMEOUT_MS = 800;
+const FIRST_LOOKUPS_MAX = 16;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
 
@@ -86,6 +87,9 @@ export class ApiKeyCache {
   #findFirst(secret: string): Promise<ApiKey | null> {
     const running = this.#first.get(secret);
     if (running !== undefined) return running;
+    // Anyone can make up keys that look right; they must not keep the known ones from being looked up.
+    if (this.#first.size >= FIRST_LOOKUPS_MAX)
+      return Promise.reject(new Error("too many unknown keys at once"));
     const lookup = this.#ask(secret)
       .then(() => this.#useAfterLookup(secret))
       .finally(() => this.#first.delete(secret));

@@ -7,12 +7,10 @@ const BEARER = /^Bearer +(\S+)$/i;
 
 /** Spec 5: `Authorization: Bearer <API_KEY>`. Says nothing of why a key is not valid. */
 export function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
-  const header = request.headers.authorization;
-  if (header === undefined) {
+  const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
+  if (secret === undefined) {
     throw new Problem("api_key_missing", { detail: "Send the header `Authorization: Bearer <API key>`." });
   }
-  const secret = BEARER.exec(header)?.[1];
-  if (secret === undefined) throw notValid();
   const found = keys.find(secret, performance.now());
   if (found instanceof Promise) return found.then(orNotValid, unreachable);
   return orNotValid(found);

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { toFieldErrors } from "./field-errors.ts";
+import { refuseBrowsers } from "./guard.ts";
 import { BODY_BYTES_MAX } from "./parse.ts";
 import { Problem, replyWithProblem } from "./problem.ts";
 
@@ -55,6 +56,8 @@ function notFound(
   if (methods === undefined) {
     return new Problem("not_found", { detail: "See /docs for the operations there are." });
   }
+  // A browser's first call is a preflight, with a method of its own.
+  refuseBrowsers(request);
   reply.header("allow", methods);
   return new Problem("method_not_allowed", { detail: `Use ${methods}.` });
 }

@@ -12,7 +12,7 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
     done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    const route = request.routeOptions.url ?? "none";
+    const route = request.routeOptions.url ?? "unmatched";
     const { statusCode: status, problemCode: code, elapsedTime: durationMs } = reply;
     metrics.request({ route, status, code, durationMs });
     // A line for each success would be most of the work of a small request: those are at debug.

@@ -12,7 +12,7 @@ export type UsageEvent = {
 };
 
 export type EventDecision =
-  | { kind: "accepted"; occurredAt: Instant }
+  | { kind: "accepted" }
   | { kind: "timestamp_out_of_range"; earliest: Instant; latest: Instant }
   | { kind: "metadata_limit_exceeded"; limit: "bytes" | "keys" | "depth"; max: number; actual: number };
 
@@ -26,7 +26,7 @@ export function decideEvent(event: UsageEvent, limits: MetadataLimits, now: Inst
   const occurredAt = event.timestamp ?? now;
   if (occurredAt < earliest || occurredAt > latest)
     return { kind: "timestamp_out_of_range", earliest, latest };
-  return exceededLimit(event.metadata, limits) ?? { kind: "accepted", occurredAt };
+  return exceededLimit(event.metadata, limits) ?? { kind: "accepted" };
 }
 
 export function fingerprintEvent(event: UsageEvent): Fingerprint {

@@ -10,8 +10,9 @@ import { decodeSqlError } from "./sql-error.ts";
  */
 export async function commit(client: ClientBase): Promise<void> {
   let warned = false;
-  const onNotice = (notice: { severity?: string | undefined }): void => {
-    if (notice.severity === "WARNING") warned = true;
+  // By its code: the word WARNING is translated where the server speaks another language.
+  const onNotice = (notice: { code?: string | undefined }): void => {
+    if (notice.code !== "00000") warned = true;
   };
   client.on("notice", onNotice);
   let result: QueryResult;

@@ -12,7 +12,7 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant update (last_used_at) on control.api_keys to ${to};
     grant select on cell.migrations to ${to};
     grant select, insert on cell.customers to ${to};
-    grant select, insert, update (key_hash), delete on cell.keyed_requests to ${to};
+    grant select, insert, update (key_hash) on cell.keyed_requests to ${to};
     grant select, insert, update (id) on cell.events to ${to};
     grant execute on function cell.ensure_monthly_partitions(integer) to ${to};
   `);

@@ -39,12 +39,17 @@ export class Session implements Tx {
     return this.#isOpen;
   }
 
+  /** Exact while nothing is under way. */
+  get isInTransaction(): boolean {
+    return this.#isOpen && this.#client.getTransactionStatus() === "T";
+  }
+
   async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
     return toRows(await this.#client.query({ ...statement, values: [...parameters], rowMode: "array" }));
   }
 
   begin(): Promise<unknown> {
-    return this.#client.query("begin");
+    return this.#client.query("begin isolation level read committed");
   }
 
   commit(): Promise<void> {
@@ -92,10 +97,13 @@ const SETTINGS = `
   set enable_bitmapscan = off;
   set enable_hashjoin = off;
   set enable_mergejoin = off;
+  -- A weaker level would hide the warning that a commit did not reach its standby.
+  set client_min_messages = 'warning';
   set lock_timeout = '1s';
   set statement_timeout = '4s';
   set idle_in_transaction_session_timeout = '2s';
   set timezone = 'UTC';
-  -- Never weaker than durable; a stronger setting of the server (remote_apply) is kept.
-  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';
+  -- Never weaker than flushed here and on a standby; remote_apply, which is stronger, is kept.
+  select set_config('synchronous_commit', 'on', false)
+  where current_setting('synchronous_commit') not in ('on', 'remote_apply');
 `;

@@ -23,7 +23,11 @@ export function decodeSqlError(error: unknown): SqlFailure {
     case "40001": // serialization_failure
     case "40P01": // deadlock_detected
       return { kind: "conflict", constraint: error.constraint ?? null };
+    case "0A000": // feature_not_supported: a prepared statement's result has changed its type
     case "25006": // read_only_sql_transaction: this primary was demoted
+    case "25P03": // idle_in_transaction_session_timeout
+    case "25P04": // transaction_timeout
+    case "26000": // invalid_sql_statement_name: a prepared statement is gone
       return { kind: "lost" };
     case "55P03": // lock_not_available
     case "57014": // query_canceled

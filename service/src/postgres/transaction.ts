@@ -7,7 +7,8 @@ import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./st
 /** Runs `work` in one transaction and returns only what is certainly committed. */
 export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
-    await client.query("begin");
+    // A weaker level would hide the warning that a commit did not reach its standby.
+    await client.query("begin isolation level read committed; set local client_min_messages = 'warning'");
     const result = await work(toTx(client));
     await commit(client);
     return result;

@@ -14,7 +14,8 @@ import { compareKeys, insertKeyedRequests, lockKeyedRequests } from "../../store
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
 import type { Outcome, Pending } from "./request.ts";
 
-// One transaction in two trips: `openBatch` locks and reads, `closeBatch` decides, writes and commits.
+// One transaction in two trips: `openBatch` locks and reads, `closeBatch` decides, writes and commits. What the store
+// cannot encode it throws at once, not as a promise, so that no commit follows a write that was never sent.
 // Lock order: keyed requests, then customers, then new keyed requests, each sorted.
 
 /** The clock is read last, by a statement of its own: one in the locking statement would be from before its wait. */
@@ -48,6 +49,8 @@ export async function closeBatch(
   batch: readonly Pending[],
   facts: BatchFacts,
 ): Promise<readonly Outcome[]> {
+  // Without its transaction each statement would commit by itself, an event without its key.
+  if (!session.isInTransaction) throw new Error("the transaction was lost before anything was written");
   const plan = decide(batch, facts);
   const newCustomers = distinctCustomers(plan.events.filter((event) => event.customerNumber === null));
   try {

@@ -38,7 +38,8 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
     const decision = decideEvent(request.event, request.metadataLimits, facts.now);
     const isStored = pending.name !== null && facts.storedEvents.has(pending.name);
     if (decision.kind !== "accepted" && !isStored) {
-      outcomes.push(decision);
+      // An earlier attempt may still land: then a refusal would leave a row.
+      outcomes.push(pending.isUncertain ? { kind: "outcome_unknown" } : decision);
       continue;
     }
     pending.name ??= { recordedAt: facts.now, id: uuidV7(facts.now) };

@@ -100,7 +100,7 @@ test("one bad row is found by halving, and its neighbours are stored", async () 
   expect(await database.count("cell.events")).toBe(39);
 });
 
-test("a customer that was erased while a lane knew it is created anew", async () => {
+test("a customer that is gone is created anew", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   await database.query("delete from cell.customers");

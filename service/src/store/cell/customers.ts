@@ -1,6 +1,6 @@
 import { integers, texts } from "../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type EnvironmentId } from "../../words/brand.ts";
 
 export type CustomerName = { readonly environmentId: EnvironmentId; readonly customerId: CustomerId };
@@ -37,8 +37,8 @@ const INSERT_MISSING = statement(
 );
 
 /** Customers must come sorted: two batches that insert the same ones in another order would wait for each other. */
-export async function insertMissingCustomers(tx: Tx, customers: readonly CustomerName[]): Promise<void> {
-  await tx.run(INSERT_MISSING, [
+export function insertMissingCustomers(tx: Tx, customers: readonly CustomerName[]): Promise<Rows> {
+  return tx.run(INSERT_MISSING, [
     integers(customers.map((customer) => customer.environmentId)),
     texts(customers.map((customer) => customer.customerId)),
   ]);

@@ -1,6 +1,6 @@
 import { bigints, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerId, EnvironmentId, EventKey, Instant, Quantity } from "../../words/brand.ts";
 import type { Uuid } from "../../words/uuid.ts";
 
@@ -50,8 +50,8 @@ const INSERT = statement(
 );
 
 /** A customer without a number yet was inserted just before, in the same transaction, and is looked up. */
-export async function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<void> {
-  await tx.run(INSERT, [
+export function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<Rows> {
+  return tx.run(INSERT, [
     timestamps(events.map((event) => event.recordedAt)),
     uuids(events.map((event) => event.id)),
     integers(events.map((event) => event.environmentId)),

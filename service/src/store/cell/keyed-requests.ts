@@ -2,7 +2,7 @@ import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
 import { hexUuids, integers, smallints, texts, uuids } from "../../postgres/binary-array.ts";
 import { readBytes, readInteger, readText } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import {
   brandAs,
   type EnvironmentId,
@@ -86,12 +86,12 @@ const INSERT = statement(
 );
 
 /** Plainly, in sorted order: a key that another process stored meanwhile fails the statement, and the batch reruns. */
-export async function insertKeyedRequests(
+export function insertKeyedRequests(
   tx: Tx,
   requests: readonly KeyedRequest[],
   recordedAt: Instant,
-): Promise<void> {
-  await tx.run(INSERT, [
+): Promise<Rows> {
+  return tx.run(INSERT, [
     integers(requests.map((request) => request.projectId)),
     hexUuids(requests.map((request) => request.keyHash)),
     integers(requests.map((request) => request.environmentId)),

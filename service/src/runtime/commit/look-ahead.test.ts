@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { createDatabase, type TestDatabase } from "../../../test/harness.ts";
+import { shortHash } from "../../entitlement/fingerprint.ts";
+import { Session } from "../../postgres/session.ts";
+import type { IdempotencyKey, ProjectId, Quantity } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type EventKey } from "../../words/brand.ts";
+import { Lane } from "./lane.ts";
+import type { RuntimeRequest } from "./request.ts";
+
+/** Longer than `idle_in_transaction_session_timeout` of a lane. */
+const STALL_MS = 2_600;
+
+test("a batch that set out behind a commit is not closed on another connection", { retry: 3 }, async () => {
+  const database = await createDatabase();
+  const sessions: Session[] = [];
+  const failures: string[] = [];
+  const lane = new Lane({
+    openSession: async (connectTimeoutMs) => {
+      const session = await Session.open({ url: database.serviceUrl, name: "purser lane", connectTimeoutMs });
+      sessions.push(session);
+      return session;
+    },
+    onBatch: () => {},
+    onFailure: ({ kind }) => failures.push(kind),
+  });
+  await lane.submit(request("warm"));
+  const [first] = sessions;
+  if (first === undefined) throw new Error("the lane has a session");
+
+  // This process stands still right after it sent the commit of one batch and the first trip of the next. When it
+  // wakes, the answers to both and the end of the connection are there at once.
+  const commit = first.commit.bind(first);
+  first.commit = () => {
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS));
+    first.commit = commit;
+    return commit();
+  };
+  const stalled = lane.submit(request("stalled"));
+  const behind = new Promise((resolve) => {
+    setImmediate(() => setImmediate(() => resolve(lane.submit(request("behind")))));
+  });
+  expect(await stalled).toMatchObject({ kind: "answered", replayed: false });
+  const outcome = await behind;
+  await lane.close();
+
+  // Closed without its transaction, the batch would have met a warning and been found again as "unknown".
+  expect(failures.filter((kind) => kind !== "lost")).toEqual([]);
+  expect(await eventsWithoutKey(database)).toBe(0);
+  // On a busy machine it may not have set out in time, and then it waited too long: another try.
+  expect(outcome).toMatchObject({ kind: "answered", replayed: false });
+  expect(sessions).toHaveLength(2);
+  expect(await database.count("cell.events")).toBe(3);
+});
+
+function request(key: string): RuntimeRequest {
+  return {
+    endpoint: "events",
+    projectId: brandAs<ProjectId>(1),
+    environmentId: brandAs<EnvironmentId>(1),
+    requestId: key,
+    keyed: {
+      projectId: brandAs<ProjectId>(1),
+      key: brandAs<IdempotencyKey>(key),
+      keyHash: shortHash(key),
+      fingerprint: shortHash(key),
+    },
+    event: {
+      customerId: brandAs<CustomerId>(`customer of ${key}`),
+      event: brandAs<EventKey>("tokens"),
+      quantity: brandAs<Quantity>(1),
+      metadata: null,
+      timestamp: null,
+    },
+    metadataLimits: { bytesMax: 100, keysMax: 10, depthMax: 2 },
+  };
+}
+
+async function eventsWithoutKey(database: TestDatabase): Promise<number> {
+  return database.count(
+    "cell.events as e",
+    "not exists (select from cell.keyed_requests as k where k.subject_id = e.id)",
+  );
+}
