@@ -1,5 +1,4 @@
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { ApiKeyCache } from "./edge/api-key-cache.ts";
@@ -14,6 +13,7 @@ import { Lanes } from "./runtime/commit/lanes.ts";
 import { buildServer } from "./server.ts";
 import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
 import { hashApiKey } from "./words/api-key.ts";
+import { assert } from "./words/assert.ts";
 
 const LAST_USE_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
@@ -61,33 +61,36 @@ export async function startService(config: Config, log: Logger): Promise<Service
   // One cell by default: every project is in it.
   const app = await buildServer({ config, log, metrics, readiness, keys, lanesOf: () => lanes });
   const health = createHealthServer(readiness, metrics);
-  // The public port last: nobody is let in before everything else stands.
-  const metricsUrl = await listen(health, config.metricsHost, config.metricsPort);
-  const url = await app.listen({ host: config.host, port: config.port });
 
-  return {
-    url,
-    metricsUrl,
-    async stop() {
-      readiness.isStopping = true;
-      // Closing lets go of connections that idle now; those that were busy become idle only afterwards.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
-      await app.close();
-      clearInterval(sweep);
-      await lanes.close();
-      jobs.stop();
-      await keys.flushLastUse().catch(() => {});
-      await pool.end();
-      await new Promise((resolve) => health.close(resolve));
-    },
+  const stop = async (): Promise<void> => {
+    readiness.isStopping = true;
+    // Closing lets go of connections that idle now; those that were busy become idle only afterwards.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    await app.close();
+    clearInterval(sweep);
+    await lanes.close();
+    jobs.stop();
+    await keys.flushLastUse().catch(() => {});
+    await pool.end();
+    await new Promise((resolve) => health.close(resolve));
   };
+  try {
+    // The public port last: nobody is let in before everything else stands.
+    const metricsUrl = await listen(health, config.metricsHost, config.metricsPort);
+    const url = await app.listen({ host: config.host, port: config.port });
+    return { url, metricsUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
-      const address = server.address() as AddressInfo;
+      const address = server.address();
+      assert(address !== null && typeof address === "object", "a server that listens has an address");
       resolve(`http://${host}:${address.port}`);
     });
   });

@@ -23,6 +23,16 @@ export async function devCommand(options: DevOptions): Promise<void> {
     dataDirectory: join(directory, "postgres"),
     port: await freePort(),
   });
+  try {
+    await serveFrom(postgres, directory, options);
+  } catch (error) {
+    // A port that is taken, say: nothing of ours is left running.
+    await postgres.stop();
+    throw error;
+  }
+}
+
+async function serveFrom(postgres: LocalServer, directory: string, options: DevOptions): Promise<void> {
   const databaseUrl = await prepareDatabase(postgres);
   const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl);
 
@@ -33,7 +43,7 @@ export async function devCommand(options: DevOptions): Promise<void> {
   options.print(
     options.json
       ? JSON.stringify({ ready: true, url: service.url, keys, databaseUrl })
-      : welcome(service.url, keys),
+      : welcome({ url: service.url, keys, databaseUrl, directory: options.directory }),
   );
 }
 
@@ -65,13 +75,15 @@ async function readOrCreateKeys(file: string, databaseUrl: string): Promise<Keys
   }
 }
 
-function welcome(url: string, keys: Keys): string {
+function welcome(ready: { url: string; keys: Keys; databaseUrl: string; directory: string }): string {
+  const { url, keys, databaseUrl, directory } = ready;
   return `
 Purser is ready at ${url}
 Reference       ${url}/docs/
 
 Test key        ${keys.test}
 Live key        ${keys.live}
+Database        ${databaseUrl}
 
 Record your first usage event:
 
@@ -80,6 +92,6 @@ curl ${url}/v1/events \\
   -H 'Content-Type: application/json' \\
   -d '{"customerId":"customer_42","event":"tokens.generated","quantity":1250,"idempotencyKey":"first-event"}'
 
-Data stays in .purser/ between starts. Stop with Ctrl C.
+Data stays in ${directory} between starts. Stop with Ctrl C.
 `;
 }
