@@ -85,7 +85,9 @@ async function runWrk(options: {
 }
 
 function startService(databaseUrl: string, port: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../service/src/main.ts"), "serve"], {
+  const main = join(import.meta.dirname, "../../service/src/main.ts");
+  // As `npm run purser -- serve` and the README start it.
+  const child = spawn(process.execPath, ["--max-semi-space-size=64", main, "serve"], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,
