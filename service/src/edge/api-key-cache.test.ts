@@ -183,6 +183,13 @@ test("a look-up that hangs is given up", async () => {
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
+test("a flood of made-up keys waits in bounded number", async () => {
+  const cache = new ApiKeyCache({ find: () => new Promise(() => {}), touch: async () => {} });
+  const lookUp = async (): Promise<unknown> => cache.find(makeApiKey("live"), performance.now());
+  for (let i = 0; i < 256; i++) lookUp().catch(() => {});
+  await expect(lookUp()).rejects.toThrow("too many unknown keys at once");
+});
+
 test("last use is written for the keys that were used, and only once for many uses", async () => {
   const { database, project, cache, find, secret } = await setup();
   for (let i = 0; i < 10; i++) await find(secret);

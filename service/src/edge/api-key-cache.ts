@@ -14,7 +14,8 @@ const STALE_MS = 4_000;
 /** While the control database is out of reach, a key this process has seen is trusted for this long. */
 const GRACE_MS = 3_600_000;
 const LOOKUP_TIMEOUT_MS = 800;
-const FIRST_LOOKUPS_MAX = 16;
+/** Few enough that a refresh behind them waits some 100 ms at most, enough for a start with many projects calling. */
+const FIRST_LOOKUPS_MAX = 256;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
 

@@ -95,6 +95,21 @@ test("the same holds for a pipelined batch of a lane", async () => {
   expect(await isVisible(2)).toBe(true);
 });
 
+test.each([
+  ["hides warnings", "client_min_messages = error"],
+  ["weakens commits", "synchronous_commit = local"],
+])("a role whose setting %s changes nothing of that", async (_, setting) => {
+  await admin.query(`create role careless superuser login; alter role careless set ${setting}`);
+  onTestFinished(async () => void (await admin.query("drop role careless")));
+  const carelessUrl = url.replace("postgres@", "careless@");
+  const session = await Session.open({ url: carelessUrl, name: "test", connectTimeoutMs: 1_000 });
+  onTestFinished(() => session.destroy());
+  const id = setting.length;
+  const work = expect(send(session, id)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await onWaiting("pg_cancel_backend");
+  await work;
+});
+
 test("a backend that is terminated while it waits leaves the outcome unknown and the session closed", async () => {
   const session = await openSession();
   const work = expect(send(session, 3)).rejects.toBeInstanceOf(OutcomeUnknown);
