@@ -5,9 +5,8 @@ import { openLog } from "../edge/log.ts";
 import { createProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { type LocalServer, startLocalServer } from "../postgres/local-server.ts";
-import { openPool } from "../postgres/pool.ts";
 import { startService } from "../service.ts";
-import { connect } from "./connect.ts";
+import { connect, withPool } from "./connect.ts";
 import { migrateCommand } from "./migrate.ts";
 import { stopOnSignal } from "./serve.ts";
 
@@ -64,15 +63,10 @@ async function prepareDatabase(postgres: LocalServer): Promise<string> {
 async function readOrCreateKeys(file: string, databaseUrl: string): Promise<Keys> {
   const stored = await readFile(file, "utf8").catch(() => null);
   if (stored !== null) return JSON.parse(stored);
-  const pool = openPool({ url: databaseUrl, name: "purser dev", sizeMax: 1, onIdleError: () => {} });
-  try {
-    const { test, live } = await createProject(pool, "My product");
-    const keys = { test: test.key.secret, live: live.key.secret };
-    await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
-    return keys;
-  } finally {
-    await pool.end();
-  }
+  const { test, live } = await withPool(databaseUrl, (pool) => createProject(pool, "My product"));
+  const keys = { test: test.key.secret, live: live.key.secret };
+  await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+  return keys;
 }
 
 function welcome(ready: { url: string; keys: Keys; databaseUrl: string; directory: string }): string {
