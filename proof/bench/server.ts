@@ -1,9 +1,5 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import pg from "pg";
-import { freePort } from "../../service/src/postgres/free-port.ts";
-import { startLocalServer } from "../../service/src/postgres/local-server.ts";
+import { startTemporaryServer } from "../../service/test/temporary-server.ts";
 
 export type BenchServer = {
   readonly url: (database: string) => string;
@@ -13,11 +9,7 @@ export type BenchServer = {
 
 /** A fresh PostgreSQL with durability on, and memory and log sized as any installation would; nothing is analyzed by hand. */
 export async function openBenchServer(): Promise<BenchServer> {
-  const directory = await mkdtemp(join(tmpdir(), "purser-bench-"));
-  await chmod(directory, 0o755);
-  const server = await startLocalServer({
-    dataDirectory: join(directory, "data"),
-    port: await freePort(),
+  const server = await startTemporaryServer("bench", {
     settings: ["shared_buffers=1GB", "max_wal_size=8GB", "max_connections=200"],
   });
   return {
@@ -31,10 +23,7 @@ export async function openBenchServer(): Promise<BenchServer> {
         await client.end();
       }
     },
-    async stop() {
-      await server.stop();
-      await rm(directory, { recursive: true, force: true });
-    },
+    stop: () => server.stop(),
   };
 }
 

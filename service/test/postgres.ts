@@ -1,14 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { freePort } from "../src/postgres/free-port.ts";
-import { startLocalServer } from "../src/postgres/local-server.ts";
 import { migrate } from "../src/postgres/migrate.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
+import { startTemporaryServer } from "./temporary-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -22,21 +17,13 @@ export const SERVICE_ROLE = "purser_service";
 /** One real server for the whole run. `TEST_POSTGRES=15` takes the one that Debian's package installs. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = process.env["TEST_POSTGRES"] ?? "18";
-  const directory = await mkdtemp(join(tmpdir(), "purser-test-"));
-  execFileSync("chmod", ["755", directory]);
-  const port = await freePort();
-  const server = await startLocalServer({
-    dataDirectory: join(directory, "data"),
-    port,
+  const server = await startTemporaryServer("test", {
     settings: ["max_connections=300", "max_prepared_transactions=10", "log_min_messages=fatal"],
     ...(version === "18" ? {} : { binDirectory: binariesOf(version) }),
   });
   await makeTemplate(server.url);
-  project.provide("postgresPort", port);
-  return async () => {
-    await server.stop();
-    await rm(directory, { recursive: true, force: true });
-  };
+  project.provide("postgresPort", server.port);
+  return () => server.stop();
 }
 
 function binariesOf(version: string): string {

@@ -1,12 +1,9 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, createTestProject, post, startTestService } from "../../test/harness.ts";
-import { freePort } from "../postgres/free-port.ts";
-import { startLocalServer } from "../postgres/local-server.ts";
+import { startTemporaryServer } from "../../test/temporary-server.ts";
 
 const MAIN = join(import.meta.dirname, "../main.ts");
 const run = promisify(execFile);
@@ -63,17 +60,8 @@ test("serve refuses a database that lacks a migration", async () => {
 });
 
 test("serve refuses a server that would lose what it acknowledged", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "purser-unsafe-"));
-  await chmod(directory, 0o755);
-  const server = await startLocalServer({
-    dataDirectory: join(directory, "data"),
-    port: await freePort(),
-    settings: ["fsync=off"],
-  });
-  onTestFinished(async () => {
-    await server.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  const server = await startTemporaryServer("unsafe", { settings: ["fsync=off"] });
+  onTestFinished(() => server.stop());
   await purser(["migrate"], server.url("postgres"));
   const result = await purser(["serve"], server.url("postgres"));
   expect(result.code).toBe(1);

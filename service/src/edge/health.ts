@@ -5,12 +5,20 @@ import type { Metrics } from "./metrics.ts";
 /** Ready until it is told to stop. A database that is down is no reason: every replica shares that fault. */
 export class Readiness {
   isStopping = false;
+
+  get status(): 200 | 503 {
+    return this.isStopping ? 503 : 200;
+  }
+
+  get text(): string {
+    return this.isStopping ? "stopping\n" : "ok\n";
+  }
 }
 
 export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
   app.get("/livez", { schema: { hide: true } }, () => "ok\n");
   app.get("/readyz", { schema: { hide: true } }, (_request, reply) =>
-    readiness.isStopping ? reply.code(503).send("stopping\n") : reply.send("ok\n"),
+    reply.code(readiness.status).send(readiness.text),
   );
 }
 
@@ -22,8 +30,8 @@ export function createHealthServer(readiness: Readiness, metrics: Metrics): Serv
         response.end("ok\n");
         return;
       case "/readyz":
-        response.statusCode = readiness.isStopping ? 503 : 200;
-        response.end(readiness.isStopping ? "stopping\n" : "ok\n");
+        response.statusCode = readiness.status;
+        response.end(readiness.text);
         return;
       case "/metrics":
         response.setHeader("content-type", metrics.registry.contentType);

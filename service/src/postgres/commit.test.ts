@@ -1,12 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { startTemporaryServer, type TemporaryServer } from "../../test/temporary-server.ts";
 import { RolledBack } from "./commit.ts";
-import { freePort } from "./free-port.ts";
-import { type LocalServer, startLocalServer } from "./local-server.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";
 import { openPool } from "./pool.ts";
 import { Session } from "./session.ts";
@@ -18,18 +13,13 @@ import { transaction } from "./transaction.ts";
 const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
 const FAIL = statement("test.fail", "select 1 / $1::integer");
 
-let directory: string;
-let server: LocalServer;
+let server: TemporaryServer;
 let url: string;
 /** Its own commits do not wait. */
 let admin: pg.Client;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "purser-standby-"));
-  execFileSync("chmod", ["755", directory]);
-  server = await startLocalServer({
-    dataDirectory: join(directory, "data"),
-    port: await freePort(),
+  server = await startTemporaryServer("standby", {
     binDirectory: await binariesOfTheTestServer(),
     settings: ["synchronous_standby_names=nobody", "log_min_messages=fatal"],
   });
@@ -43,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await admin.end();
   await server.stop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** The same version of PostgreSQL that all other tests run on. */
