@@ -14,8 +14,12 @@ import { acceptOnlyJson, BODY_BYTES_MAX } from "./edge/parse.ts";
 import { replyWithProblem } from "./edge/problem.ts";
 import "./edge/request-context.ts";
 import { chooseRequestId } from "./edge/request-id.ts";
+import type { Reader } from "./runtime/check/reader.ts";
+import { checkRoute } from "./runtime/check/route.ts";
 import type { Lanes } from "./runtime/commit/lanes.ts";
+import { consumeRoute } from "./runtime/consume/route.ts";
 import { eventsRoute } from "./runtime/events/route.ts";
+import type { FeatureFinder } from "./runtime/missing-feature.ts";
 import { VERSION } from "./version.ts";
 
 export type ServerParts = {
@@ -25,6 +29,8 @@ export type ServerParts = {
   readonly readiness: Readiness;
   readonly keys: ApiKeyCache;
   readonly lanesOf: (cell: string) => Lanes;
+  readonly readerOf: (cell: string) => Reader;
+  readonly missingFeature: FeatureFinder;
 };
 
 /** The whole route table on one screen. */
@@ -32,11 +38,13 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const app = createApp(parts);
   acceptOnlyJson(app);
   observeRequests(app, parts.log, parts.metrics);
-  answerErrors(app, new Map([["/v1/events", "POST"]]));
+  answerErrors(app, new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])));
   await describeApi(app, VERSION);
 
   await app.register(async (runtime) => {
     admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: trustProxies(parts.config.trustProxy) });
+    runtime.route(checkRoute(parts.readerOf, parts.missingFeature));
+    runtime.route(consumeRoute(parts.lanesOf, parts.missingFeature));
     runtime.route(eventsRoute(parts.lanesOf));
   });
   serveHealth(app, parts.readiness);

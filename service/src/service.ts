@@ -9,7 +9,10 @@ import { schedule } from "./jobs/schedule.ts";
 import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { single } from "./postgres/transaction.ts";
+import { CatalogCache } from "./runtime/catalog-cache.ts";
+import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
+import { findMissingFeature } from "./runtime/missing-feature.ts";
 import { buildServer } from "./server.ts";
 import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
 import { hashApiKey } from "./words/api-key.ts";
@@ -37,15 +40,20 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   const readiness = new Readiness();
   const metrics = new Metrics(() => lanes.queueLengths());
+  const catalogs = new CatalogCache();
+  const openSession = (name: string) => (connectTimeoutMs: number) =>
+    Session.open({ url: config.databaseUrl, name, connectTimeoutMs });
+  const onFailure = ({ kind, error }: { kind: string; error: unknown }): void => {
+    metrics.batchFailure(kind);
+    log.warn({ kind, err: error }, "a batch failed");
+  };
   const lanes = new Lanes(config.lanes, {
-    openSession: (connectTimeoutMs) =>
-      Session.open({ url: config.databaseUrl, name: "purser lane", connectTimeoutMs }),
+    openSession: openSession("purser lane"),
+    catalogs,
     onBatch: (batch) => metrics.batch(batch),
-    onFailure: ({ kind, error }) => {
-      metrics.batchFailure(kind);
-      log.warn({ kind, err: error }, "a batch failed");
-    },
+    onFailure,
   });
+  const reader = new Reader({ openSession: openSession("purser reader"), catalogs, onFailure });
   const keys = new ApiKeyCache({
     find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashApiKey(secret))),
     touch: (ids) => single(pool, (tx) => touchApiKeys(tx, ids)),
@@ -59,7 +67,16 @@ export async function startService(config: Config, log: Logger): Promise<Service
   );
 
   // One cell by default: every project is in it.
-  const app = await buildServer({ config, log, metrics, readiness, keys, lanesOf: () => lanes });
+  const app = await buildServer({
+    config,
+    log,
+    metrics,
+    readiness,
+    keys,
+    lanesOf: () => lanes,
+    readerOf: () => reader,
+    missingFeature: findMissingFeature((work) => single(pool, work)),
+  });
   const health = createHealthServer(readiness, metrics);
 
   const stop = async (): Promise<void> => {
@@ -68,7 +85,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
     await app.close();
     clearInterval(sweep);
-    await lanes.close();
+    await Promise.all([lanes.close(), reader.close()]);
     jobs.stop();
     await keys.flushLastUse().catch(() => {});
     await pool.end();

@@ -108,7 +108,12 @@ test("SQL stands in store, postgres, commands and migrations alone", () => {
 });
 
 test("this machine's clock is read only where that was agreed", () => {
-  const agreed = ["src/words/timestamp.ts", "src/edge/request-id.ts", "src/commands/doctor.ts"];
+  const agreed = [
+    "src/words/timestamp.ts",
+    "src/entitlement/period.ts",
+    "src/edge/request-id.ts",
+    "src/commands/doctor.ts",
+  ];
   expect(findLines(source, /new Date\(|Date\.now\b/, agreed)).toEqual([]);
 });
 

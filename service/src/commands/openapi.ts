@@ -12,13 +12,17 @@ export async function renderOpenApi(): Promise<string> {
     metrics: new Metrics(() => []),
     readiness: new Readiness(),
     keys: new ApiKeyCache({ find: async () => null, touch: async () => {} }),
-    lanesOf: () => {
-      throw new Error("this server only describes itself");
-    },
+    lanesOf: refuse,
+    readerOf: refuse,
+    missingFeature: refuse,
   });
   try {
     return JSON.stringify(app.swagger(), null, 2);
   } finally {
     await app.close();
   }
+}
+
+function refuse(): never {
+  throw new Error("this server only describes itself");
 }

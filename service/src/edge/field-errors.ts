@@ -10,6 +10,11 @@ const PATTERNS: Readonly<Record<string, string>> = {
   "^[\\x21-\\x7e]*$": "must hold only visible ASCII characters, without spaces",
 };
 
+/** What people who leave a field out tend to have missed. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  idempotencyKey: "is required in the body; an Idempotency-Key header is ignored",
+};
+
 /** The validator's findings in the words of the API: which field, a code for programs, a sentence for people. */
 export function toFieldErrors(found: readonly FastifySchemaValidationError[]): FieldError[] {
   return found.slice(0, ERRORS_MAX).map(toFieldError);
@@ -19,8 +24,10 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
   const { keyword, instancePath, params } = error;
   const field = instancePath.slice(1).replaceAll("/", ".");
   switch (keyword) {
-    case "required":
-      return { field: String(params["missingProperty"]), code: "required", message: "is required" };
+    case "required": {
+      const missing = String(params["missingProperty"]);
+      return { field: missing, code: "required", message: REQUIRED[missing] ?? "is required" };
+    }
     case "additionalProperties":
       return {
         field: String(params["additionalProperty"]).slice(0, NAME_LENGTH_MAX).toWellFormed(),

@@ -10,6 +10,7 @@ export const PROBLEMS = {
   browser_not_allowed: { status: 403, title: "Purser must not be called from a browser" },
   tls_required: { status: 403, title: "HTTPS is required" },
   not_found: { status: 404, title: "There is nothing at this path" },
+  feature_not_found: { status: 404, title: "There is no such feature" },
   method_not_allowed: { status: 405, title: "This path takes another method" },
   idempotency_key_reused: { status: 409, title: "The idempotency key was used for another request" },
   body_too_large: { status: 413, title: "The body is too large" },

@@ -1,22 +1,98 @@
 import { assert } from "../words/assert.ts";
+import type { CustomerId, FeatureKey, Instant } from "../words/brand.ts";
 import { publicId } from "../words/public-id.ts";
+import { formatTimestamp } from "../words/timestamp.ts";
 import type { Uuid } from "../words/uuid.ts";
+import type { Decision, Position, Reason } from "./decide.ts";
 
 /**
- * How an answer is kept under its key. The text is not stored but made again from what it is about: 2 bytes
- * instead of 60, and still the same bytes, as long as a format, once written, is never rendered differently.
+ * How an answer is kept under its key. The text is not stored but made again, from what it is about and a few numbers:
+ * still the same bytes, as long as a format, once written, is never rendered differently. What the caller said itself
+ * is not kept at all: under the same key only the same request gets this answer.
  */
 export const ANSWER_FORMAT_EVENT = 1;
+export const ANSWER_FORMAT_CONSUME = 2;
 
-export type StoredAnswer = { readonly format: number; readonly subjectId: Uuid };
+export type StoredAnswer = {
+  readonly format: number;
+  /** The event's id, the consume's, or the denial's. */
+  readonly subjectId: Uuid;
+  /** Of a consume; null for an event. */
+  readonly verdict: StoredVerdict | null;
+};
+
+export type StoredVerdict = {
+  readonly reason: Reason | null;
+  readonly creditsRequired: number;
+  /** Null for a customer nobody knows. */
+  readonly position: StoredPosition | null;
+};
+
+/** What remains of a limit follows from the rest. */
+export type StoredPosition = {
+  readonly balance: number;
+  readonly resetsAt: Instant | null;
+  readonly limit: {
+    readonly quantity: number;
+    readonly used: number;
+    readonly resetsAt: Instant | null;
+  } | null;
+};
+
+/** What the caller said, and the answer repeats. */
+export type Asked = {
+  readonly customerId: CustomerId;
+  readonly feature: FeatureKey;
+  readonly quantity: number;
+};
 
 /** A later release wrote this answer; only a later release can give it again. */
 export class UnknownAnswerFormat extends Error {
   override readonly name = "UnknownAnswerFormat";
 }
 
-export function renderAnswer(answer: StoredAnswer): string {
-  if (answer.format !== ANSWER_FORMAT_EVENT) throw new UnknownAnswerFormat(`answer format ${answer.format}`);
-  assert(answer.subjectId.length === 16, "an answer names its event");
-  return `{"accepted":true,"eventId":"${publicId("evt", answer.subjectId)}"}`;
+export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string {
+  const { format, subjectId, verdict } = answer;
+  assert(subjectId.length === 16, "an answer names its subject");
+  switch (format) {
+    case ANSWER_FORMAT_EVENT:
+      return `{"accepted":true,"eventId":"${publicId("evt", subjectId)}"}`;
+    case ANSWER_FORMAT_CONSUME: {
+      assert(verdict !== null && asked !== null, "a consume has a verdict");
+      const { reason, creditsRequired } = verdict;
+      const consumed =
+        reason === null
+          ? `"consumeId":"${publicId("con", subjectId)}","creditsCharged":${creditsRequired}`
+          : `"consumeId":null,"creditsCharged":0`;
+      return `{${renderVerdict(verdict, asked)},${consumed}}`;
+    }
+    default:
+      throw new UnknownAnswerFormat(`answer format ${format}`);
+  }
+}
+
+/** The answer to a check, which nobody stores. */
+export function renderCheck(decision: Extract<Decision, { kind: "decided" }>, asked: Asked): string {
+  const { reason, creditsRequired, before } = decision;
+  return `{${renderVerdict({ reason, creditsRequired, position: before }, asked)}}`;
+}
+
+function renderVerdict({ reason, creditsRequired, position }: StoredVerdict, asked: Asked): string {
+  return (
+    `"allowed":${reason === null},"reason":${reason === null ? "null" : `"${reason}"`},` +
+    `"customerId":${JSON.stringify(asked.customerId)},"feature":${JSON.stringify(asked.feature)},` +
+    `"quantity":${asked.quantity},"creditsRequired":${creditsRequired},"balance":${position?.balance ?? null},` +
+    `"resetsAt":${renderTime(position?.resetsAt)},"limit":${renderLimit(position?.limit)}`
+  );
+}
+
+function renderLimit(limit: StoredPosition["limit"] | undefined): string {
+  if (limit === null || limit === undefined) return "null";
+  const { quantity, used, resetsAt } = limit;
+  const remaining = Math.max(0, quantity - used);
+  return `{"quantity":${quantity},"used":${used},"remaining":${remaining},"resetsAt":${renderTime(resetsAt)}}`;
+}
+
+function renderTime(at: Position["resetsAt"] | undefined): string {
+  return at === null || at === undefined ? "null" : `"${formatTimestamp(at)}"`;
 }

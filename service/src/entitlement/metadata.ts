@@ -18,6 +18,13 @@ export type MetadataLimits = {
 /** Deeper than any workspace plan may allow; bounds our own recursion before anything else looks at the value. */
 export const METADATA_DEPTH_MAX = 32;
 
+export type ExceededLimit = {
+  readonly kind: "metadata_limit_exceeded";
+  readonly limit: "bytes" | "keys" | "depth";
+  readonly max: number;
+  readonly actual: number;
+};
+
 export type ParsedMetadata =
   | { kind: "none" }
   | { kind: "metadata"; metadata: Metadata }
@@ -35,6 +42,18 @@ export function parseMetadata(value: object): ParsedMetadata {
     kind: "metadata",
     metadata: { canonical, bytes: Buffer.byteLength(canonical), keys: count.keys, depth: count.depth },
   };
+}
+
+/** The first limit of the workspace plan that it exceeds. */
+export function exceededLimit(metadata: Metadata | null, limits: MetadataLimits): ExceededLimit | null {
+  if (metadata === null) return null;
+  const measures = [
+    { limit: "bytes", max: limits.bytesMax, actual: metadata.bytes },
+    { limit: "keys", max: limits.keysMax, actual: metadata.keys },
+    { limit: "depth", max: limits.depthMax, actual: metadata.depth },
+  ] as const;
+  const exceeded = measures.find(({ max, actual }) => actual > max);
+  return exceeded === undefined ? null : { kind: "metadata_limit_exceeded", ...exceeded };
 }
 
 /** Text that PostgreSQL and JSON can both hold: no NUL, no half of a surrogate pair. */

@@ -1,6 +1,6 @@
 import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../words/brand.ts";
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
-import type { Metadata, MetadataLimits } from "./metadata.ts";
+import { type ExceededLimit, exceededLimit, type Metadata, type MetadataLimits } from "./metadata.ts";
 
 /** A meter reading: spec 2.1, parsed. It moves no credits. */
 export type UsageEvent = {
@@ -14,7 +14,7 @@ export type UsageEvent = {
 export type EventDecision =
   | { kind: "accepted" }
   | { kind: "timestamp_out_of_range"; earliest: Instant; latest: Instant }
-  | { kind: "metadata_limit_exceeded"; limit: "bytes" | "keys" | "depth"; max: number; actual: number };
+  | ExceededLimit;
 
 export const TIMESTAMP_PAST_MAX_MS = 35 * 24 * 3_600_000;
 export const TIMESTAMP_FUTURE_MAX_MS = 5 * 60_000;
@@ -37,15 +37,4 @@ export function fingerprintEvent(event: UsageEvent): Fingerprint {
     ["quantity", String(event.quantity)],
     ["timestamp", event.timestamp === null ? null : String(event.timestamp)],
   ]);
-}
-
-function exceededLimit(metadata: Metadata | null, limits: MetadataLimits): EventDecision | null {
-  if (metadata === null) return null;
-  const measures = [
-    { limit: "bytes", max: limits.bytesMax, actual: metadata.bytes },
-    { limit: "keys", max: limits.keysMax, actual: metadata.keys },
-    { limit: "depth", max: limits.depthMax, actual: metadata.depth },
-  ] as const;
-  const exceeded = measures.find(({ max, actual }) => actual > max);
-  return exceeded === undefined ? null : { kind: "metadata_limit_exceeded", ...exceeded };
 }

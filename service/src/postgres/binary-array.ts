@@ -6,33 +6,29 @@ import type { Instant } from "../words/brand.ts";
 const HEADER_BYTES = 20;
 const EPOCH_2000_MS = 946_684_800_000;
 
-export const integers = (values: readonly number[]): Buffer =>
+export const integers = (values: readonly (number | null)[]): Buffer =>
   fixed(23, 4, values, (buffer, value, at) => buffer.writeInt32BE(value, at));
 
-export const smallints = (values: readonly number[]): Buffer =>
+export const smallints = (values: readonly (number | null)[]): Buffer =>
   fixed(21, 2, values, (buffer, value, at) => buffer.writeInt16BE(value, at));
+
+export const bigints = (values: readonly (number | null)[]): Buffer => fixed(20, 8, values, writeBigint);
+
+export const booleans = (values: readonly boolean[]): Buffer =>
+  fixed(16, 1, values, (buffer, value, at) => buffer.writeInt8(value ? 1 : 0, at));
 
 export const uuids = (values: readonly Buffer[]): Buffer =>
   fixed(2950, 16, values, (buffer, value, at) => buffer.set(value, at));
 
-/** With gaps: null where there is no value. */
-export function bigints(values: readonly (number | null)[]): Buffer {
-  const buffer = header(20, values.length, HEADER_BYTES + values.length * 12);
-  let at = HEADER_BYTES;
-  for (const value of values) {
-    at = buffer.writeInt32BE(value === null ? -1 : 8, at);
-    if (value !== null) at = buffer.writeBigInt64BE(BigInt(value), at);
-  }
-  return buffer.subarray(0, at);
-}
-
 /** Of 32 hexadecimal digits each. */
-export const hexUuids = (values: readonly string[]): Buffer =>
+export const hexUuids = (values: readonly (string | null)[]): Buffer =>
   fixed(2950, 16, values, (buffer, value, at) => buffer.write(value, at, 16, "hex"));
 
-export const timestamps = (values: readonly Instant[]): Buffer =>
+export const timestamps = (values: readonly (Instant | null)[]): Buffer =>
   fixed(1184, 8, values, (buffer, value, at) => {
-    buffer.writeBigInt64BE(BigInt(value - EPOCH_2000_MS) * 1000n, at);
+    const microseconds = (value - EPOCH_2000_MS) * 1000;
+    if (Number.isSafeInteger(microseconds)) writeBigint(buffer, microseconds, at);
+    else buffer.writeBigInt64BE(BigInt(value - EPOCH_2000_MS) * 1000n, at); // centuries away
   });
 
 export function texts(values: readonly (string | null)[]): Buffer {
@@ -52,20 +48,30 @@ export function texts(values: readonly (string | null)[]): Buffer {
   return buffer;
 }
 
+/** In two halves: a BigInt for each value would cost more than the rest of the array. */
+function writeBigint(buffer: Buffer, value: number, at: number): void {
+  buffer.writeInt32BE(Math.floor(value / 2 ** 32), at);
+  buffer.writeUInt32BE(value >>> 0, at + 4);
+}
+
 function fixed<T>(
   elementType: number,
   width: number,
-  values: readonly T[],
+  values: readonly (T | null)[],
   write: (buffer: Buffer, value: T, at: number) => void,
 ): Buffer {
   const buffer = header(elementType, values.length, HEADER_BYTES + values.length * (4 + width));
   let at = HEADER_BYTES;
   for (const value of values) {
+    if (value === null) {
+      at = buffer.writeInt32BE(-1, at);
+      continue;
+    }
     buffer.writeInt32BE(width, at);
     write(buffer, value, at + 4);
     at += 4 + width;
   }
-  return buffer;
+  return at === buffer.length ? buffer : buffer.subarray(0, at);
 }
 
 function header(elementType: number, length: number, bytes: number): Buffer {

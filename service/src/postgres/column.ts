@@ -26,3 +26,8 @@ export function readInstant(value: unknown): Instant {
 export function readNullable<T>(value: unknown, read: (value: unknown) => T): T | null {
   return value === null ? null : read(value);
 }
+
+export function readBoolean(value: unknown): boolean {
+  assert(typeof value === "boolean", "not a boolean");
+  return value;
+}

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { expect, test } from "vitest";
-import { connectTo, createDatabase, setup, type TestDatabase } from "../../test/harness.ts";
+import { setupCredits } from "../../test/credits.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { openPool } from "./pool.ts";
 
@@ -10,15 +11,18 @@ const APPEND_ONLY = "23001"; // restrict_violation, raised by our trigger
 const connectAsService = (database: TestDatabase): Promise<pg.Client> =>
   connectTo({ ...database, url: database.serviceUrl });
 
-/** One stored event with a key, and the name of the partition it is in. */
+/** A keyed event, a charge and a denial, and the names of partitions they are in. */
 async function setupWithHistory(): Promise<{
   database: TestDatabase;
   partition: string;
   keyPartition: string;
 }> {
-  const { database, record } = await setup();
+  const { database, record, consume } = await setupCredits();
   const reply = await record({ customerId: "c", event: "e", quantity: 1, idempotencyKey: "k" });
   expect(reply.status).toBe(200);
+  for (const [idempotencyKey, quantity] of Object.entries({ charge: 1, denial: 100 }))
+    await consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
+  expect([await database.count("cell.ledger"), await database.count("cell.denials")]).toEqual([2, 1]);
   const partitionOf = async (table: string): Promise<string> =>
     String((await database.query(`select tableoid::regclass::text as name from ${table}`))[0]?.["name"]);
   return {
@@ -55,8 +59,25 @@ test("the service's role may not rewrite history, nor touch the schema, nor issu
     ["update cell.keyed_requests set key_hash = gen_random_uuid()", APPEND_ONLY],
     ["truncate cell.keyed_requests", PERMISSION],
     [`truncate ${keyPartition}`, PERMISSION],
-    ["update cell.customers set customer_id = 'other'", PERMISSION],
+    ["update cell.customers set number = default", PERMISSION],
     ["delete from cell.customers", PERMISSION],
+    ["update cell.wallets set customer_number = 7", PERMISSION],
+    ["delete from cell.wallets", PERMISSION],
+    ["update cell.ledger set amount = 0", PERMISSION],
+    ["update cell.ledger set metadata = '{}'", APPEND_ONLY],
+    ["delete from cell.ledger", PERMISSION],
+    ["truncate cell.ledger", PERMISSION],
+    ["update cell.denials set reason = 1", PERMISSION],
+    ["update cell.denials set metadata = '{}'", APPEND_ONLY],
+    ["delete from cell.denials", PERMISSION],
+    ["update cell.grants set credits = 1", PERMISSION],
+    ["delete from cell.grants", PERMISSION],
+    ["update cell.assignments set plan_id = 1", PERMISSION],
+    ["update cell.audit set after = null", PERMISSION],
+    ["delete from cell.audit", PERMISSION],
+    ["update cell.plan_versions set reach = 'now'", PERMISSION],
+    ["update cell.plan_features set cost_credits = 1", PERMISSION],
+    ["delete from cell.plan_allowances", PERMISSION],
     ["create table cell.mine ()", PERMISSION],
     ["create table control.mine ()", PERMISSION],
     ["create table public.mine ()", PERMISSION],
@@ -76,7 +97,7 @@ test("the service's role may not rewrite history, nor touch the schema, nor issu
       refused.map(([statement]) => statement),
     ),
   ).toEqual(refused);
-  expect([await database.count("cell.events"), await database.count("cell.keyed_requests")]).toEqual([1, 1]);
+  expect([await database.count("cell.events"), await database.count("cell.keyed_requests")]).toEqual([1, 3]);
 });
 
 test("the triggers refuse the same even to the owner, also on a single partition", async () => {
@@ -92,6 +113,25 @@ test("the triggers refuse the same even to the owner, also on a single partition
     "update cell.keyed_requests set fingerprint = gen_random_uuid()",
     "update cell.keyed_requests set key_hash = gen_random_uuid()",
     `update ${keyPartition} set subject_id = gen_random_uuid()`,
+    ...[
+      "ledger",
+      "denials",
+      "assignments",
+      "audit",
+      "plan_versions",
+      "plan_allowances",
+      "plan_features",
+    ].flatMap((table) => [
+      `update cell.${table} set environment_id = 7`,
+      `delete from cell.${table}`,
+      `truncate cell.${table} cascade`,
+    ]),
+    "update cell.ledger set metadata = '{}'",
+    "update cell.ledger set metadata = null, amount = 0",
+    "update cell.grants set credits = credits + 1",
+    "update cell.grants set revoked_at = now(), credits = 1",
+    "delete from cell.grants",
+    "truncate cell.grants",
   ];
   const owner = await connectTo(database);
   expect(await codesOf(owner, statements)).toEqual(statements.map((statement) => [statement, APPEND_ONLY]));
@@ -101,10 +141,11 @@ test("the triggers refuse the same even to the owner, also on a single partition
 test("partitions are made under the service's role, once when two ask at once, and guarded like the others", async () => {
   const database = await createDatabase();
   const ask = async (client: pg.Client): Promise<number> =>
-    (await client.query("select cell.ensure_monthly_partitions(6) as made")).rows[0].made;
+    (await client.query("select cell.ensure_monthly_partitions(0, 6) as made")).rows[0].made;
   const clients = [await connectAsService(database), await connectAsService(database)];
   const made = await Promise.all(clients.map(ask));
-  expect(made.sort()).toEqual([0, 3]);
+  // Three months of each: events, ledger, denials.
+  expect(made.sort()).toEqual([0, 9]);
 
   const partitions = await database.query(
     "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'cell.events'::regclass",
@@ -128,7 +169,7 @@ test("months are cut in UTC, whatever the zone of the database", async () => {
   const name = (await database.query("select current_database() as name"))[0]?.["name"];
   await database.query(`alter database ${name} set timezone = 'Asia/Kolkata'`);
   const service = await connectAsService(database);
-  await service.query("select cell.ensure_monthly_partitions(8)");
+  await service.query("select cell.ensure_monthly_partitions(0, 8)");
   await database.query("set timezone = 'UTC'");
   const bounds = await database.query(`
     select pg_get_expr(relpartbound, oid) as bound

@@ -11,9 +11,16 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant select on all tables in schema control to ${to};
     grant update (last_used_at) on control.api_keys to ${to};
     grant select on cell.migrations to ${to};
-    grant select, insert on cell.customers to ${to};
+    grant select, insert, update (customer_id, name, email, billing_reference, metadata, erased_at) on cell.customers
+      to ${to};
+    grant select, insert, update (sequence, decided_at, balance, is_blocked, state) on cell.wallets to ${to};
+    grant select, insert, update on cell.catalogs, cell.pools, cell.features, cell.plans to ${to};
+    grant select, insert on cell.plan_versions, cell.plan_allowances, cell.plan_features, cell.assignments, cell.audit
+      to ${to};
+    grant select, insert, update (revoked_at) on cell.grants to ${to};
+    grant select, insert, update (metadata) on cell.ledger, cell.denials to ${to};
     grant select, insert, update (key_hash) on cell.keyed_requests to ${to};
-    grant select, insert, update (id) on cell.events to ${to};
-    grant execute on function cell.ensure_monthly_partitions(integer) to ${to};
+    grant select, insert, update (id, metadata) on cell.events to ${to};
+    grant execute on function cell.ensure_monthly_partitions(integer, integer) to ${to};
   `);
 }

@@ -4,13 +4,21 @@ import type { Pool } from "./pool.ts";
 import { decodeSqlError } from "./sql-error.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
-/** Runs `work` in one transaction and returns only what is certainly committed. */
-export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in one transaction and returns only what is certainly committed. A result that `isKept` turns down is
+ * returned too, and everything that led to it is rolled back: a refusal leaves nothing behind.
+ */
+export async function transaction<T>(
+  pool: Pool,
+  work: (tx: Tx) => Promise<T>,
+  isKept: (result: T) => boolean = () => true,
+): Promise<T> {
   return withClient(pool, async (client) => {
     // A weaker level would hide the warning that a commit did not reach its standby.
     await client.query("begin isolation level read committed; set local client_min_messages = 'warning'");
     const result = await work(toTx(client));
-    await commit(client);
+    if (isKept(result)) await commit(client);
+    else await client.query("rollback");
     return result;
   });
 }

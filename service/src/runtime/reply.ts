@@ -1,20 +1,44 @@
 import type { FastifyReply } from "fastify";
 import { Problem } from "../edge/problem.ts";
-import { renderAnswer, UnknownAnswerFormat } from "../entitlement/answer.ts";
+import {
+  type Asked,
+  renderAnswer,
+  renderCheck,
+  type StoredAnswer,
+  UnknownAnswerFormat,
+} from "../entitlement/answer.ts";
 import { assertNever } from "../words/assert.ts";
 import { formatTimestamp } from "../words/timestamp.ts";
+import type { CheckOutcome } from "./check/reader.ts";
 import type { Outcome } from "./commit/request.ts";
 
 /** From an outcome to what the caller reads: an answer, or the problem to throw. */
-export function replyWithOutcome(reply: FastifyReply, outcome: Outcome): FastifyReply {
+export function replyWithOutcome(
+  reply: FastifyReply,
+  outcome: Exclude<Outcome, { kind: "feature_not_found" }>,
+  asked: Asked | null,
+): FastifyReply {
   if (outcome.kind !== "answered") throw toProblem(outcome);
   if (outcome.replayed) reply.header("idempotent-replayed", "true");
-  return reply.header("content-type", "application/json; charset=utf-8").send(render(outcome));
+  return replyWithJson(reply, render(outcome.answer, asked));
 }
 
-function render(outcome: Extract<Outcome, { kind: "answered" }>): string {
+export function replyWithCheck(
+  reply: FastifyReply,
+  outcome: Exclude<CheckOutcome, { kind: "feature_not_found" }>,
+  asked: Asked,
+): FastifyReply {
+  if (outcome.kind !== "decided") throw toProblem(outcome);
+  return replyWithJson(reply, renderCheck(outcome, asked));
+}
+
+function replyWithJson(reply: FastifyReply, text: string): FastifyReply {
+  return reply.header("content-type", "application/json; charset=utf-8").send(text);
+}
+
+function render(answer: StoredAnswer, asked: Asked | null): string {
   try {
-    return renderAnswer(outcome.answer);
+    return renderAnswer(answer, asked);
   } catch (error) {
     if (!(error instanceof UnknownAnswerFormat)) throw error;
     throw new Problem("unavailable", {
@@ -24,7 +48,7 @@ function render(outcome: Extract<Outcome, { kind: "answered" }>): string {
   }
 }
 
-function toProblem(outcome: Exclude<Outcome, { kind: "answered" }>): unknown {
+function toProblem(outcome: Exclude<Outcome, { kind: "answered" | "feature_not_found" }>): unknown {
   switch (outcome.kind) {
     case "key_reused":
       return new Problem("idempotency_key_reused", {

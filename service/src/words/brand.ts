@@ -15,6 +15,15 @@ export type IdempotencyKey = Brand<string, "IdempotencyKey">;
 export type Quantity = Brand<number, "Quantity">;
 export type ProjectId = Brand<number, "ProjectId">;
 export type EnvironmentId = Brand<number, "EnvironmentId">;
+export type CustomerNumber = Brand<number, "CustomerNumber">;
+export type FeatureKey = Brand<string, "FeatureKey">;
+export type PoolId = Brand<number, "PoolId">;
+export type FeatureId = Brand<number, "FeatureId">;
+export type PlanId = Brand<number, "PlanId">;
+export type PlanVersionId = Brand<number, "PlanVersionId">;
+
+/** Whole credits, never a fraction. */
+export type Credits = Brand<number, "Credits">;
 
 /** Milliseconds since 1970 in UTC. Every time inside the service is one of these. */
 export type Instant = Brand<number, "Instant">;

@@ -1,6 +1,8 @@
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
+import { insertAssignmentChanges } from "../../store/cell/assignments.ts";
+import { readCatalogVersions } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import {
   type CustomerName,
@@ -9,35 +11,65 @@ import {
   findCustomers,
   insertMissingCustomers,
 } from "../../store/cell/customers.ts";
-import { insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
-import { compareKeys, insertKeyedRequests, lockKeyedRequests } from "../../store/cell/keyed-requests.ts";
+import { insertDenials } from "../../store/cell/denials.ts";
+import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
+import { insertGrants } from "../../store/cell/grants.ts";
+import {
+  compareKeys,
+  insertKeyedRequests,
+  type KeyName,
+  lockKeyedRequests,
+} from "../../store/cell/keyed-requests.ts";
+import { appendToLedger } from "../../store/cell/ledger.ts";
+import { lockFreeWallets, lockWallets, updateWallets } from "../../store/cell/wallets.ts";
+import type { EnvironmentId, Instant } from "../../words/brand.ts";
+import type { CatalogCache } from "../catalog-cache.ts";
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
-import type { Outcome, Pending } from "./request.ts";
+import type { Pending } from "./request.ts";
 
 // One transaction in two trips: `openBatch` locks and reads, `closeBatch` decides, writes and commits. What the store
 // cannot encode it throws at once, not as a promise, so that no commit follows a write that was never sent.
-// Lock order: keyed requests, then customers, then new keyed requests, each sorted.
+// Lock order: wallets, then keyed requests, then new customers, then new keyed requests, each sorted. Only a batch that
+// waits for its wallet, which is a batch of one customer, waits for a wallet at all.
 
-/** The clock is read last, by a statement of its own: one in the locking statement would be from before its wait. */
-export async function openBatch(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
-  const keys = new Map(
-    batch.flatMap(({ request }) => (request.keyed ? [[keyId(request.keyed), request.keyed]] : [])),
-  );
-  const uncertain = batch.flatMap(({ name, isUncertain, request }) =>
-    name !== null && isUncertain && request.keyed === null ? [name] : [],
-  );
-  const names = batch.map(({ request }) => ({
-    environmentId: request.environmentId,
-    customerId: request.event.customerId,
-  }));
-  const [, keyedRequests, storedEvents, customers, now] = await session.trip(() => [
+export type OpenOptions = {
+  readonly catalogs: CatalogCache;
+  /** Whether to wait for wallets that another transaction holds, or to leave their requests undecided. */
+  readonly waits: boolean;
+};
+
+/** Clock and catalog versions by statements of their own, after the locks: one that waited would be from before. */
+export async function openBatch(
+  session: Session,
+  batch: readonly Pending[],
+  { catalogs, waits }: OpenOptions,
+): Promise<BatchFacts> {
+  const keys = new Map<string, KeyName>();
+  const uncertain: EventName[] = [];
+  const consumers: CustomerName[] = [];
+  const reporters: CustomerName[] = [];
+  const environments = new Set<EnvironmentId>();
+  for (const { request, name, isUncertain } of batch) {
+    if (request.keyed !== null) keys.set(keyId(request.keyed), request.keyed);
+    else if (name !== null && isUncertain) uncertain.push(name);
+    if (request.endpoint === "events") reporters.push(request);
+    else {
+      consumers.push(request);
+      environments.add(request.environmentId);
+    }
+  }
+  const lock = waits ? lockWallets : lockFreeWallets;
+  const [, wallets, keyedRequests, storedEvents, customers, versions, now] = await session.trip(() => [
     session.begin(),
+    consumers.length > 0 ? lock(session, distinctCustomers(consumers)) : [],
     keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys)) : [],
     uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
-    findCustomers(session, distinctCustomers(names)),
+    reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
+    environments.size > 0 ? readCatalogVersions(session, [...environments]) : new Map<never, never>(),
     readClock(session),
   ]);
-  return { keyedRequests, storedEvents, customers, now };
+  const current = await catalogs.get(session, environments, versions);
+  return { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
 }
 
 /**
@@ -48,18 +80,24 @@ export async function closeBatch(
   session: Session,
   batch: readonly Pending[],
   facts: BatchFacts,
-): Promise<readonly Outcome[]> {
-  // Without its transaction each statement would commit by itself, an event without its key.
+): Promise<BatchPlan["outcomes"]> {
+  // Without its transaction each statement would commit by itself, a charge without its key.
   if (!session.isInTransaction) throw new Error("the transaction was lost before anything was written");
   const plan = decide(batch, facts);
-  const newCustomers = distinctCustomers(plan.events.filter((event) => event.customerNumber === null));
+  const { now } = facts;
+  const newCustomers = [...plan.newCustomers.values()].sort(compareCustomers);
+  const write = <T>(rows: readonly T[], into: (tx: Session, rows: readonly T[], at: Instant) => unknown) =>
+    rows.length > 0 ? into(session, rows, now) : null;
   try {
     await session.trip(() => [
-      newCustomers.length > 0 ? insertMissingCustomers(session, newCustomers) : null,
-      plan.events.length > 0 ? insertEvents(session, plan.events) : null,
-      plan.keyedRequests.length > 0
-        ? insertKeyedRequests(session, plan.keyedRequests.toSorted(compareKeys), facts.now)
-        : null,
+      write(newCustomers, insertMissingCustomers),
+      write([...plan.changedWallets.values()], updateWallets),
+      write(plan.ledger, appendToLedger),
+      write(plan.grants, insertGrants),
+      write(plan.assignments, insertAssignmentChanges),
+      write(plan.denials, insertDenials),
+      write(plan.events, insertEvents),
+      write(plan.keyedRequests.toSorted(compareKeys), insertKeyedRequests),
       session.commit(),
     ]);
   } catch (error) {

@@ -1,64 +1,86 @@
-import { ANSWER_FORMAT_EVENT } from "../../entitlement/answer.ts";
-import { decideEvent } from "../../entitlement/usage-event.ts";
-import { type Customer, customerKey } from "../../store/cell/customers.ts";
+import type { StoredAnswer } from "../../entitlement/answer.ts";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { AssignmentRow } from "../../store/cell/assignments.ts";
+import { type Customer, type CustomerName, customerKey } from "../../store/cell/customers.ts";
+import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
+import type { GrantRow } from "../../store/cell/grants.ts";
 import type { KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
-import type { Instant } from "../../words/brand.ts";
-import { uuidV7 } from "../../words/uuid.ts";
-import type { KeyConflict, Outcome, Pending, RuntimeRequest } from "./request.ts";
+import type { LedgerRow } from "../../store/cell/ledger.ts";
+import type { ChangedWallet, FoundWallet } from "../../store/cell/wallets.ts";
+import type { EnvironmentId, Instant } from "../../words/brand.ts";
+import { decideConsume } from "./decide-consume.ts";
+import { decideUsageEvent } from "./decide-event.ts";
+import type { KeyConflict, Outcome, Pending, RuntimeRequest, Undecided } from "./request.ts";
 
-export type BatchPlan = {
-  readonly outcomes: readonly Outcome[];
-  readonly events: readonly EventRow[];
-  readonly keyedRequests: readonly KeyedRequest[];
-};
-
-/** What the database said in the first trip: known keys, events stored by an earlier attempt, customers, its clock. */
+/** What the database said in the first trip, and the catalogs of the versions it named. */
 export type BatchFacts = {
+  readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly KeyedRequest[];
   readonly storedEvents: ReadonlySet<EventName>;
   readonly customers: readonly Customer[];
+  readonly catalogs: ReadonlyMap<EnvironmentId, Catalog>;
   readonly now: Instant;
 };
 
+/** What is to be written, all at once, and what each caller hears once it is. */
+export class BatchPlan {
+  readonly outcomes: (Outcome | Undecided)[] = [];
+  readonly ledger: LedgerRow[] = [];
+  readonly grants: GrantRow[] = [];
+  readonly assignments: AssignmentRow[] = [];
+  readonly denials: DenialRow[] = [];
+  readonly events: EventRow[] = [];
+  readonly keyedRequests: KeyedRequest[] = [];
+  readonly newCustomers = new Map<string, CustomerName>();
+  readonly wallets: ReadonlyMap<string, FoundWallet>;
+  /** As decided so far: the next request of the same customer starts from here. */
+  readonly changedWallets = new Map<string, ChangedWallet>();
+
+  /** Of the customers that exist. */
+  readonly numbers: ReadonlyMap<string, number>;
+
+  constructor({ wallets, customers }: BatchFacts) {
+    this.wallets = new Map(wallets.map((wallet) => [customerKey(wallet), wallet]));
+    this.numbers = new Map(customers.map((customer) => [customerKey(customer), customer.number]));
+  }
+
+  /** Under its key, if it has one: a copy later in the batch meets it there. */
+  remember(request: RuntimeRequest, answer: StoredAnswer): void {
+    const { keyed, environmentId, endpoint } = request;
+    if (keyed !== null) this.keyedRequests.push({ ...keyed, environmentId, endpoint, answer });
+  }
+}
+
 /** Settles requests in arrival order. A copy of a key in the same batch meets its original in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
+  const plan = new BatchPlan(facts);
   const answered = new Map(facts.keyedRequests.map((request) => [keyId(request), request]));
-  const numbers = new Map(facts.customers.map((customer) => [customerKey(customer), customer.number]));
-  const outcomes: Outcome[] = [];
-  const events: EventRow[] = [];
-  const keyedRequests: KeyedRequest[] = [];
+  const undecided = new Set<string>();
   for (const pending of batch) {
-    const { request } = pending;
-    const earlier = request.keyed === null ? undefined : answered.get(keyId(request.keyed));
-    if (earlier !== undefined) {
-      outcomes.push(answerAgain(pending, earlier));
-      continue;
-    }
-    const decision = decideEvent(request.event, request.metadataLimits, facts.now);
-    const isStored = pending.name !== null && facts.storedEvents.has(pending.name);
-    if (decision.kind !== "accepted" && !isStored) {
-      // An earlier attempt may still land: then a refusal would leave a row.
-      outcomes.push(pending.isUncertain ? { kind: "outcome_unknown" } : decision);
-      continue;
-    }
-    pending.name ??= { recordedAt: facts.now, id: uuidV7(facts.now) };
-    const answer = { format: ANSWER_FORMAT_EVENT, subjectId: pending.name.id };
-    outcomes.push({ kind: "answered", answer, replayed: false });
-    if (isStored) continue;
-    events.push(toRow(request, pending.name, numbers));
-    if (request.keyed !== null) {
-      const keyed = {
-        ...request.keyed,
-        environmentId: request.environmentId,
-        endpoint: request.endpoint,
-        answer,
-      };
-      keyedRequests.push(keyed);
-      answered.set(keyId(keyed), keyed);
+    const { keyed } = pending.request;
+    const key = keyed === null ? null : keyId(keyed);
+    const earlier = key === null ? undefined : answered.get(key);
+    if (earlier !== undefined) plan.outcomes.push(answerAgain(pending, earlier));
+    // What this key does is not known yet: until then another request under it must not even make a customer.
+    else if (key !== null && undecided.has(key)) plan.outcomes.push({ kind: "again" });
+    else {
+      const outcome = decideNew(pending, facts, plan);
+      plan.outcomes.push(outcome);
+      const stored = plan.keyedRequests.at(-1);
+      if (key === null) continue;
+      if (outcome.kind === "held" || outcome.kind === "again") undecided.add(key);
+      else if (stored !== undefined && keyId(stored) === key) answered.set(key, stored);
     }
   }
-  return { outcomes, events, keyedRequests };
+  return plan;
+}
+
+function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcome | Undecided {
+  const { request } = pending;
+  return request.endpoint === "events"
+    ? decideUsageEvent(request, pending, facts, plan)
+    : decideConsume(request, pending, facts, plan);
 }
 
 export function keyId(key: KeyName): string {
@@ -79,18 +101,4 @@ function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConfli
   if (request.environmentId !== earlier.environmentId) return "environment";
   if (request.keyed?.fingerprint !== earlier.fingerprint) return "payload";
   return null;
-}
-
-function toRow(request: RuntimeRequest, name: EventName, numbers: ReadonlyMap<string, number>): EventRow {
-  const customer = { environmentId: request.environmentId, customerId: request.event.customerId };
-  return {
-    ...name,
-    ...customer,
-    customerNumber: numbers.get(customerKey(customer)) ?? null,
-    event: request.event.event,
-    quantity: request.event.quantity,
-    occurredAt: request.event.timestamp ?? name.recordedAt,
-    metadata: request.event.metadata?.canonical ?? null,
-    requestId: request.requestId,
-  };
 }

@@ -1,13 +1,19 @@
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
+import { customerKey } from "../../store/cell/customers.ts";
 import { assert, assertNever } from "../../words/assert.ts";
+import type { CatalogCache } from "../catalog-cache.ts";
+import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { closeBatch, DecisionFailed, openBatch } from "./commit-batch.ts";
-import type { BatchFacts } from "./decide-batch.ts";
+import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
 export type LaneOptions = {
-  readonly openSession: (connectTimeoutMs: number) => Promise<Session>;
+  readonly openSession: OpenSession;
+  readonly catalogs: CatalogCache;
+  /** Where requests go whose wallet was held elsewhere too often. Null: here they wait for it, one customer at a time. */
+  readonly patient: Lane | null;
   readonly onBatch: (batch: { size: number; durationMs: number }) => void;
   readonly onFailure: (failure: { kind: string; error: unknown }) => void;
 };
@@ -16,6 +22,10 @@ const BATCH_SIZE_MAX = 300;
 const QUEUE_LENGTH_MAX = 2_000;
 const QUEUE_AGE_MAX_MS = 2_000;
 const RERUNS_MAX = 3;
+/** After so many skips a request goes where its wallet is waited for. */
+const SKIPS_MAX = 3;
+/** After so many batches in a row one with the same wallet does not set out ahead: a waiter elsewhere would starve. */
+const AHEAD_MAX = 4;
 /** How long a broken connection is retried before callers hear of it: with the rest, under a second. */
 const RETRY_WINDOW_MS = 500;
 const RETRY_PAUSE_MS = 50;
@@ -32,7 +42,7 @@ type AttemptOptions = {
 };
 
 type Attempt =
-  | { kind: "done"; outcomes: readonly Outcome[] }
+  | { kind: "done"; outcomes: BatchPlan["outcomes"] }
   | { kind: "rerun" | "bad_row" | "busy" | "lost" | "unknown" | "bug"; error: unknown };
 
 /** A batch whose first trip is under way behind the commit of the batch before it. */
@@ -48,17 +58,18 @@ type OpenedBatch = {
  */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #queue: Pending[] = [];
+  #queue: Pending[] = [];
   readonly #ageTimer: NodeJS.Timeout;
-  #session: Session | null = null;
-  #opening: Promise<Session> | null = null;
+  readonly #session: KeptSession;
   #ahead: OpenedBatch | null = null;
+  #aheadInARow = 0;
   #isBusy = false;
   #isDown = false;
   #isClosed = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
+    this.#session = new KeptSession(options.openSession);
     this.#ageTimer = setInterval(() => this.#refuseAged(), QUEUE_AGE_MAX_MS / 8).unref();
   }
 
@@ -67,23 +78,30 @@ export class Lane {
   }
 
   submit(request: RuntimeRequest): Promise<Outcome> {
-    if (this.#isDown || this.#isClosed) return Promise.resolve({ kind: "unavailable" });
-    if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
     return new Promise((settle) => {
       const enqueuedAtMs = performance.now();
-      this.#queue.push({ request, enqueuedAtMs, settle, name: null, isUncertain: false });
-      if (this.#isBusy) return;
-      this.#isBusy = true;
-      // Not at once: the other requests that arrived in this turn of the event loop join the batch.
-      setImmediate(() => this.#drain());
+      this.#enqueue({ request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0 });
     });
+  }
+
+  #enqueue(pending: Pending): void {
+    const isServing = !this.#isDown && !this.#isClosed;
+    if (!isServing || this.#queue.length >= QUEUE_LENGTH_MAX) {
+      refuse([pending], { kind: isServing ? "overloaded" : "unavailable" });
+      return;
+    }
+    this.#queue.push(pending);
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    // Not at once: the other requests that arrived in this turn of the event loop join the batch.
+    setImmediate(() => this.#drain());
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#isBusy) await pause(5);
     clearInterval(this.#ageTimer);
-    this.#session?.destroy();
+    this.#session.destroy();
   }
 
   async #drain(): Promise<void> {
@@ -103,7 +121,10 @@ export class Lane {
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });
       opened = null;
-      if (attempt.kind === "done") return settleAll(batch, attempt.outcomes);
+      if (attempt.kind === "done") {
+        this.#settle(batch, attempt.outcomes);
+        return;
+      }
       this.#options.onFailure(attempt);
       switch (attempt.kind) {
         case "rerun":
@@ -135,16 +156,16 @@ export class Lane {
     const startedAtMs = performance.now();
     let session: Session;
     try {
-      session = await this.#openSession(CONNECT_TIMEOUT_MS);
+      session = await this.#session.get(CONNECT_TIMEOUT_MS);
     } catch (error) {
       return { kind: "lost", error };
     }
-    let outcomes: readonly Outcome[];
+    let outcomes: BatchPlan["outcomes"];
     try {
       // Facts belong to the transaction they were read in: on another connection they are read again.
-      const facts = opened?.session === session ? opened.facts : openBatch(session, batch);
+      const facts = opened?.session === session ? opened.facts : this.#open(session, batch);
       const closing = closeBatch(session, batch, await facts);
-      if (looksAhead) this.#openAhead(session);
+      if (looksAhead) this.#openAhead(session, batch);
       outcomes = await closing;
     } catch (error) {
       return this.#explain(session, error);
@@ -157,12 +178,22 @@ export class Lane {
    * The next batch sets out behind this one's commit instead of waiting for its answer: the database goes on working
    * while this process writes replies. 30 % more events a second.
    */
-  #openAhead(session: Session): void {
+  #openAhead(session: Session, closing: readonly Pending[]): void {
     if (this.#queue.length === 0) return;
+    if (this.#aheadInARow >= AHEAD_MAX) {
+      this.#aheadInARow = 0;
+      if (sharesWallet(closing, this.#queue)) return;
+    }
+    this.#aheadInARow += 1;
     const batch = this.#take();
-    const facts = openBatch(session, batch);
+    const facts = this.#open(session, batch);
     facts.catch(() => {}); // met by the attempt that awaits it, or given up with the batch before it
     this.#ahead = { batch, facts, session };
+  }
+
+  #open(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
+    const { catalogs, patient } = this.#options;
+    return openBatch(session, batch, { catalogs, waits: patient === null });
   }
 
   async #explain(session: Session, error: unknown): Promise<Attempt> {
@@ -191,18 +222,29 @@ export class Lane {
     await this.#commit(batch.slice(middle), { opened: null, looksAhead: false });
   }
 
+  /** What waits, in order; where wallets are waited for, only what waits for the same one. */
   #take(): Pending[] {
-    return this.#queue.splice(0, BATCH_SIZE_MAX);
+    const [first] = this.#queue;
+    if (this.#options.patient !== null || first === undefined) return this.#queue.splice(0, BATCH_SIZE_MAX);
+    const batch = this.#queue.filter(({ request }) => isSameCustomer(request, first.request));
+    batch.splice(BATCH_SIZE_MAX);
+    const taken = new Set(batch);
+    this.#queue = this.#queue.filter((pending) => !taken.has(pending));
+    return batch;
   }
 
-  /** One opening at a time, whoever asks: two would leave a connection that nobody owns. */
-  async #openSession(connectTimeoutMs: number): Promise<Session> {
-    if (this.#session?.isOpen) return this.#session;
-    this.#opening ??= this.#options.openSession(connectTimeoutMs).finally(() => {
-      this.#opening = null;
-    });
-    this.#session = await this.#opening;
-    return this.#session;
+  /** Those that could not be decided lead the next batch; those passed by often enough go where they are waited for. */
+  #settle(batch: readonly Pending[], outcomes: BatchPlan["outcomes"]): void {
+    const again: Pending[] = [];
+    for (const [index, pending] of batch.entries()) {
+      const outcome = outcomes[index] ?? { kind: "fault", error: new Error("a request without an outcome") };
+      if (outcome.kind === "held") pending.skips += 1;
+      if (outcome.kind !== "held" && outcome.kind !== "again") pending.settle(outcome);
+      else if (pending.skips >= SKIPS_MAX && this.#options.patient !== null)
+        this.#options.patient.#enqueue(pending);
+      else again.push(pending);
+    }
+    this.#queue.unshift(...again);
   }
 
   /** The database is out of reach: everyone is told at once, and new requests too, until it is back. */
@@ -217,7 +259,7 @@ export class Lane {
   async #comeBack(): Promise<void> {
     while (this.#isDown && !this.#isClosed) {
       await pause(RECONNECT_PAUSE_MS);
-      await this.#openSession(RECONNECT_TIMEOUT_MS).then(
+      await this.#session.get(RECONNECT_TIMEOUT_MS).then(
         (session) => {
           if (this.#isClosed) session.destroy();
           this.#isDown = false;
@@ -235,10 +277,13 @@ export class Lane {
   }
 }
 
-function settleAll(batch: readonly Pending[], outcomes: readonly Outcome[]): void {
-  for (const [index, pending] of batch.entries()) {
-    pending.settle(outcomes[index] ?? { kind: "fault", error: new Error("a request without an outcome") });
-  }
+function sharesWallet(batch: readonly Pending[], queue: readonly Pending[]): boolean {
+  const customers = new Set(batch.map(({ request }) => customerKey(request)));
+  return queue.some(({ request }) => customers.has(customerKey(request)));
+}
+
+function isSameCustomer(a: RuntimeRequest, b: RuntimeRequest): boolean {
+  return a.customerId === b.customerId && a.environmentId === b.environmentId;
 }
 
 /** What was perhaps committed is not refused: its caller hears that the outcome is unknown. */

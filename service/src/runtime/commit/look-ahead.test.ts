@@ -4,6 +4,7 @@ import { shortHash } from "../../entitlement/fingerprint.ts";
 import { Session } from "../../postgres/session.ts";
 import type { IdempotencyKey, ProjectId, Quantity } from "../../words/brand.ts";
 import { brandAs, type CustomerId, type EnvironmentId, type EventKey } from "../../words/brand.ts";
+import { CatalogCache } from "../catalog-cache.ts";
 import { Lane } from "./lane.ts";
 import type { RuntimeRequest } from "./request.ts";
 
@@ -20,6 +21,8 @@ test("a batch that set out behind a commit is not closed on another connection",
       sessions.push(session);
       return session;
     },
+    catalogs: new CatalogCache(),
+    patient: null,
     onBatch: () => {},
     onFailure: ({ kind }) => failures.push(kind),
   });
@@ -57,6 +60,7 @@ function request(key: string): RuntimeRequest {
     endpoint: "events",
     projectId: brandAs<ProjectId>(1),
     environmentId: brandAs<EnvironmentId>(1),
+    customerId: brandAs<CustomerId>(`customer of ${key}`),
     requestId: key,
     keyed: {
       projectId: brandAs<ProjectId>(1),

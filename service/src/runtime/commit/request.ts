@@ -1,27 +1,44 @@
 import type { StoredAnswer } from "../../entitlement/answer.ts";
+import type { Consumption } from "../../entitlement/consumption.ts";
 import type { Fingerprint } from "../../entitlement/fingerprint.ts";
-import type { MetadataLimits } from "../../entitlement/metadata.ts";
+import type { ExceededLimit, MetadataLimits } from "../../entitlement/metadata.ts";
 import type { EventDecision, UsageEvent } from "../../entitlement/usage-event.ts";
 import type { EventName } from "../../store/cell/events.ts";
-import type { Endpoint, KeyName } from "../../store/cell/keyed-requests.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
+import type { KeyName } from "../../store/cell/keyed-requests.ts";
+import type { CustomerId, EnvironmentId, ProjectId } from "../../words/brand.ts";
 
-/** A validated request on its way to the database. */
-export type RuntimeRequest = {
-  readonly endpoint: Endpoint;
+export type Keyed = KeyName & { readonly fingerprint: Fingerprint };
+
+type Sender = {
   readonly projectId: ProjectId;
   readonly environmentId: EnvironmentId;
+  readonly customerId: CustomerId;
   readonly requestId: string;
-  readonly keyed: (KeyName & { readonly fingerprint: Fingerprint }) | null;
-  readonly event: UsageEvent;
   readonly metadataLimits: MetadataLimits;
 };
+
+export type EventRequest = Sender & {
+  readonly endpoint: "events";
+  readonly keyed: Keyed | null;
+  readonly event: UsageEvent;
+};
+
+export type ConsumeRequest = Sender & {
+  readonly endpoint: "consume";
+  readonly keyed: Keyed;
+  readonly consumption: Consumption;
+};
+
+/** A validated request on its way to the database. */
+export type RuntimeRequest = EventRequest | ConsumeRequest;
 
 export type KeyConflict = "endpoint" | "environment" | "payload";
 
 export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }
   | { kind: "key_reused"; conflict: KeyConflict }
+  | { kind: "feature_not_found" }
+  | ExceededLimit
   | Exclude<EventDecision, { kind: "accepted" }>
   /** Not executed: too many requests wait already. */
   | { kind: "overloaded" }
@@ -31,13 +48,22 @@ export type Outcome =
   /** Not executed: a mistake of ours. */
   | { kind: "fault"; error: unknown };
 
+/** Nothing was decided, and the next batch tries again. */
+export type Undecided =
+  /** Another transaction holds the wallet. */
+  | { kind: "held" }
+  /** The customer had to be made known first. */
+  | { kind: "again" };
+
 /** A request that waits in a lane, and what its earlier attempts left behind. */
-export type Pending = {
-  readonly request: RuntimeRequest;
+export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
+  readonly request: R;
   readonly enqueuedAtMs: number;
   readonly settle: (outcome: Outcome) => void;
-  /** Chosen at the first attempt and kept, so that a repeated attempt cannot store a second event. */
+  /** Of an event: chosen at the first attempt and kept, so that a repeated attempt cannot store a second one. */
   name: EventName | null;
   /** A commit with this request in it was sent, and its outcome is not known. */
   isUncertain: boolean;
+  /** How often its wallet was held elsewhere, and passed by. */
+  skips: number;
 };

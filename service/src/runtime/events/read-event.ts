@@ -1,22 +1,17 @@
-import { describe } from "../../edge/errors.ts";
-import { type FieldError, Problem } from "../../edge/problem.ts";
-import { isStorableText, type Metadata, parseMetadata } from "../../entitlement/metadata.ts";
+import type { FieldError } from "../../edge/problem.ts";
 import type { UsageEvent } from "../../entitlement/usage-event.ts";
 import { assertNever } from "../../words/assert.ts";
 import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../../words/brand.ts";
 import { parseTimestamp } from "../../words/timestamp.ts";
+import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
 import type { EventBody } from "./schema.ts";
 
 /** From a body that fits its schema to an event; refuses what a schema cannot describe. */
 export function readEvent(body: EventBody): UsageEvent {
-  const errors: FieldError[] = [];
-  for (const field of ["customerId", "event"] as const) {
-    if (isStorableText(body[field])) continue;
-    errors.push({ field, code: "wrong_form", message: "must not hold a NUL or half of a surrogate pair" });
-  }
+  const errors = checkTexts(body, ["customerId", "event"]);
   const metadata = readMetadata(body.metadata, errors);
   const timestamp = readTimestamp(body.timestamp, errors);
-  if (errors.length > 0) throw new Problem("invalid_request", { detail: describe(errors), errors });
+  refuseIfAny(errors);
   return {
     customerId: brandAs<CustomerId>(body.customerId),
     event: brandAs<EventKey>(body.event),
@@ -24,22 +19,6 @@ export function readEvent(body: EventBody): UsageEvent {
     metadata,
     timestamp,
   };
-}
-
-function readMetadata(value: object | undefined, errors: FieldError[]): Metadata | null {
-  if (value === undefined) return null;
-  const parsed = parseMetadata(value);
-  switch (parsed.kind) {
-    case "metadata":
-      return parsed.metadata;
-    case "none":
-      return null;
-    case "unusable":
-      errors.push({ field: "metadata", code: "wrong_form", message: parsed.problem });
-      return null;
-    default:
-      return assertNever(parsed);
-  }
 }
 
 function readTimestamp(text: string | undefined, errors: FieldError[]): Instant | null {

@@ -28,6 +28,7 @@ export function recordEvent(
     endpoint: "events",
     projectId,
     environmentId,
+    customerId: event.customerId,
     requestId: caller.requestId,
     keyed,
     event,

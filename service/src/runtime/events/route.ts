@@ -50,7 +50,8 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
       const { apiKey, id: requestId } = request;
       assert(apiKey !== null, "a runtime route is authenticated");
       const outcome = await recordEvent(lanesOf(apiKey.cell), { key: apiKey, requestId }, request.body);
-      return replyWithOutcome(reply, outcome);
+      assert(outcome.kind !== "feature_not_found", "an event names no feature");
+      return replyWithOutcome(reply, outcome, null);
     },
   } as const;
 }

@@ -1,14 +1,10 @@
 import { type Static, Type } from "typebox";
+import { customerIdField, idempotencyKeyField, metadataField } from "../fields.ts";
 
 /** Spec 2.1. The schema is the validator and the OpenAPI in one; what it cannot say is checked in `read-event.ts`. */
 export const EventBody = Type.Object(
   {
-    customerId: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "Your own stable identifier of the customer. Unknown customers are created.",
-      examples: ["customer_42"],
-    }),
+    customerId: customerIdField("Unknown customers are created."),
     event: Type.String({
       minLength: 1,
       maxLength: 120,
@@ -21,17 +17,7 @@ export const EventBody = Type.Object(
       description: "How much was used.",
       examples: [1250],
     }),
-    metadata: Type.Optional(
-      Type.Object(
-        {},
-        {
-          additionalProperties: true,
-          description:
-            "Any JSON object within the limits of the workspace plan. An empty one counts as none.",
-          examples: [{ model: "small" }],
-        },
-      ),
-    ),
+    metadata: Type.Optional(metadataField),
     timestamp: Type.Optional(
       Type.String({
         format: "date-time",
@@ -40,14 +26,9 @@ export const EventBody = Type.Object(
       }),
     ),
     idempotencyKey: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 255,
-        pattern: "^[\\x21-\\x7e]*$",
-        description:
-          "Makes a repeat safe: the same key and request get the original answer. Without it every accepted request is a new event. Visible ASCII.",
-        examples: ["job-7f3a-usage"],
-      }),
+      idempotencyKeyField(
+        "Makes a repeat safe: the same key and request get the original answer. Without it every accepted request is a new event.",
+      ),
     ),
   },
   {

@@ -1,7 +1,8 @@
 import { integers, texts } from "../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerId, type EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import { EMPTY_WALLET_STATE } from "./wallet-state.ts";
 
 export type CustomerName = { readonly environmentId: EnvironmentId; readonly customerId: CustomerId };
 
@@ -30,18 +31,65 @@ export async function findCustomers(tx: Tx, names: readonly CustomerName[]): Pro
 const INSERT_MISSING = statement(
   "customers.insert_missing",
   `
-  insert into cell.customers (environment_id, customer_id, created_at)
-  select c.environment_id, c.customer_id, clock_timestamp()
-  from unnest($1::integer[], $2::text[]) as c (environment_id, customer_id)
-  on conflict on constraint customers_customer_id_key do nothing`,
+  with inserted as (
+    insert into cell.customers (environment_id, customer_id, created_at)
+    select c.environment_id, c.customer_id, clock_timestamp()
+    from unnest($1::integer[], $2::text[]) as c (environment_id, customer_id)
+    on conflict on constraint customers_customer_id_key do nothing
+    returning environment_id, number, created_at
+  )
+  insert into cell.wallets (environment_id, customer_number, sequence, decided_at, balance, is_blocked, state)
+  select i.environment_id, i.number, 0, i.created_at, 0, false, '${EMPTY_WALLET_STATE}'
+  from inserted as i`,
 );
 
-/** Customers must come sorted: two batches that insert the same ones in another order would wait for each other. */
+/** Each with its empty wallet. Customers must come sorted: two batches that insert the same ones in another order would wait for each other. */
 export function insertMissingCustomers(tx: Tx, customers: readonly CustomerName[]): Promise<Rows> {
   return tx.run(INSERT_MISSING, [
     integers(customers.map((customer) => customer.environmentId)),
     texts(customers.map((customer) => customer.customerId)),
   ]);
+}
+
+const FIND_ID = statement(
+  "customers.find_id",
+  `
+  select customer_id
+  from cell.customers
+  where environment_id = $1
+    and number = $2`,
+);
+
+/** The caller's id of a number that stands in a ledger. */
+export async function findCustomerId(
+  tx: Tx,
+  customer: { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber },
+): Promise<CustomerId | null> {
+  const { rows } = await tx.run(FIND_ID, [customer.environmentId, customer.customerNumber]);
+  return rows[0] === undefined ? null : brandAs<CustomerId>(readText(rows[0][0]));
+}
+
+const ERASE = statement(
+  "customers.erase",
+  `
+  update cell.customers
+  set
+    customer_id = 'erased:' || gen_random_uuid(),
+    name = null,
+    email = null,
+    billing_reference = null,
+    metadata = null,
+    erased_at = clock_timestamp()
+  where environment_id = $1
+    and number = $2`,
+);
+
+/** The number stays, and leads to nobody. The caller's id is free for somebody else. */
+export function eraseCustomerRow(
+  tx: Tx,
+  customer: { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber },
+): Promise<Rows> {
+  return tx.run(ERASE, [customer.environmentId, customer.customerNumber]);
 }
 
 export function compareCustomers(a: CustomerName, b: CustomerName): number {

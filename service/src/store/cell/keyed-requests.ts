@@ -1,7 +1,16 @@
-import type { StoredAnswer } from "../../entitlement/answer.ts";
+import type { StoredAnswer, StoredVerdict } from "../../entitlement/answer.ts";
+import type { Reason } from "../../entitlement/decide.ts";
 import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
-import { hexUuids, integers, smallints, texts, uuids } from "../../postgres/binary-array.ts";
-import { readBytes, readInteger, readText } from "../../postgres/column.ts";
+import {
+  bigints,
+  hexUuids,
+  integers,
+  smallints,
+  texts,
+  timestamps,
+  uuids,
+} from "../../postgres/binary-array.ts";
+import { readBytes, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import {
   brandAs,
@@ -11,6 +20,7 @@ import {
   type ProjectId,
 } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
+import { REASON_NUMBER, reasonOf } from "./denials.ts";
 
 export type Endpoint = "consume" | "events";
 
@@ -41,10 +51,30 @@ const LOCK = statement(
     encode(uuid_send(r.fingerprint), 'hex'),
     r.answer_format,
     uuid_send(r.subject_id),
-    r.key
+    r.key,
+    r.credits,
+    r.balance,
+    r.resets_at,
+    r.limit_quantity,
+    r.limit_used,
+    r.limit_resets_at,
+    r.reason
   from unnest($1::integer[], $2::uuid[]) as k (project_id, key_hash)
   cross join lateral (
-    select q.environment_id, q.endpoint, q.fingerprint, q.answer_format, q.subject_id, q.key
+    select
+      q.environment_id,
+      q.endpoint,
+      q.fingerprint,
+      q.answer_format,
+      q.subject_id,
+      q.key,
+      q.credits,
+      q.balance,
+      (extract(epoch from q.resets_at) * 1000)::bigint as resets_at,
+      q.limit_quantity,
+      q.limit_used,
+      (extract(epoch from q.limit_resets_at) * 1000)::bigint as limit_resets_at,
+      q.reason
     from cell.keyed_requests as q
     where q.project_id = k.project_id
       and q.key_hash = k.key_hash
@@ -62,27 +92,60 @@ export async function lockKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promi
     integers(keys.map((key) => key.projectId)),
     hexUuids(keys.map((key) => key.keyHash)),
   ]);
-  return rows.map(([projectId, keyHash, environmentId, endpoint, fingerprint, format, subjectId, key]) => ({
-    projectId: brandAs<ProjectId>(readInteger(projectId)),
-    keyHash: readText(keyHash),
-    key: brandAs<IdempotencyKey>(readText(key)),
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
-    fingerprint: readText(fingerprint),
-    answer: { format: readInteger(format), subjectId: readBytes(subjectId) },
-  }));
+  return rows.map((row) => {
+    const [projectId, keyHash, environmentId, endpoint, fingerprint, format, subjectId, key, ...verdict] =
+      row;
+    return {
+      projectId: brandAs<ProjectId>(readInteger(projectId)),
+      keyHash: readText(keyHash),
+      key: brandAs<IdempotencyKey>(readText(key)),
+      environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+      endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
+      fingerprint: readText(fingerprint),
+      answer: {
+        format: readInteger(format),
+        subjectId: readBytes(subjectId),
+        verdict: readVerdict(verdict),
+      },
+    };
+  });
+}
+
+function readVerdict(columns: readonly unknown[]): StoredVerdict | null {
+  const [credits, balance, resetsAt, limitQuantity, limitUsed, limitResetsAt, reason] = columns;
+  if (credits === null) return null;
+  const limit =
+    limitQuantity === null
+      ? null
+      : {
+          quantity: readInteger(limitQuantity),
+          used: readInteger(limitUsed),
+          resetsAt: readNullable(limitResetsAt, readInstant),
+        };
+  return {
+    reason: reason === null ? null : reasonOf(readInteger(reason)),
+    creditsRequired: readInteger(credits),
+    position: { balance: readInteger(balance), resetsAt: readNullable(resetsAt, readInstant), limit },
+  };
 }
 
 const INSERT = statement(
   "keyed_requests.insert",
   `
-  insert into cell.keyed_requests
-    (project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key)
-  select k.project_id, k.key_hash, k.environment_id, $9::timestamptz, k.fingerprint, k.subject_id, k.endpoint,
-    k.answer_format, k.key
+  insert into cell.keyed_requests (
+    project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key,
+    credits, balance, resets_at, limit_quantity, limit_used, limit_resets_at, reason
+  )
+  select
+    k.project_id, k.key_hash, k.environment_id, $1::timestamptz, k.fingerprint, k.subject_id, k.endpoint,
+    k.answer_format, k.key, k.credits, k.balance, k.resets_at, k.limit_quantity, k.limit_used, k.limit_resets_at, k.reason
   from unnest(
-    $1::integer[], $2::uuid[], $3::integer[], $4::uuid[], $5::uuid[], $6::smallint[], $7::smallint[], $8::text[]
-  ) as k (project_id, key_hash, environment_id, fingerprint, subject_id, endpoint, answer_format, key)`,
+    $2::integer[], $3::uuid[], $4::integer[], $5::uuid[], $6::uuid[], $7::smallint[], $8::smallint[], $9::text[],
+    $10::bigint[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[], $15::timestamptz[], $16::smallint[]
+  ) as k (
+    project_id, key_hash, environment_id, fingerprint, subject_id, endpoint, answer_format, key, credits, balance,
+    resets_at, limit_quantity, limit_used, limit_resets_at, reason
+  )`,
 );
 
 /** Plainly, in sorted order: a key that another process stored meanwhile fails the statement, and the batch reruns. */
@@ -91,7 +154,10 @@ export function insertKeyedRequests(
   requests: readonly KeyedRequest[],
   recordedAt: Instant,
 ): Promise<Rows> {
+  const verdicts = requests.map(({ answer }) => answer.verdict);
+  const positions = verdicts.map((verdict) => verdict?.position ?? null);
   return tx.run(INSERT, [
+    formatTimestamp(recordedAt),
     integers(requests.map((request) => request.projectId)),
     hexUuids(requests.map((request) => request.keyHash)),
     integers(requests.map((request) => request.environmentId)),
@@ -100,8 +166,18 @@ export function insertKeyedRequests(
     smallints(requests.map((request) => ENDPOINT_NUMBER[request.endpoint])),
     smallints(requests.map((request) => request.answer.format)),
     texts(requests.map((request) => request.key)),
-    formatTimestamp(recordedAt),
+    bigints(verdicts.map((verdict) => verdict?.creditsRequired ?? null)),
+    bigints(positions.map((position) => position?.balance ?? null)),
+    timestamps(positions.map((position) => position?.resetsAt ?? null)),
+    bigints(positions.map((position) => position?.limit?.quantity ?? null)),
+    bigints(positions.map((position) => position?.limit?.used ?? null)),
+    timestamps(positions.map((position) => position?.limit?.resetsAt ?? null)),
+    smallints(verdicts.map((verdict) => numberOf(verdict?.reason ?? null))),
   ]);
+}
+
+function numberOf(reason: Reason | null): number | null {
+  return reason === null ? null : REASON_NUMBER[reason];
 }
 
 export function compareKeys(a: KeyName, b: KeyName): number {

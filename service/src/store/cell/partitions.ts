@@ -1,10 +1,13 @@
 import { readInteger } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 
-const ENSURE = statement("partitions.ensure", "select cell.ensure_monthly_partitions($1)");
+const ENSURE = statement("partitions.ensure", "select cell.ensure_monthly_partitions($1, $2)");
 
-/** Makes the partitions of this month and the next ones; returns how many were missing. */
-export async function ensurePartitions(tx: Tx, options: { monthsAhead: number }): Promise<number> {
-  const { rows } = await tx.run(ENSURE, [options.monthsAhead]);
+/** Makes the partitions of this month and of those around it; returns how many were missing. */
+export async function ensurePartitions(
+  tx: Tx,
+  options: { monthsBack: number; monthsAhead: number },
+): Promise<number> {
+  const { rows } = await tx.run(ENSURE, [options.monthsBack, options.monthsAhead]);
   return readInteger(rows[0]?.[0]);
 }

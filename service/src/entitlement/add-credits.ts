@@ -1,0 +1,47 @@
+import type { Instant, PoolId } from "../words/brand.ts";
+import type { Catalog } from "./catalog.ts";
+import { catchUp } from "./catch-up.ts";
+import { Draft, decisionTime } from "./draft.ts";
+import type { Change, NewGrant } from "./entry.ts";
+import { BALANCE_MAX, balanceOf, type GrantKind, OPEN_GRANTS_MAX, type Wallet } from "./wallet.ts";
+
+export type CreditsRequest = {
+  readonly pool: PoolId;
+  readonly kind: Exclude<GrantKind, "allowance">;
+  readonly credits: number;
+  readonly expiresAt: Instant | null;
+};
+
+export type CreditsOutcome =
+  | { kind: "added"; grant: NewGrant; change: Change }
+  | { kind: "too_many_grants" | "expires_in_the_past" | "balance_too_large" };
+
+/** Room that plan allowances may still fill, so that a full wallet does not refuse a new period. */
+const ROOM_FOR_ALLOWANCES = 2 ** 46;
+
+/** Spec 3: credits are additive. Whoever repeats this adds again. */
+export function addCredits(
+  catalog: Catalog,
+  wallet: Wallet,
+  request: CreditsRequest,
+  clock: Instant,
+): CreditsOutcome {
+  const { pool, kind, credits, expiresAt } = request;
+  const now = decisionTime(catalog, wallet, clock);
+  if (expiresAt !== null && expiresAt <= now) return { kind: "expires_in_the_past" };
+  const draft = new Draft(wallet);
+  catchUp(catalog, draft, now);
+  if (balanceOf(draft.wallet, pool) + credits > BALANCE_MAX - ROOM_FOR_ALLOWANCES)
+    return { kind: "balance_too_large" };
+  const { grants } = draft.wallet;
+  const twin = grants.find(
+    (grant) => grant.pool === pool && grant.kind === kind && grant.expiresAt === expiresAt,
+  );
+  if (twin === undefined && grants.filter(({ remaining }) => remaining > 0).length >= OPEN_GRANTS_MAX)
+    return { kind: "too_many_grants" };
+  const grant =
+    twin === undefined ? draft.open({ pool, kind, expiresAt }, credits) : draft.merge(twin, credits);
+  const change = draft.finish(now);
+  if (change === null) throw new Error("added credits change the wallet");
+  return { kind: "added", grant, change };
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { at, makeCatalog, monthly } from "../../test/catalog.ts";
+import { Timeline } from "../../test/timeline.ts";
+
+const catalog = makeCatalog({
+  pro: [{ features: { image: null, export: { quantity: 5, period: "month" } } }],
+  scale: [{ allowances: [monthly(1000)] }],
+});
+
+test("assigning the active plan again changes nothing, and an earlier end neither", () => {
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", "pro", { endsAt: at("2026-06-01") });
+  const { wallet } = customer;
+  expect(customer.assign("2026-01-05", "pro")).toBe("unchanged");
+  expect(customer.assign("2026-01-05", "pro", { anchor: at("2026-01-03") })).toBe("unchanged");
+  expect(customer.assign("2026-01-05", "pro", { endsAt: at("2026-05-01") })).toBe("unchanged");
+  expect(customer.wallet).toBe(wallet);
+});
+
+test("a later end extends it, and one without end lifts it", () => {
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", "pro", { endsAt: at("2026-02-01") });
+  expect(customer.assign("2026-01-31", "pro", { endsAt: at("2026-03-01") })).toBe("changed");
+  expect(customer.check("2026-02-20", "image").allowed).toBe(true);
+  expect(customer.assign("2026-02-20", "pro", { endsAt: null })).toBe("changed");
+  expect(customer.check("2027-02-20", "image").allowed).toBe(true);
+  expect(customer.assignments.map(({ kind }) => kind)).toEqual(["started", "extended", "extended"]);
+});
+
+test("an end in the past is refused", () => {
+  expect(new Timeline(catalog).assign("2026-01-05", "pro", { endsAt: at("2026-01-05") })).toBe(
+    "ends_in_the_past",
+  );
+});
+
+test("another plan ends the old allowance and starts its own; what was bought stays", () => {
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", "pro");
+  customer.topUp("2026-01-01", 7);
+  customer.consume("2026-01-02", "image");
+  customer.assign("2026-01-10", "scale");
+  expect(customer.balance).toBe(1007);
+  expect(customer.check("2026-01-10", "image").before?.resetsAt).toBe(at("2026-02-10"));
+  customer.end("2026-01-11");
+  expect(customer.balance).toBe(7);
+  expect(customer.check("2026-01-12", "image")).toMatchObject({
+    reason: "no_active_plan",
+    before: { balance: 7, resetsAt: null },
+  });
+});
+
+test("a plan left and taken up again within its period goes on with its leftover and its limits", () => {
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", "pro");
+  customer.consume("2026-01-02", "image", 3);
+  customer.consume("2026-01-02", "export", 4);
+  for (const day of [10, 12, 14]) {
+    customer.assign(`2026-01-${day}`, "scale");
+    customer.assign(`2026-01-${day + 1}`, "pro", { anchor: at("2026-01-15") });
+  }
+  expect(customer.check("2026-01-20", "export").before).toMatchObject({
+    balance: 70,
+    resetsAt: at("2026-02-01"),
+    limit: { used: 4, resetsAt: at("2026-02-01") },
+  });
+  // Nothing of it is alive any more: it starts anew.
+  customer.assign("2026-01-21", "scale");
+  customer.assign("2026-02-05", "pro");
+  expect(customer.check("2026-02-05", "export").before).toMatchObject({
+    balance: 100,
+    resetsAt: at("2026-03-05"),
+    limit: { used: 0 },
+  });
+});
+
+test("the default plan, once assigned, goes on as it was", () => {
+  const customer = new Timeline(makeCatalog({ free: [{}] }, { defaultPlan: "free" }));
+  customer.consume("2026-01-02", "image");
+  const { balance } = customer;
+  expect(customer.assign("2026-01-05", "free")).toBe("changed");
+  expect(customer.balance).toBe(balance);
+  expect(customer.wallet.assignment).toMatchObject({ isDefault: false, number: 1 });
+  expect(customer.assign("2026-01-05", "free")).toBe("unchanged");
+});

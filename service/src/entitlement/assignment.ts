@@ -1,0 +1,96 @@
+import { brandAs, type Instant, type PlanId } from "../words/brand.ts";
+import { burnOrder } from "./burn-order.ts";
+import { type Catalog, getPlan, latestVersion, type Plan, type PlanVersion } from "./catalog.ts";
+import type { Draft } from "./draft.ts";
+import { findMissedVersion, switchVersion } from "./plan-version.ts";
+import type { Assignment, PausedPlan } from "./wallet.ts";
+
+export type Start = {
+  readonly plan: PlanId;
+  readonly anchor: Instant | null;
+  readonly endsAt: Instant | null;
+  readonly isDefault: boolean;
+};
+
+/** Takes up a plan: anew, or where it was left when something of its period is still alive. */
+export function startPlan(catalog: Catalog, draft: Draft, start: Start): void {
+  const paused = draft.wallet.paused.filter((plan) => isAlive(plan, draft.at));
+  const earlier = paused.find(({ assignment }) => assignment.plan === start.plan);
+  draft.wallet = { ...draft.wallet, paused: paused.filter((plan) => plan !== earlier) };
+  if (earlier === undefined) begin(catalog, draft, start);
+  else resume(catalog, draft, earlier, start);
+}
+
+/** Ends the allowances, keeps what was bought, and remembers what was left. */
+export function leavePlan(draft: Draft): void {
+  const { assignment } = draft.wallet;
+  if (assignment === null) return;
+  const grants = draft.wallet.grants.filter((grant) => grant.kind === "allowance");
+  for (const { number, pool, remaining } of grants) {
+    if (remaining > 0) draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -remaining }] });
+  }
+  const left: PausedPlan = { assignment, leftAt: draft.at, grants };
+  draft.wallet = {
+    ...draft.wallet,
+    assignment: null,
+    grants: draft.wallet.grants.filter((grant) => grant.kind !== "allowance"),
+    paused: [...draft.wallet.paused, left].filter((plan) => isAlive(plan, draft.at)),
+  };
+  draft.noteAssignment("ended", assignment);
+}
+
+function begin(catalog: Catalog, draft: Draft, start: Start): void {
+  const number = draft.wallet.assignmentCount + 1;
+  const assignment: Assignment = {
+    number,
+    plan: start.plan,
+    version: versionAt(getPlan(catalog, start.plan), draft.at).id,
+    anchor: start.anchor ?? draft.at,
+    endsAt: start.endsAt,
+    isDefault: start.isDefault,
+    allowances: [],
+    counters: [],
+  };
+  draft.wallet = { ...draft.wallet, assignment, assignmentCount: number };
+  draft.noteAssignment("started", assignment);
+}
+
+/** The period goes on with its leftover: coming and going mints nothing. */
+function resume(catalog: Catalog, draft: Draft, paused: PausedPlan, start: Start): void {
+  const assignment = { ...paused.assignment, endsAt: start.endsAt, isDefault: start.isDefault };
+  const grants = paused.grants.filter((grant) => isAhead(grant.expiresAt, draft.at));
+  const empty = grants.map((grant) => ({ ...grant, remaining: 0 }));
+  draft.wallet = {
+    ...draft.wallet,
+    assignment,
+    grants: [...draft.wallet.grants, ...empty].sort(burnOrder),
+  };
+  draft.noteAssignment("resumed", assignment);
+  for (const { number, pool, remaining } of grants) {
+    if (remaining > 0) draft.move({ kind: "grant", pool, parts: [{ grant: number, amount: remaining }] });
+  }
+  const missed = findMissedVersion(catalog, assignment, paused.leftAt, draft.at);
+  if (missed !== null) switchVersion(draft, missed);
+}
+
+function isAlive({ assignment, grants }: PausedPlan, at: Instant): boolean {
+  return (
+    grants.some((grant) => isAhead(grant.expiresAt, at)) ||
+    assignment.allowances.some((allowance) => isAhead(allowance.end, at)) ||
+    assignment.counters.some((counter) => isAhead(counter.end, at))
+  );
+}
+
+/** Half-open: at its end a thing is over. No end is always ahead. */
+export function isAhead(end: Instant | null, at: Instant): boolean {
+  return end === null || end > at;
+}
+
+/** The newest that was published by then, which for somebody noticed late is not the newest now. */
+function versionAt(plan: Plan, at: Instant): PlanVersion {
+  return plan.versions.findLast(({ publishedAt }) => publishedAt <= at) ?? latestVersion(plan);
+}
+
+export function laterOf(a: Instant, b: Instant): Instant {
+  return brandAs<Instant>(Math.max(a, b));
+}

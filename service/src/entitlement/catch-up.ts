@@ -1,0 +1,163 @@
+import { assert, assertNever } from "../words/assert.ts";
+import type { Instant } from "../words/brand.ts";
+import { isAhead, laterOf, leavePlan, startPlan } from "./assignment.ts";
+import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
+import type { Draft } from "./draft.ts";
+import { endAfter, type Period, periodAt, periodBefore } from "./period.ts";
+import { findDueVersion, switchVersion } from "./plan-version.ts";
+import type { Assignment, Wallet } from "./wallet.ts";
+
+type Due =
+  | { kind: "plan_ends"; at: Instant }
+  | { kind: "default_changes"; at: Instant }
+  | { kind: "grants_expire"; at: Instant }
+  | { kind: "version_changes"; at: Instant; version: PlanVersion }
+  | { kind: "period_begins"; at: Instant; allowance: Allowance; period: Period };
+
+/**
+ * Applies all that fell due since the wallet was last decided, in the order of time. Nobody walks the customers at
+ * midnight: whoever comes next does this. What comes out does not depend on how often somebody looked.
+ */
+export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
+  for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
+    draft.at = due.at;
+    apply(catalog, draft, due);
+  }
+  draft.at = now;
+}
+
+/** A newcomer takes up the default plan with their first use, not when an event or a top-up made them known. */
+export function welcome(catalog: Catalog, draft: Draft): void {
+  const { plan } = catalog.defaultPlan;
+  if (plan === null || !isNewcomer(draft.wallet)) return;
+  startPlan(catalog, draft, { plan, anchor: null, endsAt: null, isDefault: true });
+  catchUp(catalog, draft, draft.at);
+}
+
+function isNewcomer({ assignmentCount }: Wallet): boolean {
+  return assignmentCount === 0;
+}
+
+function apply(catalog: Catalog, draft: Draft, due: Due): void {
+  switch (due.kind) {
+    case "plan_ends":
+      leavePlan(draft);
+      break;
+    case "default_changes": {
+      leavePlan(draft);
+      const { plan } = catalog.defaultPlan;
+      if (plan !== null) startPlan(catalog, draft, { plan, anchor: null, endsAt: null, isDefault: true });
+      break;
+    }
+    case "grants_expire":
+      expireGrants(draft);
+      break;
+    case "version_changes":
+      switchVersion(draft, due.version);
+      break;
+    case "period_begins":
+      grantAllowance(draft, due.allowance, due.period);
+      break;
+    default:
+      assertNever(due);
+  }
+}
+
+/** At one moment in this order: an end, the default plan, expiries, a version, and only then a new period. */
+function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
+  const { wallet, at: from } = draft;
+  const candidates = [
+    planEnd(wallet, from),
+    defaultChange(catalog, wallet, from),
+    firstExpiry(wallet, from),
+    versionChange(catalog, wallet, from),
+  ];
+  let first: Due | null = null;
+  for (const due of candidates) {
+    if (due !== null && due.at <= now && (first === null || due.at < first.at)) first = due;
+  }
+  if (wallet.assignment === null) return first;
+  const period = periodStart(catalog, wallet.assignment, { from, until: first?.at ?? now });
+  if (period !== null && (first === null || period.at < first.at)) return period;
+  return first;
+}
+
+function planEnd({ assignment }: Wallet, from: Instant): Due | null {
+  if (assignment === null || assignment.endsAt === null) return null;
+  return { kind: "plan_ends", at: laterOf(assignment.endsAt, from) };
+}
+
+/** Who has no plan any more has the default one from then on; a newcomer only once they use something. */
+function defaultChange({ defaultPlan }: Catalog, wallet: Wallet, from: Instant): Due | null {
+  const { assignment } = wallet;
+  if (assignment !== null && (!assignment.isDefault || assignment.plan === defaultPlan.plan)) return null;
+  if (assignment === null && (defaultPlan.plan === null || isNewcomer(wallet))) return null;
+  return { kind: "default_changes", at: laterOf(defaultPlan.since, from) };
+}
+
+function firstExpiry({ grants }: Wallet, from: Instant): Due | null {
+  // In burn order, so that the first has the soonest end.
+  const expiresAt = grants[0]?.expiresAt ?? null;
+  return expiresAt === null ? null : { kind: "grants_expire", at: laterOf(expiresAt, from) };
+}
+
+function versionChange(catalog: Catalog, { assignment }: Wallet, from: Instant): Due | null {
+  if (assignment === null) return null;
+  const due = findDueVersion(catalog, assignment, from);
+  return due === null ? null : { kind: "version_changes", ...due };
+}
+
+/**
+ * The next allowance to grant before `until`. Periods whose allowance would be gone by then are passed over: they leave
+ * nothing behind. With roll-over the last few are granted, late but as if they had been noticed in time.
+ */
+function periodStart(
+  catalog: Catalog,
+  assignment: Assignment,
+  { from, until }: { from: Instant; until: Instant },
+): Due | null {
+  let first: Due | null = null;
+  for (const allowance of getVersion(catalog, assignment.version).allowances) {
+    const granted = assignment.allowances.find(({ pool }) => pool === allowance.pool);
+    if (granted !== undefined && isAhead(granted.end, until)) continue;
+    // What began before was granted then, or was not due: the plan was away, or did not have this allowance.
+    const since = laterOf(granted?.end ?? from, from);
+    const period = firstUsable(allowance, assignment.anchor, { since, until });
+    const at = laterOf(period.start, since);
+    if (at <= until && (first === null || at < first.at))
+      first = { kind: "period_begins", at, allowance, period };
+  }
+  return first;
+}
+
+function firstUsable(
+  { period: kind, rollover }: Allowance,
+  anchor: Instant,
+  { since, until }: { since: Instant; until: Instant },
+): Period {
+  let period = periodAt(kind, anchor, until);
+  for (let back = 0; back < rollover && period.start > since; back++) {
+    period = periodBefore(kind, anchor, period.start);
+  }
+  return period;
+}
+
+function grantAllowance(draft: Draft, allowance: Allowance, period: Period): void {
+  const { assignment } = draft.wallet;
+  assert(assignment !== null, "an allowance belongs to an assignment");
+  const { pool, credits } = allowance;
+  const expiresAt = endAfter(allowance.period, assignment.anchor, period.start, allowance.rollover);
+  const { number: grant } = draft.open({ pool, kind: "allowance", expiresAt }, credits);
+  const others = assignment.allowances.filter((other) => other.pool !== pool);
+  const allowances = [...others, { pool, end: period.end, grant, base: credits }];
+  draft.wallet = { ...draft.wallet, assignment: { ...assignment, allowances } };
+}
+
+function expireGrants(draft: Draft): void {
+  const over = draft.wallet.grants.filter(({ expiresAt }) => !isAhead(expiresAt, draft.at));
+  for (const { number, pool, remaining } of over) {
+    if (remaining > 0) draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -remaining }] });
+  }
+  const grants = draft.wallet.grants.filter(({ expiresAt }) => isAhead(expiresAt, draft.at));
+  draft.wallet = { ...draft.wallet, grants };
+}

@@ -1,0 +1,27 @@
+import type { CustomerId, FeatureKey, Quantity } from "../words/brand.ts";
+import { type Fingerprint, fingerprint } from "./fingerprint.ts";
+import type { Metadata } from "./metadata.ts";
+
+/** What a consume asks for, parsed. */
+export type Consumption = {
+  readonly customerId: CustomerId;
+  readonly feature: FeatureKey;
+  readonly quantity: Quantity;
+  readonly metadata: Metadata | null;
+};
+
+export const QUANTITY_DEFAULT = 1;
+
+export function fingerprintConsumption({
+  customerId,
+  feature,
+  quantity,
+  metadata,
+}: Consumption): Fingerprint {
+  return fingerprint([
+    ["customerId", JSON.stringify(customerId)],
+    ["feature", JSON.stringify(feature)],
+    ["metadata", metadata?.canonical ?? null],
+    ["quantity", quantity === QUANTITY_DEFAULT ? null : String(quantity)],
+  ]);
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { at, makeCatalog, monthly } from "../../test/catalog.ts";
+import { Timeline } from "../../test/timeline.ts";
+
+const catalog = makeCatalog({
+  pro: [{ features: { image: null, text: null, export: { quantity: 5, period: "month" } } }],
+  bare: [{ allowances: [] }],
+  scale: [{ allowances: [monthly(1000)] }],
+});
+
+function customerOn(plan: string): Timeline {
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", plan);
+  return customer;
+}
+
+test("a reversal goes back to the very grants, the last burned first", () => {
+  const customer = customerOn("pro");
+  customer.topUp("2026-01-01", 50);
+  const { entry } = customer.consume("2026-01-02", "image", 12);
+  expect(entry?.parts).toEqual([
+    { grant: 1, amount: -100 },
+    { grant: 2, amount: -20 },
+  ]);
+  expect(customer.reverse("2026-01-03", entry, 3)).toMatchObject({
+    kind: "reversed",
+    credits: 30,
+    quantity: 3,
+  });
+  expect(customer.wallet.grants.map(({ number, remaining }) => [number, remaining])).toEqual([
+    [1, 10],
+    [2, 50],
+  ]);
+  expect(customer.reverse("2026-01-03", entry, 10)).toEqual({ kind: "too_much", reversible: 9 });
+  expect(customer.reverse("2026-01-03", entry)).toMatchObject({ credits: 90, quantity: 9 });
+  expect(customer.reverse("2026-01-03", entry)).toEqual({ kind: "nothing_left" });
+  expect(customer.balance).toBe(150);
+});
+
+test("in parts or at once, what stays charged is what the rest would cost", () => {
+  const customer = customerOn("pro");
+  const { entry } = customer.consume("2026-01-02", "text", 2_500); // ceil(7.5) = 8
+  expect(customer.balance).toBe(92);
+  expect(customer.reverse("2026-01-03", entry, 1)).toMatchObject({ credits: 0 }); // 2,499 still cost 8
+  expect(customer.reverse("2026-01-03", entry, 1_499)).toMatchObject({ credits: 5 }); // 1,000 cost 3
+  expect(customer.reverse("2026-01-03", entry)).toMatchObject({ credits: 3 });
+  expect(customer.balance).toBe(100);
+});
+
+test("a reversal lowers the limit it was counted by, and no other", () => {
+  const customer = customerOn("pro");
+  const january = customer.consume("2026-01-02", "export", 4);
+  customer.reverse("2026-01-03", january.entry, 3);
+  expect(customer.check("2026-01-03", "export").before?.limit?.used).toBe(1);
+  customer.consume("2026-02-02", "export", 2);
+  customer.reverse("2026-02-03", january.entry);
+  expect(customer.check("2026-02-03", "export").before?.limit?.used).toBe(2);
+});
+
+test("what comes back to an allowance of a past period expires at once", () => {
+  const customer = customerOn("pro");
+  const { entry } = customer.consume("2026-01-02", "image");
+  customer.consume("2026-02-02", "image");
+  customer.reverse("2026-02-03", entry);
+  expect(customer.balance).toBe(90);
+  expect(customer.entries.slice(-2).map(({ kind, amount }) => [kind, amount])).toEqual([
+    ["reverse", 10],
+    ["expire", -10],
+  ]);
+});
+
+test("what comes back to a plan that was left waits there", () => {
+  const customer = customerOn("pro");
+  const { entry } = customer.consume("2026-01-02", "image");
+  customer.assign("2026-01-05", "scale");
+  customer.reverse("2026-01-06", entry);
+  expect(customer.balance).toBe(1000);
+  customer.assign("2026-01-07", "pro");
+  expect(customer.balance).toBe(100);
+});
+
+test("a spent purchase opens again with its expiry", () => {
+  const customer = customerOn("bare");
+  customer.topUp("2026-01-01", 10, { expiresAt: at("2026-06-01") });
+  const { entry } = customer.consume("2026-01-02", "image");
+  expect(customer.wallet.grants).toEqual([]);
+  customer.reverse("2026-01-03", entry);
+  expect(customer.wallet.grants).toMatchObject([{ number: 1, remaining: 10, expiresAt: at("2026-06-01") }]);
+});
+
+test("same kind and expiry share a slot; each is revoked for what is left of it", () => {
+  const customer = customerOn("bare");
+  customer.topUp("2026-01-01", 30);
+  customer.topUp("2026-01-02", 20);
+  expect(customer.wallet.grants).toHaveLength(1);
+  customer.consume("2026-01-03", "image", 4); // all of the first, and 10 of the second
+  expect(customer.revoke("2026-01-04", 1)).toBe(0);
+  expect(customer.revoke("2026-01-04", 2)).toBe(10);
+  expect(customer.balance).toBe(0);
+});
+
+test("what comes back to a revoked grant is revoked as well", () => {
+  const customer = customerOn("bare");
+  customer.topUp("2026-01-01", 30);
+  const { entry } = customer.consume("2026-01-02", "image");
+  expect(customer.revoke("2026-01-03", 1)).toBe(20);
+  customer.reverse("2026-01-04", entry);
+  expect(customer.balance).toBe(0);
+  expect(customer.revoke("2026-01-05", 1)).toBe(0);
+});
+
+test("a wallet holds 50 open grants, and no more", () => {
+  const customer = customerOn("bare");
+  for (let day = 1; day <= 50; day++) {
+    const expiresAt = at(`2027-01-01T00:00:${String(day).padStart(2, "0")}`);
+    expect(customer.topUp("2026-01-01", 1, { expiresAt })).toBe("added");
+  }
+  expect(customer.topUp("2026-01-01", 1)).toBe("too_many_grants");
+  expect(customer.topUp("2026-01-01", 1, { expiresAt: at("2027-01-01T00:00:01") })).toBe("added");
+});
+
+test("a balance beyond 2^53-1 is refused, and an expiry that has passed", () => {
+  const customer = customerOn("bare");
+  expect(customer.topUp("2026-01-01", Number.MAX_SAFE_INTEGER)).toBe("balance_too_large");
+  expect(customer.topUp("2026-01-02", 1, { expiresAt: at("2026-01-02") })).toBe("expires_in_the_past");
+});

@@ -1,0 +1,155 @@
+import { assert } from "../words/assert.ts";
+import { brandAs, type Instant, type PoolId } from "../words/brand.ts";
+import { burnOrder } from "./burn-order.ts";
+import type { Catalog } from "./catalog.ts";
+import type {
+  AssignmentChange,
+  AssignmentChangeKind,
+  Change,
+  Entry,
+  EntryKind,
+  NewGrant,
+  Part,
+  Usage,
+} from "./entry.ts";
+import { type Assignment, BALANCE_MAX, balanceOf, type Grant, type Wallet } from "./wallet.ts";
+
+/**
+ * When a decision is made: now, by the database's clock, but never before what this wallet or the catalog has seen. A
+ * failover to a slower clock must not grant a period twice.
+ */
+export function decisionTime(catalog: Catalog, wallet: Wallet, clock: Instant): Instant {
+  return brandAs<Instant>(Math.max(clock, wallet.decidedAt, catalog.changedAt));
+}
+
+type Move = {
+  readonly kind: EntryKind;
+  readonly pool: PoolId;
+  readonly parts: readonly Part[];
+  readonly usage?: Usage;
+};
+
+/** A wallet while it is being changed. Nobody but the draft writes its numbers, so none can disagree with its entries. */
+export class Draft {
+  wallet: Wallet;
+  /** Where in time the draft is: what is due is applied in the order in which it fell due. */
+  at: Instant;
+  readonly #before: Wallet;
+  readonly #entries: Entry[] = [];
+  readonly #grants: NewGrant[] = [];
+  readonly #assignments: AssignmentChange[] = [];
+
+  constructor(wallet: Wallet) {
+    this.wallet = wallet;
+    this.#before = wallet;
+    this.at = wallet.decidedAt;
+  }
+
+  /** Moves credits in or out of grants, as one ledger entry. */
+  move({ kind, pool, parts, usage }: Move): Entry {
+    let amount = 0;
+    for (const part of parts) amount += part.amount;
+    const grants = this.wallet.grants.map((grant) => applyParts(grant, parts));
+    const sequence = this.wallet.sequence + 1;
+    this.wallet = { ...this.wallet, sequence, grants: grants.filter(isWorthKeeping) };
+    const balanceAfter = balanceOf(this.wallet, pool);
+    assert(
+      balanceAfter >= 0 && balanceAfter <= BALANCE_MAX,
+      "a balance is neither negative nor beyond 2^53-1",
+    );
+    const entry = {
+      sequence,
+      kind,
+      pool,
+      amount,
+      balanceAfter,
+      effectiveAt: this.at,
+      parts,
+      usage: usage ?? null,
+    };
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  /** At its place in the burn order, which its expiry decides: empty if it is new here, or as it was. */
+  place(grant: Omit<Grant, "remaining">): void {
+    const known = this.wallet.grants.find(({ number }) => number === grant.number);
+    const others = this.wallet.grants.filter((other) => other !== known);
+    const grants = [...others, { ...grant, remaining: known?.remaining ?? 0 }].sort(burnOrder);
+    this.wallet = { ...this.wallet, grants };
+  }
+
+  /** A grant that is over leaves, once nothing is in it. */
+  remove(number: number): void {
+    const grants = this.wallet.grants.filter((grant) => grant.number !== number || grant.remaining > 0);
+    this.wallet = { ...this.wallet, grants };
+  }
+
+  /** Opens a new grant with its credits. */
+  open(grant: Omit<Grant, "remaining" | "number">, credits: number): NewGrant {
+    const number = this.#announce(grant, credits, null);
+    this.place({ ...grant, number });
+    this.move({ kind: "grant", pool: grant.pool, parts: [{ grant: number, amount: credits }] });
+    return this.#lastGrant();
+  }
+
+  /** Adds a new grant's credits to one of the same kind and expiry that is open already. */
+  merge(into: Grant, credits: number): NewGrant {
+    this.#announce(into, credits, into.number);
+    this.move({ kind: "grant", pool: into.pool, parts: [{ grant: into.number, amount: credits }] });
+    return this.#lastGrant();
+  }
+
+  noteAssignment(kind: AssignmentChangeKind, assignment: Assignment): void {
+    this.#assignments.push({
+      kind,
+      assignment: assignment.number,
+      plan: assignment.plan,
+      planVersion: assignment.version,
+      anchor: assignment.anchor,
+      endsAt: assignment.endsAt,
+      isDefault: assignment.isDefault,
+      effectiveAt: this.at,
+    });
+  }
+
+  /** Null when nothing happened, and so there is nothing to write. */
+  finish(now: Instant): Change | null {
+    if (this.wallet === this.#before) return null;
+    return {
+      wallet: { ...this.wallet, decidedAt: now },
+      entries: this.#entries,
+      grants: this.#grants,
+      assignments: this.#assignments,
+    };
+  }
+
+  #announce(grant: Omit<Grant, "remaining" | "number">, credits: number, mergedInto: number | null): number {
+    const number = this.wallet.grantCount + 1;
+    this.wallet = { ...this.wallet, grantCount: number };
+    const { pool, kind, expiresAt } = grant;
+    this.#grants.push({ number, pool, kind, credits, expiresAt, effectiveAt: this.at, mergedInto });
+    return number;
+  }
+
+  #lastGrant(): NewGrant {
+    const grant = this.#grants.at(-1);
+    assert(grant !== undefined, "a grant was just announced");
+    return grant;
+  }
+}
+
+function applyParts(grant: Grant, parts: readonly Part[]): Grant {
+  for (const part of parts) {
+    if (part.grant !== grant.number) continue;
+    const remaining = grant.remaining + part.amount;
+    assert(remaining >= 0, "no grant gives more than it holds");
+    return { ...grant, remaining };
+  }
+  return grant;
+}
+
+/** What an allowance has given in its period is known by what remains of it, be it nothing. */
+function isWorthKeeping(grant: Grant): boolean {
+  return grant.remaining > 0 || grant.kind === "allowance";
+}

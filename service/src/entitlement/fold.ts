@@ -1,0 +1,160 @@
+import type { PlanVersionId, PoolId } from "../words/brand.ts";
+import { chargeFor, type PlanFeature, type PlanVersion } from "./catalog.ts";
+import type { Entry, EntryKind, Usage } from "./entry.ts";
+import { FoldedGrants } from "./folded-grants.ts";
+import { FoldedLimits } from "./folded-limits.ts";
+import type { GrantFacts } from "./revoke-grant.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** What the tables say of one customer, but for the ledger. */
+export type Account = {
+  readonly wallet: Wallet;
+  /** The column beside it: all pools together. */
+  readonly balance: number;
+  /** All of them, by number. */
+  readonly grants: readonly GrantFacts[];
+  readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
+};
+
+/** What a reversal names, and all that was ever reversed of it. */
+export type ReversedConsume = Pick<Entry, "kind" | "pool" | "parts" | "usage"> & {
+  readonly reversedQuantity: number;
+  readonly reversedCredits: number;
+};
+
+/**
+ * Folds a ledger entry by entry, and says whether a wallet is what comes out. It keeps what a wallet keeps and a few
+ * numbers for each grant, never the entries. Both functions return what is wrong, or null.
+ */
+export class Fold {
+  readonly #account: Account;
+  readonly #balances = new Map<PoolId, number>();
+  readonly #grants: FoldedGrants;
+  readonly #limits: FoldedLimits;
+  #sequence = 0;
+
+  constructor(account: Account) {
+    this.#account = account;
+    this.#grants = new FoldedGrants(account.grants, account.wallet);
+    this.#limits = new FoldedLimits(account.wallet, account.versions);
+  }
+
+  /** The next entry. A reversal comes with the consume that it names, or null where there is none. */
+  add(entry: Entry, reversed: ReversedConsume | null = null): string | null {
+    const flaw =
+      this.#follow(entry) ??
+      findFlaw(entry) ??
+      this.#grants.add(entry) ??
+      this.#judgeUse(entry, reversed) ??
+      this.#limits.add(entry);
+    return flaw === null ? null : `entry ${entry.sequence}, ${entry.kind}, ${flaw}`;
+  }
+
+  /** After the last entry: is the wallet what its ledger says? */
+  finish(): string | null {
+    const { wallet } = this.#account;
+    if (wallet.sequence !== this.#sequence)
+      return `the wallet is at entry ${wallet.sequence}, its ledger at ${this.#sequence}`;
+    return (
+      this.#grants.compareRows(wallet) ??
+      this.#grants.compareOpen(wallet) ??
+      this.#compareBalances() ??
+      this.#grants.comparePlans(wallet) ??
+      this.#limits.compare()
+    );
+  }
+
+  /** Numbered from 1 without a gap, and each balance follows from the one before it. */
+  #follow({ sequence, pool, amount, balanceAfter }: Entry): string | null {
+    if (sequence !== this.#sequence + 1) return `follows entry ${this.#sequence}`;
+    this.#sequence = sequence;
+    const before = this.#balances.get(pool) ?? 0;
+    if (balanceAfter !== before + amount)
+      return `makes ${balanceAfter} of ${before} and ${amount} in pool ${pool}`;
+    if (balanceAfter < 0) return `leaves ${balanceAfter} in pool ${pool}`;
+    this.#balances.set(pool, balanceAfter);
+    return null;
+  }
+
+  #judgeUse(entry: Entry, reversed: ReversedConsume | null): string | null {
+    if (entry.kind !== "consume" && entry.kind !== "reverse") return null;
+    const { usage } = entry;
+    if (usage === null || usage.quantity < 1 || usage.quantity > QUANTITY_MAX)
+      return "does not say what was used";
+    const terms = this.#account.versions.get(usage.planVersion)?.features.get(usage.feature);
+    if (terms === undefined) return `is of feature ${usage.feature}, which its plan does not have`;
+    return entry.kind === "consume"
+      ? findMischarge(entry, usage, terms)
+      : findMisreversal(entry, usage, reversed, terms);
+  }
+
+  #compareBalances(): string | null {
+    const { wallet, balance } = this.#account;
+    const open = new Map<PoolId, number>();
+    let total = 0;
+    for (const { pool, remaining } of wallet.grants) {
+      open.set(pool, (open.get(pool) ?? 0) + remaining);
+      total += remaining;
+    }
+    for (const pool of new Set([...open.keys(), ...this.#balances.keys()])) {
+      const [inGrants, inLedger] = [open.get(pool) ?? 0, this.#balances.get(pool) ?? 0];
+      if (inGrants !== inLedger)
+        return `pool ${pool} has ${inGrants} in the wallet, ${inLedger} by its ledger`;
+    }
+    return balance === total ? null : `its balance column says ${balance}, its grants ${total}`;
+  }
+}
+
+/** As the runtime takes them: what is beyond has no price. */
+const QUANTITY_MAX = 1_000_000;
+
+const SIGN = { grant: 1, reverse: 1, consume: -1, expire: -1, revoke: -1 } as const satisfies Record<
+  EntryKind,
+  1 | -1
+>;
+
+/** The amount is the sum of its parts, and each of them moves the way that the entry's kind does. */
+function findFlaw({ kind, amount, parts }: Entry): string | null {
+  let sum = 0;
+  for (const part of parts) {
+    if (part.amount * SIGN[kind] <= 0) return `moves ${part.amount} of grant ${part.grant}`;
+    sum += part.amount;
+  }
+  return sum === amount ? null : `moves ${amount}, and its parts ${sum}`;
+}
+
+function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
+  const due = chargeFor(cost, usage.quantity);
+  if (entry.pool !== pool) return `is charged to pool ${entry.pool} instead of ${pool}`;
+  return due + entry.amount === 0 ? null : `charges ${-entry.amount}, where ${due} are due`;
+}
+
+/** A reversal gives back what its consume took, to the grants it took it from, and all of them never more than that. */
+function findMisreversal(
+  entry: Entry,
+  { reverses, ...usage }: Usage,
+  reversed: ReversedConsume | null,
+  { cost }: PlanFeature,
+): string | null {
+  const consume = reversed?.usage ?? null;
+  if (reversed === null || consume === null || reversed.kind !== "consume" || reverses === null)
+    return `reverses ${reverses}, which is no consume`;
+  if (reverses >= entry.sequence) return `reverses ${reverses}, which comes later`;
+  const isItsOwn =
+    reversed.pool === entry.pool &&
+    consume.feature === usage.feature &&
+    consume.planVersion === usage.planVersion &&
+    consume.assignment === usage.assignment;
+  if (!isItsOwn) return `is of another pool, feature or plan than consume ${reverses}`;
+  for (const { grant, amount } of entry.parts) {
+    const burned = reversed.parts.find((part) => part.grant === grant)?.amount ?? 0;
+    if (amount + burned > 0)
+      return `gives ${amount} to grant ${grant}, of which consume ${reverses} took ${-burned}`;
+  }
+  const { reversedQuantity, reversedCredits } = reversed;
+  if (reversedQuantity > consume.quantity)
+    return `is one of those that reverse ${reversedQuantity} of the ${consume.quantity} of consume ${reverses}`;
+  const due = chargeFor(cost, consume.quantity) - chargeFor(cost, consume.quantity - reversedQuantity);
+  if (reversedCredits === due) return null;
+  return `is one of those that give back ${reversedCredits} credits for consume ${reverses}, where ${due} are due`;
+}

@@ -1,0 +1,185 @@
+import { assertNever } from "../words/assert.ts";
+import type { Instant } from "../words/brand.ts";
+import { burnOrder } from "./burn-order.ts";
+import type { Entry, EntryKind } from "./entry.ts";
+import type { GrantFacts } from "./revoke-grant.ts";
+import type { Assignment, Grant, PausedPlan, Wallet } from "./wallet.ts";
+
+/** A grant that holds credits, with those that were merged into it, and what the ledger did to it. */
+type Slot = {
+  readonly head: GrantFacts;
+  /** When its plan was left, if that may be taken up again. */
+  readonly leftAt: Instant | null;
+  /** Of all its grants, and of those that were not revoked. */
+  credits: number;
+  creditsOwned: number;
+  held: number;
+  /** By `grant` entries; of an allowance by the first alone: later ones give it back, or adjust it. */
+  given: number;
+  /** Consumed or revoked, and not reversed. */
+  used: number;
+  /** What was taken when its plan was left, and since: it comes back with the plan. */
+  away: number;
+  /** Reversed since it was last used. */
+  back: number;
+};
+
+/** What a ledger makes of a customer's grants. All functions return what is wrong, or null. */
+export class FoldedGrants {
+  readonly #slots = new Map<number, Slot>();
+  readonly #rows: readonly GrantFacts[];
+
+  constructor(rows: readonly GrantFacts[], { paused }: Wallet) {
+    this.#rows = rows;
+    const leftAt = new Map<number, Instant>();
+    for (const plan of paused) for (const { number } of plan.grants) leftAt.set(number, plan.leftAt);
+    for (const head of rows) {
+      if (head.slot !== head.number) continue;
+      const nothing = { credits: 0, creditsOwned: 0, held: 0, given: 0, used: 0, away: 0, back: 0 };
+      this.#slots.set(head.number, { head, leftAt: leftAt.get(head.number) ?? null, ...nothing });
+    }
+    for (const { slot: number, credits, isRevoked } of rows) {
+      const slot = this.#slots.get(number);
+      if (slot === undefined) continue;
+      slot.credits += credits;
+      if (!isRevoked) slot.creditsOwned += credits;
+    }
+  }
+
+  add({ kind, pool, parts, effectiveAt }: Entry): string | null {
+    for (const { grant, amount } of parts) {
+      const slot = this.#slots.get(grant);
+      if (slot === undefined) return `names grant ${grant}, which is not there`;
+      if (slot.head.pool !== pool) return `names grant ${grant}, which is of pool ${slot.head.pool}`;
+      if (slot.held + amount < 0) return `takes ${-amount} from grant ${grant}, which holds ${slot.held}`;
+      move(slot, { kind, amount, at: effectiveAt });
+    }
+    return null;
+  }
+
+  /** The rows are numbered without a gap, those merged into another are of its sort, and each was given what it says. */
+  compareRows({ grantCount }: Wallet): string | null {
+    for (const [index, row] of this.#rows.entries()) {
+      const { number, slot: slotNumber } = row;
+      if (number !== index + 1) return `grant ${index + 1} is missing`;
+      const slot = this.#slots.get(slotNumber);
+      if (slot === undefined) return `grant ${number} is merged into ${slotNumber}, which is none itself`;
+      const { head, credits, given } = slot;
+      const isOfItsSort =
+        row.pool === head.pool && row.kind === head.kind && row.expiresAt === head.expiresAt;
+      const isMergedAllowance = row !== head && row.kind === "allowance";
+      if (!isOfItsSort || isMergedAllowance) return `grant ${number} is not of the sort of ${slotNumber}`;
+      if (given !== credits) return `grant ${slotNumber} is of ${credits}, and its ledger gave it ${given}`;
+    }
+    if (this.#rows.length === grantCount) return null;
+    return `the wallet counts ${grantCount} grants, and there are ${this.#rows.length}`;
+  }
+
+  /** The wallet holds what the ledger left, in the order in which it is burned; what it does not hold is used up. */
+  compareOpen({ grants }: Wallet): string | null {
+    for (const [index, grant] of grants.entries()) {
+      const flaw = this.#findFlaw(grant);
+      if (flaw !== null) return flaw;
+      const next = grants[index + 1];
+      if (next !== undefined && burnOrder(grant, next) >= 0)
+        return `grants ${grant.number} and ${next.number} are not in burn order`;
+    }
+    const open = new Set(grants.map(({ number }) => number));
+    if (open.size < grants.length) return "the wallet holds a grant twice";
+    for (const [number, { held }] of this.#slots) {
+      if (held !== 0 && !open.has(number))
+        return `grant ${number} has ${held} by its ledger, and is not held`;
+    }
+    return null;
+  }
+
+  #findFlaw({ number, pool, kind, remaining, expiresAt }: Grant): string | null {
+    const slot = this.#slots.get(number);
+    if (slot === undefined) return `the wallet holds grant ${number}, which is not there`;
+    const { head, held, creditsOwned } = slot;
+    if (remaining !== held) return `grant ${number} has ${remaining} in the wallet, ${held} by its ledger`;
+    // Another version of its plan may have changed an allowance's end and size.
+    if (kind === "allowance")
+      return head.kind === kind && head.pool === pool ? null : `grant ${number} is of another sort`;
+    if (head.kind !== kind || head.pool !== pool || head.expiresAt !== expiresAt)
+      return `grant ${number} is of another sort or end in the wallet`;
+    if (remaining === 0) return `grant ${number} is held, and spent`;
+    if (remaining > creditsOwned)
+      return `grant ${number} has ${remaining}, of which all but ${creditsOwned} were revoked`;
+    return null;
+  }
+
+  /** What plans remember of their allowances: the present one's, and those of the plans that were left. */
+  comparePlans({ assignment, grants, paused }: Wallet): string | null {
+    const active = assignment === null ? null : this.#compareUsed(assignment, grants);
+    if (active !== null) return active;
+    const open = new Set(grants.map(({ number }) => number));
+    for (const plan of paused) {
+      const flaw = this.#comparePaused(plan, open) ?? this.#compareUsed(plan.assignment, plan.grants);
+      if (flaw !== null) return flaw;
+    }
+    return null;
+  }
+
+  /** `base - remaining` is what was used of an allowance, as long as it is there. */
+  #compareUsed({ allowances }: Assignment, grants: readonly Grant[]): string | null {
+    for (const { grant: number, base } of allowances) {
+      const grant = grants.find((other) => other.number === number);
+      const used = this.#slots.get(number)?.used ?? 0;
+      if (grant !== undefined && base - grant.remaining !== used)
+        return `grant ${number} has ${base - grant.remaining} used in the wallet, ${used} by its ledger`;
+    }
+    return null;
+  }
+
+  #comparePaused({ assignment, grants }: PausedPlan, open: ReadonlySet<number>): string | null {
+    for (const { number, pool, kind, remaining } of grants) {
+      const slot = this.#slots.get(number);
+      const isSound = kind === "allowance" && slot?.head.kind === kind && slot.head.pool === pool;
+      if (slot === undefined || !isSound || open.has(number))
+        return `grant ${number} waits for its plan, and is not such a grant`;
+      // A version may take of the present allowance at the very moment at which the plan is left: there it is a bound,
+      // and what was used says the rest.
+      const isPresent = assignment.allowances.some(({ grant }) => grant === number);
+      if (isPresent ? remaining > slot.away : remaining !== slot.away)
+        return `grant ${number} waits for its plan with ${remaining}, and its ledger took ${slot.away}`;
+    }
+    return null;
+  }
+}
+
+function move(
+  slot: Slot,
+  { kind, amount, at }: { readonly kind: EntryKind; readonly amount: number; readonly at: Instant },
+): void {
+  slot.held += amount;
+  switch (kind) {
+    case "grant":
+      if (slot.head.kind !== "allowance" || slot.given === 0) slot.given += amount;
+      slot.away = 0;
+      slot.back = 0;
+      break;
+    case "consume":
+      slot.used -= amount;
+      slot.away = 0;
+      slot.back = 0;
+      break;
+    case "revoke":
+      slot.used -= amount;
+      break;
+    case "reverse":
+      slot.used -= amount;
+      slot.back += amount;
+      break;
+    case "expire": {
+      if (slot.leftAt === null || at < slot.leftAt) break;
+      // What came back while the plan was away is taken again, and waits with the rest.
+      const isTakenAgain = slot.held === 0 && slot.back + amount === 0;
+      slot.away = (isTakenAgain ? slot.away : 0) - amount;
+      slot.back = 0;
+      break;
+    }
+    default:
+      assertNever(kind);
+  }
+}

@@ -1,0 +1,56 @@
+import { brandAs, type Instant } from "../words/brand.ts";
+
+export type PeriodKind = "day" | "week" | "month" | "year" | "once";
+
+/** Half-open: `start` belongs to it, `end` does not. Null: no end. */
+export type Period = { readonly start: Instant; readonly end: Instant | null };
+
+const DAY_MS = 86_400_000;
+const LENGTH_MS = { day: DAY_MS, week: 7 * DAY_MS } as const;
+const MONTHS = { month: 1, year: 12 } as const;
+
+/**
+ * The period that holds `at`. Every period is counted from the anchor, in UTC, never from the one before: an anchor on
+ * the 31st gives 28 February and then 31 March. An anchor in the future only says where the cuts are.
+ */
+export function periodAt(kind: PeriodKind, anchor: Instant, at: Instant): Period {
+  if (kind === "once") return { start: brandAs<Instant>(Math.min(anchor, at)), end: null };
+  let index = estimateIndex(kind, anchor, at);
+  while (cut(kind, anchor, index) > at) index -= 1;
+  while (cut(kind, anchor, index + 1) <= at) index += 1;
+  return { start: cut(kind, anchor, index), end: cut(kind, anchor, index + 1) };
+}
+
+/** The end of the period `count` after the one that starts at `start`. Null: no end. */
+export function endAfter(kind: PeriodKind, anchor: Instant, start: Instant, count: number): Instant | null {
+  if (kind === "once") return null;
+  let index = estimateIndex(kind, anchor, start);
+  while (cut(kind, anchor, index) < start) index += 1;
+  return cut(kind, anchor, index + 1 + count);
+}
+
+/** The period before the one that starts at `start`. */
+export function periodBefore(kind: PeriodKind, anchor: Instant, start: Instant): Period {
+  return periodAt(kind, anchor, brandAs<Instant>(start - 1));
+}
+
+/** Never too high by more than the clamping of a month; both callers correct it. */
+function estimateIndex(kind: Exclude<PeriodKind, "once">, anchor: Instant, at: Instant): number {
+  if (kind === "day" || kind === "week") return Math.floor((at - anchor) / LENGTH_MS[kind]);
+  const from = new Date(anchor);
+  const to = new Date(at);
+  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
+  return Math.floor(months / MONTHS[kind]) - 1;
+}
+
+/** The anchor moved by `index` periods. A day that its month lacks becomes the month's last. */
+function cut(kind: Exclude<PeriodKind, "once">, anchor: Instant, index: number): Instant {
+  if (kind === "day" || kind === "week") return brandAs<Instant>(anchor + index * LENGTH_MS[kind]);
+  const moved = new Date(anchor);
+  const day = moved.getUTCDate();
+  moved.setUTCDate(1);
+  moved.setUTCMonth(moved.getUTCMonth() + index * MONTHS[kind]);
+  const daysInMonth = new Date(Date.UTC(moved.getUTCFullYear(), moved.getUTCMonth() + 1, 0)).getUTCDate();
+  moved.setUTCDate(Math.min(day, daysInMonth));
+  return brandAs<Instant>(moved.getTime());
+}

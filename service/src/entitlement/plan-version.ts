@@ -1,0 +1,120 @@
+import { assert } from "../words/assert.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+import { type Catalog, getPlan, getVersion, type PlanVersion } from "./catalog.ts";
+import type { Draft } from "./draft.ts";
+import { endAfter, type PeriodKind, periodAt } from "./period.ts";
+import type { Assignment, GrantedAllowance, LimitCounter } from "./wallet.ts";
+
+export type DueVersion = { readonly version: PlanVersion; readonly at: Instant };
+
+/** The first version to come into force after `from`; of several at one moment the newest. */
+export function findDueVersion(catalog: Catalog, assignment: Assignment, from: Instant): DueVersion | null {
+  const current = getVersion(catalog, assignment.version);
+  let due: DueVersion | null = null;
+  for (const version of newerVersions(catalog, current)) {
+    if (version.reach === "new_assignments") continue;
+    const earliest = brandAs<Instant>(Math.max(version.publishedAt, from));
+    const at = version.reach === "now" ? earliest : boundaryFrom(current, assignment.anchor, earliest);
+    if (due === null || at <= due.at) due = { version, at };
+  }
+  return due;
+}
+
+/** For a plan that was away: the version that came into force at a boundary meanwhile. */
+export function findMissedVersion(
+  catalog: Catalog,
+  assignment: Assignment,
+  from: Instant,
+  to: Instant,
+): PlanVersion | null {
+  const current = getVersion(catalog, assignment.version);
+  const kind = longestPeriod(current);
+  const boundary = kind === null ? to : periodAt(kind, assignment.anchor, to).start;
+  if (boundary <= from) return null;
+  const isDue = ({ reach, publishedAt }: PlanVersion): boolean =>
+    reach !== "new_assignments" && publishedAt <= boundary;
+  return newerVersions(catalog, current).findLast(isDue) ?? null;
+}
+
+/**
+ * Another version of the same plan, in the middle of things. Anchor, counters and use stay: of an allowance remains
+ * what the new one gives beyond what was used. One whose period ends at this moment is granted afresh afterwards.
+ */
+export function switchVersion(draft: Draft, version: PlanVersion): void {
+  const { assignment } = draft.wallet;
+  assert(assignment !== null, "a version belongs to an assignment");
+  const allowances = assignment.allowances.map((granted) =>
+    granted.end !== null && granted.end <= draft.at ? granted : adjust(draft, assignment, granted, version),
+  );
+  const counters = assignment.counters.map((counter) => restamp(counter, assignment, version, draft.at));
+  const next = { ...assignment, version: version.id, allowances, counters };
+  draft.wallet = { ...draft.wallet, assignment: next };
+  draft.noteAssignment("version_changed", next);
+}
+
+function adjust(
+  draft: Draft,
+  { anchor }: Assignment,
+  granted: GrantedAllowance,
+  version: PlanVersion,
+): GrantedAllowance {
+  const { pool, grant: number } = granted;
+  const remaining = draft.wallet.grants.find((grant) => grant.number === number)?.remaining ?? 0;
+  const used = granted.base - remaining;
+  const allowance = version.allowances.find((other) => other.pool === pool);
+  const target = allowance === undefined ? 0 : Math.max(0, allowance.credits - used);
+  const period = allowance === undefined ? null : periodAt(allowance.period, anchor, draft.at);
+  if (allowance !== undefined && period !== null) {
+    const expiresAt = endAfter(allowance.period, anchor, period.start, allowance.rollover);
+    draft.place({ number, pool, kind: "allowance", expiresAt });
+  }
+  const amount = target - remaining;
+  const kind = amount > 0 ? "grant" : "expire";
+  if (amount !== 0) draft.move({ kind, pool, parts: [{ grant: number, amount }] });
+  // Used beyond what the new one gives is still known: going back to the old one must not forget it.
+  const base = used + target;
+  if (period !== null) return { ...granted, end: period.end, base };
+  draft.remove(number);
+  return { ...granted, base };
+}
+
+function restamp(
+  counter: LimitCounter,
+  { anchor }: Assignment,
+  version: PlanVersion,
+  at: Instant,
+): LimitCounter {
+  const limit = version.features.get(counter.feature)?.limit ?? null;
+  if (limit === null || (counter.end !== null && counter.end <= at)) return counter;
+  return { ...counter, end: periodAt(limit.period, anchor, at).end };
+}
+
+function newerVersions(catalog: Catalog, current: PlanVersion): readonly PlanVersion[] {
+  const { versions } = getPlan(catalog, current.plan);
+  // Nearly always there is none, and this is asked at every decision.
+  if (versions.at(-1) === current) return [];
+  return versions.filter(({ number }) => number > current.number);
+}
+
+/** The first boundary at or after `from`. A plan without periods has no next one to wait for. */
+function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Instant {
+  const kind = longestPeriod(version);
+  if (kind === null) return from;
+  const { start, end } = periodAt(kind, anchor, from);
+  return start === from || end === null ? from : end;
+}
+
+const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly PeriodKind[];
+
+/** Where a plan has several periods, "the next period" is that of the longest allowance, else of the longest limit. */
+function longestPeriod(version: PlanVersion): Exclude<PeriodKind, "once"> | null {
+  const allowances = version.allowances.map(({ period }) => period);
+  const limits = [...version.features.values()].flatMap(({ limit }) =>
+    limit === null ? [] : [limit.period],
+  );
+  return (
+    BY_LENGTH.find((kind) => allowances.includes(kind)) ??
+    BY_LENGTH.find((kind) => limits.includes(kind)) ??
+    null
+  );
+}

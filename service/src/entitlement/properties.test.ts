@@ -1,0 +1,224 @@
+import { expect, test } from "vitest";
+import { audit } from "../../test/model/audit.ts";
+import type { Book } from "../../test/model/book.ts";
+import { forEveryHistory } from "../../test/model/for-every-history.ts";
+import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/model/histories.ts";
+import { histories, steadyHistories } from "../../test/model/history.ts";
+import { play, playStep, startBook } from "../../test/model/play.ts";
+import type { Script, ScriptStep } from "../../test/model/script.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+import { assignPlan } from "./assign-plan.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Wallet } from "./wallet.ts";
+
+const RUNS = Math.ceil(HISTORIES / 5);
+const HOUR_MS = 3_600_000;
+
+function always(name: string, check: (script: Script) => void, among = histories): void {
+  test(name, { timeout: HISTORIES_TIMEOUT_MS }, () => forEveryHistory(RUNS, check, among));
+}
+
+always("the rows of a customer add up after every step: ledger, grants, counters, reversals", (script) => {
+  play(script, { after: (book) => expect(audit(book)).toEqual([]) });
+});
+
+always("a check says what a consume then does, and the balance moves by exactly the charge", (script) => {
+  play(script, {
+    before: (book, { catalog, clock, act }) => {
+      if (act.kind !== "ask" || act.request.kind !== "decide") return;
+      const { answer: check } = book.ask(catalog, act.request, clock);
+      const { answer: consume, change } = book.copy().commit(catalog, act.request, clock);
+      expect(consume).toEqual(check);
+      if (consume.kind !== "decided") return;
+      const { allowed, creditsRequired, before, after } = consume;
+      expect((before?.balance ?? 0) - (after?.balance ?? 0)).toBe(allowed ? creditsRequired : 0);
+      const used = (after?.limit?.used ?? 0) - (before?.limit?.used ?? 0);
+      expect(used).toBe(allowed && before?.limit ? act.request.quantity : 0);
+      const consumes = change?.entries.filter((entry) => entry.kind === "consume") ?? [];
+      expect(consumes.map((entry) => -entry.amount + 0)).toEqual(allowed ? [creditsRequired] : []);
+    },
+  });
+});
+
+always("a denied request changes nothing but what was due", (script) => {
+  play(script, {
+    before: (book, { catalog, clock, act }) => {
+      if (act.kind !== "ask" || act.request.kind !== "decide" || !hadPlan(book)) return;
+      const { answer, change } = book.ask(catalog, act.request, clock);
+      if (answer.kind === "decided" && !answer.allowed) expect(change).toEqual(book.due(catalog, clock));
+    },
+  });
+});
+
+// A clock that steps back finds a wallet in the future only if somebody looked: there, looking makes a difference.
+always("looking often or rarely gives the same wallet", lookOftenAndRarely, steadyHistories);
+
+function lookOftenAndRarely(script: Script): void {
+  const rarely = startBook(script);
+  const often = startBook(script);
+  let { firstCatalog: catalog, start: clock } = script;
+  for (const step of script.steps) {
+    lookAtEveryEnd(often, catalog, { from: clock, until: step.clock });
+    // A catalog knows its last default plan only: every one of them has to be seen.
+    const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
+    for (const book of isChosen ? [often, rarely] : []) look(book, { catalog, clock: step.clock });
+    expect(playStep(often, step).answer).toEqual(playStep(rarely, step).answer);
+    expect(seen(often, step)).toEqual(seen(rarely, step));
+    ({ catalog, clock } = step);
+  }
+}
+
+always("assigning the plan that is active changes nothing", (script) => {
+  play(script, {
+    before: (book, { catalog, clock }) => {
+      const { assignment } = wouldBe(book, catalog, clock) ?? { assignment: null };
+      if (book.wallet === null || assignment === null || assignment.isDefault) return;
+      const anchor = brandAs<Instant>(clock - HOUR_MS);
+      const again = { plan: assignment.plan, anchor, endsAt: undefined };
+      expect(assignPlan(catalog, book.wallet, again, clock)).toEqual({
+        kind: "unchanged",
+        change: book.due(catalog, clock),
+      });
+    },
+  });
+});
+
+always("leaving a plan and coming back within its period mints nothing", (script) => {
+  play(script, {
+    before: (book, step) => {
+      const { catalog, clock } = step;
+      const wallet = wouldBe(book, catalog, clock);
+      const periods = wallet?.assignment?.allowances ?? [];
+      const other = [...catalog.plans.keys()].find((plan) => plan !== wallet?.assignment?.plan);
+      if (!wallet?.assignment || other === undefined) return;
+      const now = Math.max(clock, wallet.decidedAt, catalog.changedAt);
+      if (!periods.some(({ end }) => end === null || end > now)) return;
+      const stays = book.copy();
+      const leaves = book.copy();
+      const again = { anchor: null, endsAt: undefined };
+      leaves.commit(catalog, { kind: "assign", plan: other, ...again }, clock);
+      const back = brandAs<Instant>(Math.min(now + HOUR_MS, nextEnd(wallet, now) - 1));
+      leaves.commit(catalog, { kind: "assign", plan: wallet.assignment.plan, ...again }, back);
+      stays.notice(catalog, back);
+      const later = { ...step, clock: back };
+      expect(seen(leaves, later)).toEqual({ ...seen(stays, later), plan: expect.anything() });
+    },
+  });
+});
+
+always("credits that were bought or given outlive every plan change", (script) => {
+  let before: Wallet["grants"] = [];
+  const added = (book: Book): Wallet["grants"] =>
+    book.wallet?.grants.filter((grant) => grant.kind !== "allowance") ?? [];
+  play(script, {
+    before: (book) => {
+      before = added(book);
+    },
+    after: (book, { act }) => {
+      if (act.kind === "ask" && !["assign", "end"].includes(act.request.kind)) return;
+      const now = book.wallet?.decidedAt ?? 0;
+      expect(added(book)).toEqual(before.filter(({ expiresAt }) => expiresAt === null || expiresAt > now));
+    },
+  });
+});
+
+always("reversing everything restores every grant and every limit", (script) => {
+  const book = play(script, {});
+  const step = script.steps.at(-1);
+  if (step === undefined) return;
+  const { catalog, clock } = step;
+  book.block(false);
+  const consume = (quantity: number): void => {
+    for (const feature of catalog.features.keys()) {
+      book.commit(catalog, { kind: "decide", feature, quantity }, clock);
+    }
+  };
+  consume(1);
+  // What is given back to a revoked grant is revoked again.
+  if (openGrants(book).some(({ number }) => book.isRevoked(number))) return;
+  const before = { grants: openGrants(book), seen: seen(book, step) };
+  const first = book.consumes().length;
+  for (const quantity of [1, 2, 7]) consume(quantity);
+  for (const [index, { usage }] of book.consumes().entries()) {
+    if (index < first) continue;
+    if (usage.quantity > 1) book.commit(catalog, { kind: "reverse", consume: index, quantity: 1 }, clock);
+    book.commit(catalog, { kind: "reverse", consume: index, quantity: null }, clock);
+  }
+  expect({ grants: openGrants(book), seen: seen(book, step) }).toEqual(before);
+});
+
+always("a clock that steps back grants nothing twice", (script) => {
+  play(script, {
+    after: (book, { catalog, clock }) => {
+      const copy = book.copy();
+      copy.notice(catalog, clock);
+      for (const ms of [0, 1, HOUR_MS, 40 * 24 * HOUR_MS]) {
+        expect(copy.due(catalog, brandAs<Instant>(clock - ms))).toBeNull();
+      }
+    },
+  });
+});
+
+/** Until then, being looked at is not the same as nothing: the first question takes up the default plan. */
+function hadPlan(book: Book): boolean {
+  return (book.wallet?.assignmentCount ?? 0) > 0;
+}
+
+function look(book: Book, { catalog, clock }: Pick<ScriptStep, "catalog" | "clock">): void {
+  if (hadPlan(book)) book.notice(catalog, clock);
+}
+
+/** Just before and at every moment before `until` at which something of the wallet ends. */
+function lookAtEveryEnd(
+  book: Book,
+  catalog: Catalog,
+  { from, until }: { from: number; until: number },
+): void {
+  for (let at = from; at < until; ) {
+    const end = book.wallet === null ? until : Math.min(until, nextEnd(book.wallet, at));
+    // What happens at one moment has an order: nobody looks between two such things.
+    const moments = [end - 1, end].filter((moment) => moment > from && moment < until);
+    for (const moment of moments) look(book, { catalog, clock: brandAs<Instant>(moment) });
+    at = end;
+  }
+}
+
+function nextEnd({ assignment, grants }: Wallet, after: number): number {
+  const ends = [
+    assignment?.endsAt,
+    ...(assignment?.allowances ?? []).map((allowance) => allowance.end),
+    ...(assignment?.counters ?? []).map((counter) => counter.end),
+    ...grants.map((grant) => grant.expiresAt),
+  ];
+  const later = ends.map((end) => end ?? Number.POSITIVE_INFINITY).filter((end) => end > after);
+  return Math.min(Number.POSITIVE_INFINITY, ...later);
+}
+
+/** The wallet with everything due applied, without writing it. */
+function wouldBe(book: Book, catalog: Catalog, clock: Instant): Wallet | null {
+  return book.due(catalog, clock)?.wallet ?? book.wallet;
+}
+
+function openGrants(book: Book): { number: number; remaining: number }[] {
+  return (book.wallet?.grants ?? [])
+    .filter((grant) => grant.remaining > 0)
+    .map(({ number, remaining }) => ({ number, remaining }));
+}
+
+/** All that can be seen of a customer but how often it was looked at: plan, credits by expiry, every answer. */
+function seen(
+  book: Book,
+  { catalog, clock }: ScriptStep,
+): { plan: unknown; credits: unknown; answers: unknown } {
+  const view = book.view(book.due(catalog, clock));
+  const credits: Record<string, number> = {};
+  for (const { pool, kind, remaining, givenAt, expiresAt } of view.grants) {
+    const name = `${kind} of pool ${pool} from ${givenAt} until ${expiresAt}`;
+    credits[name] = (credits[name] ?? 0) + remaining;
+  }
+  const answers = [...catalog.features.keys()].map((feature) => {
+    const { answer } = book.ask(catalog, { kind: "decide", feature, quantity: 1 }, clock);
+    return answer;
+  });
+  return { plan: view.plan, credits, answers };
+}

@@ -1,0 +1,174 @@
+import { assert } from "../words/assert.ts";
+import type { Instant, PoolId } from "../words/brand.ts";
+import { isAhead } from "./assignment.ts";
+import { type Catalog, chargeFor, getVersion } from "./catalog.ts";
+import { catchUp } from "./catch-up.ts";
+import { Draft, decisionTime } from "./draft.ts";
+import type { Change, Entry, Part, Usage } from "./entry.ts";
+import type { GrantFacts } from "./revoke-grant.ts";
+import type { Assignment, LimitCounter, PausedPlan, Wallet } from "./wallet.ts";
+
+/** A consume as the ledger has it, and how much of it was reversed before. */
+export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts"> &
+  Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment"> & { readonly reversedQuantity: number };
+
+export type ReversalRequest = {
+  readonly consume: ConsumeFacts;
+  /** Null: all that is left of it. */
+  readonly quantity: number | null;
+  /** The slots that the consume burned, with all their grants. */
+  readonly grants: readonly GrantFacts[];
+};
+
+export type ReversalOutcome =
+  | { kind: "reversed"; credits: number; quantity: number; change: Change }
+  | { kind: "nothing_left" }
+  | { kind: "too_much"; reversible: number };
+
+/**
+ * Undoes a consume, whole or in part: credits go back to the very grants they came from, with their expiry, and the
+ * limit's counter goes down. What remains charged is what the rest of the quantity costs, whatever the order of parts.
+ */
+export function reverseConsume(
+  catalog: Catalog,
+  wallet: Wallet,
+  { consume, quantity: wanted, grants }: ReversalRequest,
+  clock: Instant,
+): ReversalOutcome {
+  const reversible = consume.quantity - consume.reversedQuantity;
+  const quantity = wanted ?? reversible;
+  if (reversible === 0) return { kind: "nothing_left" };
+  if (quantity > reversible) return { kind: "too_much", reversible };
+  const now = decisionTime(catalog, wallet, clock);
+  const draft = new Draft(wallet);
+  catchUp(catalog, draft, now);
+
+  const terms = getVersion(catalog, consume.planVersion).features.get(consume.feature);
+  assert(terms !== undefined, "a consume was priced by its plan version");
+  const charged = chargeFor(terms.cost, reversible);
+  const kept = chargeFor(terms.cost, reversible - quantity);
+  const parts = partsBetween(consume.parts, kept, charged);
+  const homes = parts.map(({ grant }) => findHome(draft.wallet, getFacts(grants, grant), now));
+  for (const [index, { grant: number }] of parts.entries()) {
+    const { kind, expiresAt } = getFacts(grants, number);
+    if (homes[index] !== "open") draft.place({ number, pool: consume.pool, kind, expiresAt });
+  }
+  const { feature, planVersion, assignment, sequence: reverses, pool } = consume;
+  draft.move({
+    kind: "reverse",
+    pool,
+    parts,
+    usage: { feature, quantity, planVersion, assignment, reverses },
+  });
+  for (const [index, part] of parts.entries()) {
+    const isHome = homes[index] === "open" || homes[index] === "spent";
+    if (isHome) revokeAgain(draft, part, grants, pool);
+    else if (getFacts(grants, part.grant).isRevoked) takeAway(draft, part, pool, "revoke");
+    else takeAway(draft, part, pool, "expire");
+  }
+  lowerCounter(draft, consume, quantity);
+  const change = draft.finish(now);
+  assert(change !== null, "a reversal is an entry");
+  return { kind: "reversed", credits: charged - kept, quantity, change };
+}
+
+/** Of the credits in the order they were burned, those from `kept` up to `charged`: the last burned go back first. */
+function partsBetween(parts: readonly Part[], kept: number, charged: number): Part[] {
+  const back: Part[] = [];
+  let burned = 0;
+  for (const { grant, amount } of parts) {
+    const from = Math.max(burned, kept);
+    burned -= amount;
+    const to = Math.min(burned, charged);
+    if (to > from) back.push({ grant, amount: to - from });
+  }
+  return back;
+}
+
+/** Whether credits that come back to a grant can stay there. */
+type Home = "open" | "spent" | "paused" | "over";
+
+function findHome({ grants, paused }: Wallet, facts: GrantFacts, now: Instant): Home {
+  if (grants.some(({ number }) => number === facts.number)) return "open";
+  if (paused.some((plan) => plan.grants.some(({ number }) => number === facts.number))) return "paused";
+  // An allowance stays in the wallet until it is over; anything else leaves as soon as it is spent.
+  return facts.kind !== "allowance" && isAhead(facts.expiresAt, now) ? "spent" : "over";
+}
+
+/** Takes away again what came back to a grant that is over, so that the ledger says where it went. */
+function takeAway(
+  draft: Draft,
+  { grant: number, amount }: Part,
+  pool: PoolId,
+  kind: "expire" | "revoke",
+): void {
+  draft.move({ kind, pool, parts: [{ grant: number, amount: -amount }] });
+  draft.remove(number);
+  // What was revoked stays revoked, also when its plan is taken up again.
+  if (kind === "revoke") return;
+  const { assignment, paused } = draft.wallet;
+  draft.wallet = {
+    ...draft.wallet,
+    assignment: assignment === null ? null : forgetUse(assignment, number, amount),
+    paused: paused.map((plan) => giveBack(plan, number, amount)),
+  };
+}
+
+/** It waits with the plan that was left. */
+function giveBack(plan: PausedPlan, number: number, amount: number): PausedPlan {
+  if (!plan.grants.some((grant) => grant.number === number))
+    return { ...plan, assignment: forgetUse(plan.assignment, number, amount) };
+  const grants = plan.grants.map((grant) =>
+    grant.number === number ? { ...grant, remaining: grant.remaining + amount } : grant,
+  );
+  return { ...plan, grants };
+}
+
+/** An allowance that a version has dropped gets nothing back, but what was reversed no longer counts as used of it. */
+function forgetUse(assignment: Assignment, number: number, amount: number): Assignment {
+  const allowances = assignment.allowances.map((granted) =>
+    granted.grant === number ? { ...granted, base: granted.base - amount } : granted,
+  );
+  return { ...assignment, allowances };
+}
+
+/** A slot holds no more than those of its grants that were not revoked ever gave. */
+function revokeAgain(
+  draft: Draft,
+  { grant: slot, amount }: Part,
+  grants: readonly GrantFacts[],
+  pool: PoolId,
+): void {
+  const members = grants.filter((facts) => facts.slot === slot);
+  if (!members.some(({ isRevoked }) => isRevoked)) return;
+  const open = draft.wallet.grants.find(({ number }) => number === slot);
+  let owned = 0;
+  for (const { isRevoked, credits } of members) if (!isRevoked) owned += credits;
+  const excess = Math.min(amount, Math.max(0, (open?.remaining ?? 0) - owned));
+  if (excess > 0) draft.move({ kind: "revoke", pool, parts: [{ grant: slot, amount: -excess }] });
+}
+
+function getFacts(grants: readonly GrantFacts[], number: number): GrantFacts {
+  const facts = grants.find((grant) => grant.number === number);
+  assert(facts !== undefined, "a consume burned grants that were recorded");
+  return facts;
+}
+
+function lowerCounter(draft: Draft, consume: ConsumeFacts, quantity: number): void {
+  const { assignment, paused } = draft.wallet;
+  const lower = (other: Assignment): Assignment =>
+    other.number === consume.assignment
+      ? { ...other, counters: other.counters.map((counter) => lowered(counter, consume, quantity)) }
+      : other;
+  draft.wallet = {
+    ...draft.wallet,
+    assignment: assignment === null ? null : lower(assignment),
+    paused: paused.map((plan): PausedPlan => ({ ...plan, assignment: lower(plan.assignment) })),
+  };
+}
+
+/** Only where the consume was counted by this very counter, and not by one of an earlier period. */
+function lowered(counter: LimitCounter, { feature, sequence }: ConsumeFacts, quantity: number): LimitCounter {
+  const isItsOwn = counter.feature === feature && counter.fromSequence <= sequence;
+  return isItsOwn ? { ...counter, used: counter.used - quantity } : counter;
+}

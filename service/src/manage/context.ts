@@ -1,0 +1,9 @@
+import type { Actor } from "../store/cell/audit.ts";
+import type { EnvironmentId, ProjectId } from "../words/brand.ts";
+
+/** Where an operation takes place, and who does it. */
+export type Context = {
+  readonly projectId: ProjectId;
+  readonly environmentId: EnvironmentId;
+  readonly actor: Actor;
+};

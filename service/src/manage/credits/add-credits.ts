@@ -1,0 +1,108 @@
+import { type CreditsOutcome, addCredits as decideCredits } from "../../entitlement/add-credits.ts";
+import { balanceOf, type GrantKind } from "../../entitlement/wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { decodeSqlError } from "../../postgres/sql-error.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { findGrantByReference, type GrantOrigin } from "../../store/cell/grants.ts";
+import type { CustomerId, Instant, PoolId } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
+import {
+  auditCustomer,
+  type OpenWallet,
+  openOrCreateWallet,
+  saveChange,
+  summarize,
+} from "../customers/open-wallet.ts";
+
+export type AddCreditsInput = GrantOrigin & {
+  readonly customerId: CustomerId;
+  /** The pool's key. */
+  readonly pool: string;
+  readonly kind: Exclude<GrantKind, "allowance">;
+  readonly credits: number;
+  readonly expiresAt: Instant | null;
+};
+
+export type AddCreditsOutcome =
+  | { kind: "added"; grant: number; balanceBefore: number; balanceAfter: number }
+  /** The reference names this very grant already: nothing was added again. */
+  | { kind: "already_added"; grant: number; balance: number }
+  | { kind: "reference_reused" }
+  | { kind: "pool_not_found" }
+  | Exclude<CreditsOutcome, { kind: "added" }>;
+
+/**
+ * Spec 3: credits are additive, and whoever repeats this adds again. A reference, a payment's id say, makes it safe to
+ * repeat: the same one with the same customer and amount adds once.
+ */
+export async function addCredits(
+  cell: Pool,
+  context: Context,
+  input: AddCreditsInput,
+): Promise<AddCreditsOutcome> {
+  try {
+    return await addOnce(cell, context, input);
+  } catch (error) {
+    const failure = decodeSqlError(error);
+    const isTwin = failure.kind === "conflict" && failure.constraint === "grants_reference_key";
+    if (!isTwin) throw error;
+    // Another one under this reference was first; now it can be seen.
+    return addOnce(cell, context, input);
+  }
+}
+
+function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<AddCreditsOutcome> {
+  return transaction<AddCreditsOutcome>(
+    cell,
+    async (tx) => {
+      const open = await openOrCreateWallet(tx, context, input.customerId);
+      const pool = [...open.catalog.pools.values()].find(({ key }) => key === input.pool);
+      if (pool === undefined) return { kind: "pool_not_found" };
+      const earlier = await findEarlier(tx, open, input, pool.id);
+      if (earlier !== null) return earlier;
+      return add(tx, context, open, input, pool.id);
+    },
+    ({ kind }) => kind === "added",
+  );
+}
+
+async function findEarlier(
+  tx: Tx,
+  { environmentId, customerNumber, wallet }: OpenWallet,
+  { reference, credits, kind }: AddCreditsInput,
+  pool: PoolId,
+): Promise<AddCreditsOutcome | null> {
+  if (reference === null) return null;
+  const earlier = await findGrantByReference(tx, environmentId, reference);
+  if (earlier === null) return null;
+  const isSame =
+    earlier.customerNumber === customerNumber &&
+    earlier.credits === credits &&
+    earlier.pool === pool &&
+    earlier.kind === kind;
+  if (!isSame) return { kind: "reference_reused" };
+  return { kind: "already_added", grant: earlier.number, balance: balanceOf(wallet, pool) };
+}
+
+async function add(
+  tx: Tx,
+  context: Context,
+  open: OpenWallet,
+  input: AddCreditsInput,
+  pool: PoolId,
+): Promise<AddCreditsOutcome> {
+  const { kind, credits, expiresAt, reference, price, note } = input;
+  const outcome = decideCredits(open.catalog, open.wallet, { pool, kind, credits, expiresAt }, open.clock);
+  if (outcome.kind !== "added") return outcome;
+  const { change, grant } = outcome;
+  await saveChange(tx, open, change, { grant: grant.number, origin: { reference, price, note } });
+  await auditCustomer(tx, context, open, {
+    action: "credits.added",
+    subject: `grant ${grant.number}`,
+    before: summarize(open.wallet, open.catalog),
+    after: { ...summarize(change.wallet, open.catalog), kind, credits, expiresAt, reference, price, note },
+  });
+  const balanceAfter = balanceOf(change.wallet, pool);
+  return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };
+}

@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import { type Credits, setupCredits } from "../../../test/credits.ts";
+import { countKinds, TOP_UP } from "../../../test/customers.ts";
+import { rounds } from "../../../test/rounds.ts";
+import { times } from "../../../test/two-services.ts";
+import { DAY_MS } from "../../../test/wind-back.ts";
+import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { addCredits } from "./add-credits.ts";
+
+test("credits added many times at once under one reference are added once", async () => {
+  const { cell, context, database } = await setupCredits();
+  for (const round of rounds(10)) {
+    const add = () => addCredits(cell, context, { ...TOP_UP, reference: `pay_${round}` });
+    expect(countKinds(await Promise.all(times(8, add)))).toEqual({ added: 1, already_added: 7 });
+    expect(await readBalance(database)).toBe(100 + 50 * (round + 1));
+  }
+  await expectSoundBooks(database);
+});
+
+test("a reference that is used for eight customers at once is one of them's, and the others are not made", async () => {
+  const { cell, context, database } = await setupCredits();
+  for (const round of rounds(5)) {
+    const outcomes = await Promise.all(
+      times(8, (i) => {
+        const customerId = brandAs<CustomerId>(`customer-${round}-${i}`);
+        return addCredits(cell, context, { ...TOP_UP, customerId, reference: `pay_${round}` });
+      }),
+    );
+    expect(countKinds(outcomes)).toEqual({ added: 1, reference_reused: 7 });
+    expect(await database.count("cell.customers")).toBe(2 + round);
+  }
+  await expectSoundBooks(database);
+});
+
+test("credits added many times at once without a reference are added each time", async () => {
+  const { cell, context, database } = await setupCredits();
+  const outcomes = await Promise.all(times(8, () => addCredits(cell, context, TOP_UP)));
+  expect(countKinds(outcomes)).toEqual({ added: 8 });
+  const after = outcomes.flatMap((outcome) => (outcome.kind === "added" ? [outcome.balanceAfter] : []));
+  expect(after.sort((a, b) => a - b)).toEqual(times(8, (i) => 150 + 50 * i));
+  await expectSoundBooks(database);
+});
+
+test("a wallet holds 50 open grants: the next is refused unless it is like one of them", async () => {
+  const { cell, context, database } = await setupCredits();
+  const inDays = (days: number): Instant => brandAs<Instant>(start + days * DAY_MS);
+  const start = Date.now();
+  const add = (days: number) => addCredits(cell, context, { ...TOP_UP, credits: 1, expiresAt: inDays(days) });
+  // The plan's allowance is the first of the 50.
+  for (let days = 1; days <= 49; days++) expect((await add(days)).kind).toBe("added");
+  expect(await add(50)).toEqual({ kind: "too_many_grants" });
+  expect((await add(7)).kind).toBe("added");
+  expect(await readBalance(database)).toBe(150);
+  await expectSoundBooks(database);
+});
+
+test("credits that would have expired already, or of a pool that is not there, are refused and leave nothing", async () => {
+  const { cell, context, database } = await setupCredits();
+  const customerId = brandAs<CustomerId>("new");
+  const expiresAt = brandAs<Instant>(Date.now() - 1_000);
+  expect(await addCredits(cell, context, { ...TOP_UP, customerId, expiresAt })).toEqual({
+    kind: "expires_in_the_past",
+  });
+  expect(await addCredits(cell, context, { ...TOP_UP, customerId, pool: "nothing" })).toEqual({
+    kind: "pool_not_found",
+  });
+  expect(await database.count("cell.customers")).toBe(1);
+});
+
+test("a balance never grows beyond what a number can count exactly", async () => {
+  const { cell, context, check, database } = await setupCredits();
+  expect(await addCredits(cell, context, { ...TOP_UP, credits: Number.MAX_SAFE_INTEGER })).toEqual({
+    kind: "balance_too_large",
+  });
+  const credits = Number.MAX_SAFE_INTEGER - 2 ** 46 - 100;
+  expect((await addCredits(cell, context, { ...TOP_UP, credits })).kind).toBe("added");
+  expect(await addCredits(cell, context, { ...TOP_UP, credits: 1 })).toEqual({ kind: "balance_too_large" });
+  expect((await check({ customerId: "ada", feature: "image.render" })).body["balance"]).toBe(credits + 100);
+  expect(await readBalance(database)).toBe(credits + 100);
+});
+
+test.each([0.5, 1.5, 0, -1, Number.NaN])(
+  "%d credits are no amount: nothing is added, and wallet and ledger still agree",
+  async (credits) => {
+    const { cell, context, check, database } = await setupCredits();
+    await addCredits(cell, context, { ...TOP_UP, credits }).catch(() => null);
+    expect((await check({ customerId: "ada", feature: "image.render" })).body["balance"]).toBe(100);
+    expect(await database.count("cell.grants")).toBe(1);
+    await expectSoundBooks(database);
+  },
+);
+
+test("every top-up is audited with before, after and what was said about it", async () => {
+  const { cell, context, database } = await setupCredits();
+  const price = { amount: 900, currency: "EUR" };
+  const customerId = brandAs<CustomerId>("carol@example.com");
+  await addCredits(cell, context, {
+    ...TOP_UP,
+    customerId,
+    reference: "pay_1",
+    price,
+    note: "for the delay",
+  });
+  const [audit] = await database.query(
+    "select actor_kind, actor_id, subject, before, after from cell.audit where action = 'credits.added'",
+  );
+  expect(audit).toMatchObject({
+    actor_kind: "member",
+    actor_id: "ada",
+    subject: "grant 1",
+    before: { plan: null, balances: { credits: 0 } },
+    after: { balances: { credits: 50 }, credits: 50, reference: "pay_1", price, note: "for the delay" },
+  });
+  // A customer who is erased must not live on in the audit.
+  expect(await database.count("cell.audit as a", "to_jsonb(a)::text like '%carol%'")).toBe(0);
+});
+
+async function readBalance(database: Credits["database"]): Promise<number> {
+  const [row] = await database.query(
+    `select w.balance from cell.wallets as w
+     join cell.customers as c on c.number = w.customer_number where c.customer_id = 'ada'`,
+  );
+  return Number(row?.["balance"]);
+}

@@ -1,0 +1,44 @@
+import { assignPlan as decideAssignment } from "../../entitlement/assign-plan.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import type { CustomerId, Instant } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
+import { auditCustomer, openOrCreateWallet, saveChange, summarize } from "./open-wallet.ts";
+
+export type AssignPlanInput = {
+  readonly customerId: CustomerId;
+  /** The plan's key. */
+  readonly plan: string;
+  readonly anchor: Instant | null;
+  /** Null: no end. Undefined: not said. */
+  readonly endsAt?: Instant | null | undefined;
+};
+
+export type AssignPlanOutcome = { kind: "changed" | "unchanged" | "plan_not_found" | "ends_in_the_past" };
+
+/** Spec 3: safe to repeat. A customer nobody knows yet is created. */
+export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
+  return transaction<AssignPlanOutcome>(
+    cell,
+    async (tx) => {
+      const open = await openOrCreateWallet(tx, context, input.customerId);
+      const { catalog, wallet, clock } = open;
+      const plan = [...catalog.plans.values()].find(({ key }) => key === input.plan);
+      if (plan === undefined) return { kind: "plan_not_found" };
+      const { anchor, endsAt } = input;
+      const outcome = decideAssignment(catalog, wallet, { plan: plan.id, anchor, endsAt }, clock);
+      if (outcome.kind === "ends_in_the_past") return outcome;
+      await saveChange(tx, open, outcome.change);
+      if (outcome.kind === "changed") {
+        await auditCustomer(tx, context, open, {
+          action: "plan.assigned",
+          subject: input.plan,
+          before: summarize(wallet, catalog),
+          after: summarize(outcome.change.wallet, catalog),
+        });
+      }
+      return { kind: outcome.kind };
+    },
+    ({ kind }) => kind === "changed" || kind === "unchanged",
+  );
+}

@@ -1,0 +1,30 @@
+import type { Pool } from "../../postgres/pool.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { blockWallet } from "../../store/cell/wallets.ts";
+import type { CustomerId } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
+import { auditCustomer, openWallet } from "./open-wallet.ts";
+
+export type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
+
+/** A blocked customer is denied everything, and keeps all that is theirs. */
+export function blockCustomer(
+  cell: Pool,
+  context: Context,
+  input: { readonly customerId: CustomerId; readonly isBlocked: boolean },
+): Promise<BlockOutcome> {
+  return transaction<BlockOutcome>(cell, async (tx) => {
+    const open = await openWallet(tx, context, input.customerId);
+    if (open === null) return { kind: "customer_not_found" };
+    const { isBlocked } = open.wallet;
+    if (isBlocked === input.isBlocked) return { kind: "unchanged" };
+    await blockWallet(tx, open, input.isBlocked);
+    await auditCustomer(tx, context, open, {
+      action: input.isBlocked ? "customer.blocked" : "customer.unblocked",
+      subject: "customer",
+      before: { isBlocked },
+      after: { isBlocked: input.isBlocked },
+    });
+    return { kind: "changed" };
+  });
+}

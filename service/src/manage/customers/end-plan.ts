@@ -1,0 +1,32 @@
+import { endPlan as decideEnd } from "../../entitlement/assign-plan.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import type { CustomerId } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
+import { auditCustomer, openWallet, saveChange, summarize } from "./open-wallet.ts";
+
+export type EndPlanOutcome = { kind: "ended" | "no_assignment" | "customer_not_found" };
+
+/** Ends a customer's plan now. Purchased credits stay. */
+export function endPlan(
+  cell: Pool,
+  context: Context,
+  input: { readonly customerId: CustomerId },
+): Promise<EndPlanOutcome> {
+  return transaction<EndPlanOutcome>(cell, async (tx) => {
+    const open = await openWallet(tx, context, input.customerId);
+    if (open === null) return { kind: "customer_not_found" };
+    const { catalog, wallet, clock } = open;
+    const outcome = decideEnd(catalog, wallet, clock);
+    await saveChange(tx, open, outcome.change);
+    if (outcome.kind === "ended") {
+      await auditCustomer(tx, context, open, {
+        action: "plan.ended",
+        subject: "plan",
+        before: summarize(wallet, catalog),
+        after: summarize(outcome.change?.wallet ?? wallet, catalog),
+      });
+    }
+    return { kind: outcome.kind };
+  });
+}

@@ -1,0 +1,172 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import { type Credits, setupCredits } from "../../../test/credits.ts";
+import { ADA, BOB, TOP_UP } from "../../../test/customers.ts";
+import { connectTo, type TestDatabase } from "../../../test/harness.ts";
+import { times } from "../../../test/two-services.ts";
+import { shortHash } from "../../entitlement/fingerprint.ts";
+import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { addCredits } from "../credits/add-credits.ts";
+import { eraseCustomer } from "./erase-customer.ts";
+
+const CAROL = brandAs<CustomerId>("carol@example.com");
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("of an erased customer nothing is left that names them, in any table", async () => {
+  const credits = await setupCredits();
+  const { cell, context, database } = credits;
+  await live(credits);
+  expect(await findTraces(database)).not.toEqual([]);
+  const outcome = await eraseCustomer(cell, context, { customerId: CAROL });
+  // A charge, a denial and an event had metadata.
+  expect(outcome).toEqual({ kind: "erased", rows: 3 });
+  expect(await findTraces(database)).toEqual([]);
+});
+
+test("the amounts of an erased customer stay, under a number that leads to nobody", async () => {
+  const credits = await setupCredits();
+  const { cell, context, database } = credits;
+  await live(credits);
+  const amounts = () =>
+    database.query(`
+      select sequence, kind, amount, balance_after, parts, quantity, key_hash from cell.ledger
+      order by customer_number, sequence`);
+  const before = await amounts();
+  await eraseCustomer(cell, context, { customerId: CAROL });
+  expect(await amounts()).toEqual(before);
+  expect(await database.count("cell.events")).toBe(1);
+  expect(await database.count("cell.denials")).toBe(1);
+  expect(
+    await database.count("cell.customers", "erased_at is not null and customer_id like 'erased:%'"),
+  ).toBe(1);
+  await expectSoundBooks(database);
+});
+
+test("the id is free for somebody else, who starts with nothing", async () => {
+  const credits = await setupCredits();
+  const { cell, context, consume, check, assign } = credits;
+  await live(credits);
+  await eraseCustomer(cell, context, { customerId: CAROL });
+  const body = { customerId: CAROL, feature: "image.render" };
+  expect((await check(body)).body).toMatchObject({ reason: "customer_not_found", balance: null });
+  await assign(CAROL);
+  expect((await consume({ ...body, idempotencyKey: "again" })).body).toMatchObject({
+    allowed: true,
+    balance: 90,
+  });
+});
+
+test("a customer nobody knows is not found, an erased one neither, and others are not touched", async () => {
+  const credits = await setupCredits();
+  const { cell, context, database } = credits;
+  await credits.consume({ customerId: "ada", feature: "export", metadata: { a: 1 }, idempotencyKey: "a" });
+  await live(credits);
+  expect(await eraseCustomer(cell, context, { customerId: BOB })).toEqual({ kind: "customer_not_found" });
+  await eraseCustomer(cell, context, { customerId: CAROL });
+  expect(await eraseCustomer(cell, context, { customerId: CAROL })).toEqual({ kind: "customer_not_found" });
+  expect(await database.query("select metadata from cell.ledger where metadata is not null")).toEqual([
+    { metadata: { a: 1 } },
+  ]);
+  expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
+});
+
+const REWRITES = [
+  ["cell.ledger", "metadata = '{\"a\":2}'"],
+  ["cell.ledger", "metadata = null, amount = amount - 1"],
+  ["cell.ledger", "metadata = null, parts = ''"],
+  ["cell.ledger", "customer_number = customer_number + 1"],
+  ["cell.denials", "metadata = '{}'"],
+  ["cell.denials", "metadata = null, balance = 0"],
+  ["cell.events", "metadata = '{\"a\":2}'"],
+  ["cell.events", "metadata = null, quantity = quantity + 1"],
+] as const;
+
+test.each(REWRITES)(
+  "erasing metadata is the one change that %s takes: `set %s` is refused, even to the owner",
+  async (table, change) => {
+    const credits = await setupCredits();
+    await live(credits);
+    await expect(credits.database.query(`update ${table} set ${change}`)).rejects.toThrow("append-only");
+    expect(await findTraces(credits.database)).toContain(table);
+    await expect(credits.database.query(`update ${table} set metadata = null`)).resolves.toEqual([]);
+  },
+);
+
+test("a customer who is busy while they are erased leaves no trace either", async () => {
+  const credits = await setupCredits();
+  const { cell, context, consume, record, database } = credits;
+  await live(credits);
+  const running = times(60, async (i) => {
+    await pause(3 * i);
+    const what = { customerId: CAROL, metadata: { to: "carol@example.com" }, idempotencyKey: `busy-${i}` };
+    return i % 2 === 0
+      ? consume({ ...what, feature: "text.generate" })
+      : record({ ...what, event: "sent", quantity: 1 });
+  });
+  await pause(60);
+  await eraseCustomer(cell, context, { customerId: CAROL });
+  for (const { status } of await Promise.all(running)) expect(status).toBe(200);
+  // Whoever came after that is somebody else by the same name: they are erased as well, and then nothing is left.
+  await eraseCustomer(cell, context, { customerId: CAROL });
+  expect(await findTraces(database)).toEqual([]);
+  await expectSoundBooks(database);
+});
+
+test("an event that was under way while its customer was erased leaves no trace either", async () => {
+  const credits = await setupCredits({ LANES: "1" });
+  const { cell, context, record, database, project } = credits;
+  await live(credits);
+  // Another transaction has the event's key, so that the event is written and waits for its commit.
+  const blocker = await connectTo(database);
+  await blocker.query("begin");
+  await blocker.query(
+    `insert into cell.keyed_requests
+       (project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key)
+     values ($1, $2, $3, now(), $2, gen_random_uuid(), 3, 1, 'slow')`,
+    [project.projectId, shortHash("slow"), project.test.environmentId],
+  );
+  const metadata = { to: "carol@example.com" };
+  const event = record({ customerId: CAROL, event: "sent", quantity: 1, metadata, idempotencyKey: "slow" });
+  await pause(200);
+  const erased = eraseCustomer(cell, context, { customerId: CAROL });
+  await Promise.race([erased, pause(500)]);
+  await blocker.query("rollback");
+  expect((await event).status).toBe(200);
+  await erased;
+  expect(await findTraces(database)).toEqual([]);
+});
+
+/** A customer with all that can be known of one. */
+async function live({ assign, consume, record, cell, context, database }: Credits): Promise<void> {
+  await assign(CAROL);
+  await addCredits(cell, context, { ...TOP_UP, customerId: CAROL, reference: "pay_1" });
+  const metadata = { to: "carol@example.com" };
+  const body = { customerId: CAROL, feature: "image.render", metadata };
+  await consume({ ...body, quantity: 2, idempotencyKey: "carol-1" });
+  await consume({ ...body, quantity: 200, idempotencyKey: "carol-2" });
+  await record({ customerId: CAROL, event: "sent", quantity: 1, metadata, idempotencyKey: "carol-3" });
+  await database.query(
+    `update cell.customers
+     set name = 'carol@example.com', email = 'carol@example.com', billing_reference = 'carol@example.com',
+       metadata = '{"to":"carol@example.com"}'
+     where customer_id = $1`,
+    [CAROL],
+  );
+  expect(await database.count("cell.customers", `customer_id = '${ADA}'`)).toBe(1);
+}
+
+/** Tables in which the customer's id or metadata can be read. */
+async function findTraces(database: TestDatabase): Promise<string[]> {
+  const tables = await database.query(`
+    select format('%I.%I', n.nspname, c.relname) as name
+    from pg_class as c
+    join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname in ('cell', 'control') and c.relkind in ('r', 'p') and not c.relispartition
+    order by name`);
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await database.count(`${name} as t`, "to_jsonb(t)::text like '%carol@example.com%'");
+    if (rows > 0) found.push(String(name));
+  }
+  return found;
+}

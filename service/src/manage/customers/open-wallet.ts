@@ -1,0 +1,98 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Change } from "../../entitlement/entry.ts";
+import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { insertAssignmentChanges } from "../../store/cell/assignments.ts";
+import { insertAudit } from "../../store/cell/audit.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { insertMissingCustomers } from "../../store/cell/customers.ts";
+import { type GrantOrigin, insertGrants } from "../../store/cell/grants.ts";
+import { appendToLedger } from "../../store/cell/ledger.ts";
+import { lockWallets, updateWallets, type WalletName } from "../../store/cell/wallets.ts";
+import { assert } from "../../words/assert.ts";
+import type { CustomerId, Instant } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
+
+/** A customer's wallet, locked, with everything a decision about it needs. */
+export type OpenWallet = WalletName & {
+  readonly wallet: Wallet;
+  readonly catalog: Catalog;
+  readonly clock: Instant;
+};
+
+/** Catalog and clock are read after the lock, as for a consume. Null: there is no such customer. */
+export async function openWallet(
+  tx: Tx,
+  { environmentId }: Context,
+  customerId: CustomerId,
+): Promise<OpenWallet | null> {
+  const [found] = await lockWallets(tx, [{ environmentId, customerId }]);
+  if (found === undefined) return null;
+  const { customerNumber, readWallet } = found;
+  assert(readWallet !== null, "every customer has a wallet");
+  const catalog = await loadCatalog(tx, environmentId);
+  return { environmentId, customerNumber, wallet: readWallet(), catalog, clock: await readClock(tx) };
+}
+
+/** The same for a customer who may not be known yet, and is created then. */
+export async function openOrCreateWallet(
+  tx: Tx,
+  context: Context,
+  customerId: CustomerId,
+): Promise<OpenWallet> {
+  await insertMissingCustomers(tx, [{ environmentId: context.environmentId, customerId }]);
+  const open = await openWallet(tx, context, customerId);
+  assert(open !== null, "a customer that was just made is there");
+  return open;
+}
+
+/** Writes a change as a lane would: wallet, ledger, grants and plan history. */
+export async function saveChange(
+  tx: Tx,
+  { environmentId, customerNumber, clock }: OpenWallet,
+  change: Change | null,
+  origin: { readonly grant: number; readonly origin: GrantOrigin } | null = null,
+): Promise<void> {
+  if (change === null) return;
+  const name = { environmentId, customerNumber };
+  await updateWallets(tx, [{ ...name, wallet: change.wallet }]);
+  const entries = change.entries.map((entry) => ({ ...name, entry, keyHash: null, metadata: null }));
+  if (entries.length > 0) await appendToLedger(tx, entries, clock);
+  const grants = change.grants.map((grant) => ({
+    ...name,
+    grant,
+    origin: grant.number === origin?.grant ? origin.origin : null,
+  }));
+  if (grants.length > 0) await insertGrants(tx, grants, clock);
+  const assignments = change.assignments.map((assignment) => ({ ...name, change: assignment }));
+  if (assignments.length > 0) await insertAssignmentChanges(tx, assignments, clock);
+}
+
+export type CustomerAudit = {
+  readonly action: string;
+  readonly subject: string;
+  readonly before: object | null;
+  readonly after: object | null;
+};
+
+/** Before and after, without the customer's own id: an erased person must not live on in the audit. */
+export async function auditCustomer(
+  tx: Tx,
+  { actor }: Context,
+  { environmentId, customerNumber, clock }: OpenWallet,
+  audit: CustomerAudit,
+): Promise<void> {
+  await insertAudit(tx, { environmentId, customerNumber, recordedAt: clock, actor, ...audit });
+}
+
+/** What people compare: each pool's balance and the plan. */
+export function summarize(wallet: Wallet, catalog: Catalog): object {
+  const plan = wallet.assignment === null ? undefined : catalog.plans.get(wallet.assignment.plan);
+  const balances = [...catalog.pools.values()].map(({ id, key }) => [key, balanceOf(wallet, id)]);
+  return {
+    plan: plan?.key ?? null,
+    endsAt: wallet.assignment?.endsAt ?? null,
+    balances: Object.fromEntries(balances),
+  };
+}

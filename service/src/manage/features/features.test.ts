@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { setupCredits } from "../../../test/credits.ts";
+import { times } from "../../../test/two-services.ts";
+import { definePool } from "../pools/define-pool.ts";
+import { defineFeature, type FeatureInput } from "./define-feature.ts";
+
+const RENDER: FeatureInput = {
+  key: "image.render",
+  name: "Render",
+  unit: "image",
+  pool: "credits",
+  cost: { credits: 25, per: 1 },
+};
+
+test("a feature that costs more from now on costs the same until its plan is published again", async () => {
+  const { cell, context, check, publish } = await setupCredits();
+  const price = async (): Promise<unknown> =>
+    (await check({ customerId: "ada", feature: "image.render" })).body["creditsRequired"];
+  expect((await defineFeature(cell, context, RENDER)).kind).toBe("defined");
+  expect(await price()).toBe(10);
+  await publish({ reach: "new_assignments" });
+  expect(await price()).toBe(10);
+  await publish({ reach: "now" });
+  expect(await price()).toBe(25);
+});
+
+test("a feature that moves to another pool goes on drawing from the one its plan pinned", async () => {
+  const { cell, context, consume } = await setupCredits();
+  await definePool(cell, context, { key: "seconds", name: "Seconds" });
+  await defineFeature(cell, context, { ...RENDER, pool: "seconds" });
+  const reply = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
+  expect(reply.body).toMatchObject({ allowed: true, creditsCharged: 10, balance: 90 });
+});
+
+test("defining a feature again keeps what it is: the same one, with another name and cost", async () => {
+  const { cell, context, database } = await setupCredits();
+  const before = await database.query("select id from cell.features where key = 'image.render'");
+  const outcomes = await Promise.all(times(10, () => defineFeature(cell, context, RENDER)));
+  for (const outcome of outcomes) expect(outcome).toEqual({ kind: "defined", ...before[0] });
+  expect(await database.count("cell.features", "key = 'image.render'")).toBe(1);
+});
+
+test.each([
+  ["a cost below 0", { credits: -1, per: 1 }],
+  ["a cost above 10^9", { credits: 1_000_000_001, per: 1 }],
+  ["a cost per nothing", { credits: 1, per: 0 }],
+])("%s is refused, and changes nothing", async (_name, cost) => {
+  const { cell, context, database } = await setupCredits();
+  const read = () =>
+    database.query("select f.*, c.version from cell.features as f, cell.catalogs as c order by f.id");
+  const before = await read();
+  await expect(defineFeature(cell, context, { ...RENDER, cost })).rejects.toThrow(
+    "violates check constraint",
+  );
+  expect(await read()).toEqual(before);
+});
+
+test("a feature of a pool that is not there is refused and changes nothing, not even the catalog's version", async () => {
+  const { cell, context, database } = await setupCredits();
+  const before = await database.query("select version, changed_at from cell.catalogs");
+  expect(await defineFeature(cell, context, { ...RENDER, pool: "nothing" })).toEqual({
+    kind: "pool_not_found",
+  });
+  expect(await database.query("select version, changed_at from cell.catalogs")).toEqual(before);
+});

@@ -1,0 +1,133 @@
+import { type Decision, decide } from "../../entitlement/decide.ts";
+import { decodeSqlError } from "../../postgres/sql-error.ts";
+import { readCatalogVersions } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { type CustomerName, customerKey } from "../../store/cell/customers.ts";
+import { readWallets } from "../../store/cell/wallets.ts";
+import { assert } from "../../words/assert.ts";
+import type { FeatureKey } from "../../words/brand.ts";
+import type { CatalogCache } from "../catalog-cache.ts";
+import { KeptSession, type OpenSession } from "../kept-session.ts";
+
+export type CheckRequest = CustomerName & { readonly feature: FeatureKey; readonly quantity: number };
+
+export type CheckOutcome =
+  | Decision
+  | { kind: "overloaded" }
+  | { kind: "unavailable" }
+  | { kind: "fault"; error: unknown };
+
+export type ReaderOptions = {
+  readonly openSession: OpenSession;
+  readonly catalogs: CatalogCache;
+  readonly onFailure: (failure: { kind: string; error: unknown }) => void;
+};
+
+type Waiting = { readonly request: CheckRequest; readonly settle: (outcome: CheckOutcome) => void };
+
+const BATCH_SIZE_MAX = 300;
+const QUEUE_LENGTH_MAX = 2_000;
+/** The second is on its way while the first is decided. */
+const BATCHES_AT_ONCE = 2;
+const CONNECT_TIMEOUT_MS = 400;
+const ATTEMPTS = 2;
+/** After a failure nobody waits for another attempt to connect, for this long. */
+const DOWN_MS = 200;
+
+/** Answers checks on a connection of its own: whatever waits goes as one question. It takes no lock and writes nothing. */
+export class Reader {
+  readonly #options: ReaderOptions;
+  readonly #session: KeptSession;
+  #queue: Waiting[] = [];
+  #underWay = 0;
+  #isScheduled = false;
+  #downUntilMs = 0;
+  #isClosed = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#session = new KeptSession(options.openSession);
+  }
+
+  ask(request: CheckRequest): Promise<CheckOutcome> {
+    if (this.#isClosed || performance.now() < this.#downUntilMs)
+      return Promise.resolve({ kind: "unavailable" });
+    if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
+    return new Promise((settle) => {
+      this.#queue.push({ request, settle });
+      this.#schedule();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#underWay > 0 || this.#queue.length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    this.#session.destroy();
+  }
+
+  /** Not at once: the other requests that arrived in this turn of the event loop go along. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay >= BATCHES_AT_ONCE || this.#queue.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#underWay += 1;
+      void this.#answer(this.#queue.splice(0, BATCH_SIZE_MAX)).finally(() => {
+        this.#underWay -= 1;
+        this.#schedule();
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Settles every request of the batch. Reading again is harmless, so a broken connection is tried once more. */
+  async #answer(batch: readonly Waiting[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#read(batch);
+      } catch (error) {
+        const { kind } = decodeSqlError(error);
+        this.#options.onFailure({ kind, error });
+        if (kind === "lost") this.#session.destroy();
+        if (kind === "lost" && attempt < ATTEMPTS) continue;
+        if (kind === "lost") this.#downUntilMs = performance.now() + DOWN_MS;
+        const outcome = kind === "lost" ? { kind: "unavailable" as const } : refusal(kind, error);
+        for (const { settle } of batch) settle(outcome);
+        return;
+      }
+    }
+  }
+
+  async #read(batch: readonly Waiting[]): Promise<void> {
+    const session = await this.#session.get(CONNECT_TIMEOUT_MS);
+    const names = [...new Map(batch.map(({ request }) => [customerKey(request), request])).values()];
+    const environments = new Set(names.map(({ environmentId }) => environmentId));
+    const [wallets, versions, clock] = await session.trip(() => [
+      readWallets(session, names),
+      readCatalogVersions(session, [...environments]),
+      readClock(session),
+    ]);
+    const catalogs = await this.#options.catalogs.get(session, environments, versions);
+    const byCustomer = new Map(wallets.map((found) => [customerKey(found), found.readWallet]));
+    for (const { request, settle } of batch) {
+      const catalog = catalogs.get(request.environmentId);
+      assert(catalog !== undefined, "a batch reads the catalog of each of its environments");
+      const read = byCustomer.get(customerKey(request)) ?? null;
+      settle(answerOne(() => decide(catalog, read === null ? null : read(), request, clock)));
+    }
+  }
+}
+
+/** One customer's bad luck is not their neighbours'. */
+function answerOne(work: () => Decision): CheckOutcome {
+  try {
+    return work();
+  } catch (error) {
+    return { kind: "fault", error };
+  }
+}
+
+function refusal(kind: string, error: unknown): CheckOutcome {
+  return kind === "busy" ? { kind: "overloaded" } : { kind: "fault", error };
+}

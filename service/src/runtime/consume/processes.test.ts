@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import { setupCredits } from "../../../test/credits.ts";
+import { post } from "../../../test/harness.ts";
+import { rounds } from "../../../test/rounds.ts";
+import { startServiceProcess } from "../../../test/service-process.ts";
+import { countAllowed, times } from "../../../test/two-services.ts";
+
+test("through two operating system processes, 50 consumes at once on credits for 10 allow exactly 10", {
+  timeout: 600_000,
+}, async () => {
+  const { assign, project, database } = await setupCredits();
+  const urls = await Promise.all([startServiceProcess(database), startServiceProcess(database)]);
+  for (const round of rounds(20)) {
+    const customerId = `customer-${round}`;
+    await assign(customerId);
+    const copies = times(50, (i) => {
+      // Two copies of each key, one through each process.
+      const idempotencyKey = `${round}-${Math.floor(i / 2)}`;
+      const body = { customerId, feature: "image.render", idempotencyKey };
+      return post(`${urls[i % 2]}/v1/consume`, project.test.key.secret, body);
+    });
+    const others = times(50, (i) => {
+      const body = { customerId, feature: "image.render", idempotencyKey: `${round}-alone-${i}` };
+      return post(`${urls[i % 2]}/v1/consume`, project.test.key.secret, body);
+    });
+    const [copied, alone] = await Promise.all([Promise.all(copies), Promise.all(others)]);
+    const ids = [...copied, ...alone].map(({ body }) => body["consumeId"]).filter((id) => id !== null);
+    expect({ round, charges: new Set(ids).size }).toEqual({ round, charges: 10 });
+    for (let i = 0; i < 50; i += 2) expect(copied[i]?.text).toBe(copied[i + 1]?.text);
+    countAllowed([...copied, ...alone]);
+  }
+  expect(await database.count("cell.ledger", "kind = 2")).toBe(10 * rounds(20).length);
+  await expectSoundBooks(database);
+});

@@ -1,0 +1,86 @@
+import { type Static, Type } from "typebox";
+import {
+  customerIdField,
+  featureField,
+  idempotencyKeyField,
+  metadataField,
+  quantityField,
+} from "../fields.ts";
+
+export const ConsumeBody = Type.Object(
+  {
+    customerId: customerIdField("Unknown customers are created when the environment has a default plan."),
+    feature: featureField,
+    quantity: Type.Optional(quantityField),
+    idempotencyKey: idempotencyKeyField(
+      "Names this attempt: the same key and request get the original answer, and are charged once. A new attempt takes a new key.",
+    ),
+    metadata: Type.Optional(metadataField),
+  },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        customerId: "customer_42",
+        feature: "image.render",
+        quantity: 1,
+        idempotencyKey: "job-7f3a-charge",
+      },
+    ],
+  },
+);
+
+export type ConsumeBody = Static<typeof ConsumeBody>;
+
+const nullableTime = (description: string) =>
+  Type.Union([Type.String({ format: "date-time" }), Type.Null()], { description });
+
+/** What check and consume answer alike. */
+export const verdictFields = {
+  allowed: Type.Boolean({ description: "Do the work only when this is true." }),
+  reason: Type.Union([Type.String(), Type.Null()], {
+    description:
+      "Null when allowed; else `customer_blocked`, `customer_not_found`, `no_active_plan`, `feature_not_in_plan`, `limit_reached` or `insufficient_credits`. Treat one you do not know as denied.",
+    examples: [null],
+  }),
+  customerId: Type.String({ examples: ["customer_42"] }),
+  feature: Type.String({ examples: ["image.render"] }),
+  quantity: Type.Integer({ examples: [1] }),
+  creditsRequired: Type.Integer({
+    description: "What this quantity costs in the customer's plan.",
+    examples: [10],
+  }),
+  balance: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      "Credits in the feature's pool: of a check before the charge, of a consume after it. Null for an unknown customer.",
+    examples: [90],
+  }),
+  resetsAt: nullableTime("When the plan's next allowance comes."),
+  limit: Type.Union(
+    [
+      Type.Object(
+        {
+          quantity: Type.Integer(),
+          used: Type.Integer(),
+          remaining: Type.Integer(),
+          resetsAt: nullableTime("When it starts again."),
+        },
+        { additionalProperties: false },
+      ),
+      Type.Null(),
+    ],
+    { description: "The plan's limit on this feature, if it has one." },
+  ),
+};
+
+export const ConsumeAnswer = Type.Object(
+  {
+    ...verdictFields,
+    consumeId: Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
+      description: "Names the charge, to reverse it by. Null when denied.",
+      examples: ["con_06fd5n0r000000000a00000001"],
+    }),
+    creditsCharged: Type.Integer({ examples: [10] }),
+  },
+  { additionalProperties: false },
+);

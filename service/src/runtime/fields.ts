@@ -1,0 +1,43 @@
+import { type TString, Type } from "typebox";
+
+// The fields that runtime requests have in common: each is the validator and the OpenAPI in one.
+
+export const customerIdField = (note: string): TString =>
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: `Your own stable identifier of the customer. ${note}`,
+    examples: ["customer_42"],
+  });
+
+export const featureField = Type.String({
+  minLength: 1,
+  maxLength: 120,
+  description: "The key of a feature of your catalog.",
+  examples: ["image.render"],
+});
+
+export const quantityField = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description: "How many of the feature's units. Default: 1.",
+  examples: [1],
+});
+
+export const metadataField = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: "Any JSON object within the limits of the workspace plan. An empty one counts as none.",
+    examples: [{ model: "small" }],
+  },
+);
+
+export const idempotencyKeyField = (note: string): TString =>
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: "^[\\x21-\\x7e]*$",
+    description: `${note} Visible ASCII.`,
+    examples: ["job-7f3a-charge"],
+  });

@@ -1,0 +1,22 @@
+import { Problem } from "../edge/problem.ts";
+import type { Tx } from "../postgres/statement.ts";
+import { isFeatureElsewhere } from "../store/cell/catalogs.ts";
+import type { ApiKey } from "../store/control/api-keys.ts";
+import type { FeatureKey } from "../words/brand.ts";
+
+/** Says that a feature is missing, and whether it was defined in the other environment instead. */
+export type FeatureFinder = (key: ApiKey, feature: FeatureKey) => Promise<Problem>;
+
+export function findMissingFeature(read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>): FeatureFinder {
+  return async (key, feature) => {
+    // A hint, not the answer: if it cannot be had, the answer is the same without it.
+    const isElsewhere = await read((tx) => isFeatureElsewhere(tx, key, feature)).catch(() => false);
+    const [here, there] = key.environmentKind === "test" ? ["test", "live"] : ["live", "test"];
+    const hint = isElsewhere
+      ? ` It exists in ${there}: this API key belongs to ${here}.`
+      : " Features are defined in the catalog.";
+    return new Problem("feature_not_found", {
+      detail: `There is no feature ${JSON.stringify(feature)} in the ${here} environment.${hint}`,
+    });
+  };
+}

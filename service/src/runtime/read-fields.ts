@@ -1,0 +1,38 @@
+import { describe } from "../edge/errors.ts";
+import { type FieldError, Problem } from "../edge/problem.ts";
+import { isStorableText, type Metadata, parseMetadata } from "../entitlement/metadata.ts";
+import { assertNever } from "../words/assert.ts";
+
+/** What is wrong with the texts of a body that fits its schema: what a schema cannot describe. */
+export function checkTexts<F extends string>(
+  body: Readonly<Record<F, string>>,
+  fields: readonly F[],
+): FieldError[] {
+  return fields
+    .filter((field) => !isStorableText(body[field]))
+    .map((field) => ({
+      field,
+      code: "wrong_form",
+      message: "must not hold a NUL or half of a surrogate pair",
+    }));
+}
+
+export function readMetadata(value: object | undefined, errors: FieldError[]): Metadata | null {
+  if (value === undefined) return null;
+  const parsed = parseMetadata(value);
+  switch (parsed.kind) {
+    case "metadata":
+      return parsed.metadata;
+    case "none":
+      return null;
+    case "unusable":
+      errors.push({ field: "metadata", code: "wrong_form", message: parsed.problem });
+      return null;
+    default:
+      return assertNever(parsed);
+  }
+}
+
+export function refuseIfAny(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new Problem("invalid_request", { detail: describe(errors), errors });
+}

@@ -1,0 +1,57 @@
+import type { AssignmentChange, AssignmentChangeKind } from "../../entitlement/entry.ts";
+import { bigints, booleans, integers, smallints, timestamps } from "../../postgres/binary-array.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import type { Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import type { WalletName } from "./wallets.ts";
+
+const CHANGE_NUMBER = {
+  started: 1,
+  resumed: 2,
+  extended: 3,
+  version_changed: 4,
+  ended: 5,
+} as const satisfies Record<AssignmentChangeKind, number>;
+
+export type AssignmentRow = WalletName & { readonly change: AssignmentChange };
+
+const INSERT = statement(
+  "assignments.insert",
+  `
+  insert into cell.assignments (
+    environment_id, customer_number, number, change, plan_id, plan_version_id, anchor, ends_at, is_default,
+    effective_at, recorded_at
+  )
+  select
+    a.environment_id, a.customer_number, a.number, a.change, a.plan_id, a.plan_version_id, a.anchor, a.ends_at,
+    a.is_default, a.effective_at, $1::timestamptz
+  from unnest(
+    $2::integer[], $3::bigint[], $4::integer[], $5::smallint[], $6::integer[], $7::integer[], $8::timestamptz[],
+    $9::timestamptz[], $10::boolean[], $11::timestamptz[]
+  ) with ordinality as a (
+    environment_id, customer_number, number, change, plan_id, plan_version_id, anchor, ends_at, is_default,
+    effective_at, position
+  )
+  order by a.position`,
+);
+
+/** In the order given, which is the order in which they happened. */
+export function insertAssignmentChanges(
+  tx: Tx,
+  rows: readonly AssignmentRow[],
+  recordedAt: Instant,
+): Promise<Rows> {
+  return tx.run(INSERT, [
+    formatTimestamp(recordedAt),
+    integers(rows.map((row) => row.environmentId)),
+    bigints(rows.map((row) => row.customerNumber)),
+    integers(rows.map(({ change }) => change.assignment)),
+    smallints(rows.map(({ change }) => CHANGE_NUMBER[change.kind])),
+    integers(rows.map(({ change }) => change.plan)),
+    integers(rows.map(({ change }) => change.planVersion)),
+    timestamps(rows.map(({ change }) => change.anchor)),
+    timestamps(rows.map(({ change }) => change.endsAt)),
+    booleans(rows.map(({ change }) => change.isDefault)),
+    timestamps(rows.map(({ change }) => change.effectiveAt)),
+  ]);
+}

@@ -1,0 +1,158 @@
+import type { Entry, EntryKind, Part } from "../../entitlement/entry.ts";
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import type { ConsumeFacts } from "../../entitlement/reverse-consume.ts";
+import { bigints, hexUuids, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
+import { readInteger, readText } from "../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
+import { brandAs, type FeatureId, type Instant, type PlanVersionId, type PoolId } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import type { WalletName } from "./wallets.ts";
+
+export type LedgerRow = WalletName & {
+  readonly entry: Entry;
+  /** Of a consume: what it was asked under, and what the caller said about it. */
+  readonly keyHash: ShortHash | null;
+  readonly metadata: string | null;
+};
+
+export const ENTRY_KIND_NUMBER = {
+  grant: 1,
+  consume: 2,
+  expire: 3,
+  revoke: 4,
+  reverse: 5,
+} as const satisfies Record<EntryKind, number>;
+
+const APPEND = statement(
+  "ledger.append",
+  `
+  insert into cell.ledger (
+    recorded_at, customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id,
+    pool_id, feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata
+  )
+  select
+    $1::timestamptz, e.customer_number, e.sequence, e.amount, e.balance_after, e.effective_at, e.key_hash, e.reverses,
+    e.environment_id, e.pool_id, e.feature_id, e.quantity, e.plan_version_id, e.assignment_number, e.kind, e.parts,
+    e.metadata::jsonb
+  from unnest(
+    $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::uuid[], $8::bigint[], $9::integer[],
+    $10::integer[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[],
+    $17::text[]
+  ) as e (
+    customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id, pool_id,
+    feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata
+  )`,
+);
+
+export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: Instant): Promise<Rows> {
+  return tx.run(APPEND, [
+    formatTimestamp(recordedAt),
+    bigints(rows.map((row) => row.customerNumber)),
+    bigints(rows.map(({ entry }) => entry.sequence)),
+    bigints(rows.map(({ entry }) => entry.amount)),
+    bigints(rows.map(({ entry }) => entry.balanceAfter)),
+    timestamps(rows.map(({ entry }) => (entry.effectiveAt === recordedAt ? null : entry.effectiveAt))),
+    hexUuids(rows.map((row) => row.keyHash)),
+    bigints(rows.map(({ entry }) => entry.usage?.reverses ?? null)),
+    integers(rows.map((row) => row.environmentId)),
+    integers(rows.map(({ entry }) => entry.pool)),
+    integers(rows.map(({ entry }) => entry.usage?.feature ?? null)),
+    integers(rows.map(({ entry }) => entry.usage?.quantity ?? null)),
+    integers(rows.map(({ entry }) => entry.usage?.planVersion ?? null)),
+    integers(rows.map(({ entry }) => entry.usage?.assignment ?? null)),
+    smallints(rows.map(({ entry }) => ENTRY_KIND_NUMBER[entry.kind])),
+    texts(rows.map(({ entry }) => formatParts(entry.parts))),
+    texts(rows.map((row) => row.metadata)),
+  ]);
+}
+
+const FIND_CONSUME = statement(
+  "ledger.find_consume",
+  `
+  select
+    e.pool_id,
+    e.feature_id,
+    e.quantity,
+    e.plan_version_id,
+    e.assignment_number,
+    e.parts,
+    coalesce((
+      select sum(r.quantity)
+      from cell.ledger as r
+      where r.customer_number = e.customer_number
+        and r.reverses = e.sequence
+    ), 0)
+  from cell.ledger as e
+  where e.customer_number = $1
+    and e.sequence = $2
+    and e.recorded_at = $3
+    and e.environment_id = $4
+    and e.kind = 2`,
+);
+
+export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
+
+/** The wallet must be locked: what was reversed of a consume must not grow while somebody decides on it. */
+export async function findConsume(tx: Tx, name: ConsumeName): Promise<ConsumeFacts | null> {
+  const { rows } = await tx.run(FIND_CONSUME, [
+    name.customerNumber,
+    name.sequence,
+    formatTimestamp(name.recordedAt),
+    name.environmentId,
+  ]);
+  const row = rows[0];
+  if (row === undefined) return null;
+  const [pool, feature, quantity, planVersion, assignment, parts, reversed] = row;
+  return {
+    sequence: name.sequence,
+    pool: brandAs<PoolId>(readInteger(pool)),
+    feature: brandAs<FeatureId>(readInteger(feature)),
+    quantity: readInteger(quantity),
+    planVersion: brandAs<PlanVersionId>(readInteger(planVersion)),
+    assignment: readInteger(assignment),
+    parts: parseParts(readText(parts)),
+    reversedQuantity: readInteger(reversed),
+  };
+}
+
+/** `2:-10,3:-5`: a few bytes where an array of pairs would take a hundred. */
+export function formatParts(parts: readonly Part[]): string {
+  let text = "";
+  for (const { grant, amount } of parts) text += `${text === "" ? "" : ","}${grant}:${amount}`;
+  return text;
+}
+
+export function parseParts(text: string): Part[] {
+  if (text === "") return [];
+  return text.split(",").map((part) => {
+    const [grant, amount] = part.split(":").map(Number);
+    assert(Number.isSafeInteger(grant) && Number.isSafeInteger(amount), "parts are numbers");
+    return { grant: grant ?? 0, amount: amount ?? 0 };
+  });
+}
+
+const ERASE_METADATA = statement(
+  "ledger.erase_metadata",
+  `
+  update cell.ledger
+  set metadata = null
+  where (recorded_at, sequence) in (
+    select e.recorded_at, e.sequence
+    from cell.ledger as e
+    where e.customer_number = $1
+      and e.metadata is not null
+    limit $2
+  )
+    and customer_number = $1`,
+);
+
+/** The one change that the table allows. Returns how many rows had some. */
+export async function eraseLedgerMetadata(
+  tx: Tx,
+  { customerNumber }: WalletName,
+  rowsMax: number,
+): Promise<number> {
+  const { rowCount } = await tx.run(ERASE_METADATA, [customerNumber, rowsMax]);
+  return rowCount;
+}

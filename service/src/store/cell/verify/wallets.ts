@@ -1,0 +1,83 @@
+import type { Wallet } from "../../../entitlement/wallet.ts";
+import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
+import { statement, type Tx } from "../../../postgres/statement.ts";
+import { brandAs, type CustomerId, type Instant } from "../../../words/brand.ts";
+import { decodeWalletState } from "../wallet-state.ts";
+import type { WalletName } from "../wallets.ts";
+import { readName } from "./walk.ts";
+
+/** A wallet with what else was true at the same instant. Entries up to its sequence can be read at leisure: they stay. */
+export type WalletRow = WalletName & {
+  readonly readAt: Instant;
+  /** Null: the wallet is of nobody. */
+  readonly customerId: CustomerId | null;
+  /** Null: it is in no form that this release can read. */
+  readonly wallet: Wallet | null;
+  readonly balance: number;
+  /** The last number in each table; 0 where there is none. */
+  readonly lastEntry: number;
+  readonly lastGrant: number;
+};
+
+const LIST = statement(
+  "verify.list_wallets",
+  `
+  select
+    w.environment_id,
+    w.customer_number,
+    (extract(epoch from statement_timestamp()) * 1000)::bigint,
+    c.customer_id,
+    w.sequence,
+    (extract(epoch from w.decided_at) * 1000)::bigint,
+    w.is_blocked,
+    w.state,
+    w.balance,
+    coalesce((
+      select max(e.sequence)
+      from cell.ledger as e
+      where e.customer_number = w.customer_number
+    ), 0),
+    coalesce((
+      select max(g.number)
+      from cell.grants as g
+      where g.environment_id = w.environment_id
+        and g.customer_number = w.customer_number
+    ), 0)
+  from cell.wallets as w
+  left join cell.customers as c on c.environment_id = w.environment_id and c.number = w.customer_number
+  where (w.environment_id, w.customer_number) > ($1, $2)
+  order by w.environment_id, w.customer_number
+  limit $3`,
+);
+
+export async function listWallets(tx: Tx, after: WalletName, rowsMax: number): Promise<WalletRow[]> {
+  const { rows } = await tx.run(LIST, [after.environmentId, after.customerNumber, rowsMax]);
+  return rows.map(([environmentId, customerNumber, readAt, customerId, ...row]) => {
+    const [sequence, decidedAt, isBlocked, state, balance, lastEntry, lastGrant] = row;
+    return {
+      ...readName(environmentId, customerNumber),
+      readAt: readInstant(readAt),
+      customerId: readNullable(customerId, (id) => brandAs<CustomerId>(readText(id))),
+      wallet: findWallet(readText(state), { sequence, decidedAt, isBlocked }),
+      // Two full pools make more than an integer can be sure of: rounded as the sum that was written.
+      balance: Number(balance),
+      lastEntry: Number(lastEntry),
+      lastGrant: Number(lastGrant),
+    };
+  });
+}
+
+function findWallet(
+  state: string,
+  row: { readonly sequence: unknown; readonly decidedAt: unknown; readonly isBlocked: unknown },
+): Wallet | null {
+  try {
+    return decodeWalletState(state, {
+      sequence: readInteger(row.sequence),
+      decidedAt: readInstant(row.decidedAt),
+      isBlocked: readBoolean(row.isBlocked),
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,129 @@
+import type { Wallet } from "../../entitlement/wallet.ts";
+import { bigints, integers, texts, timestamps } from "../../postgres/binary-array.ts";
+import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
+import { type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import type { CustomerName } from "./customers.ts";
+import { decodeWalletState, encodeWalletState } from "./wallet-state.ts";
+
+export type WalletName = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
+
+/**
+ * A customer's wallet; null when another transaction holds it. Read one by one: a wallet that this release cannot read,
+ * because a later one wrote it, is its own customer's trouble and nobody else's.
+ */
+export type FoundWallet = CustomerName & WalletName & { readonly readWallet: (() => Wallet) | null };
+
+const LOCK_FREE = lockStatement("wallets.lock_free", "for update skip locked");
+const LOCK = lockStatement("wallets.lock", "for update");
+const READ = lockStatement("wallets.read", "");
+
+/** One look-up by the caller's id and one by our number for each; every customer has a wallet. */
+function lockStatement(name: string, lock: string): Statement {
+  return statement(
+    name,
+    `
+    select n.position, c.number, w.sequence, w.decided_at, w.is_blocked, w.state
+    from unnest($1::integer[], $2::text[]) with ordinality as n (environment_id, customer_id, position)
+    join cell.customers as c on c.environment_id = n.environment_id and c.customer_id = n.customer_id
+    left join lateral (
+      select
+        w.sequence,
+        (extract(epoch from w.decided_at) * 1000)::bigint as decided_at,
+        w.is_blocked,
+        w.state
+      from cell.wallets as w
+      where w.environment_id = c.environment_id
+        and w.customer_number = c.number
+      ${lock}
+    ) as w on true`,
+  );
+}
+
+/**
+ * Locks those wallets that nobody else holds; the others come back without one. Waiting instead would let two processes
+ * with the same customers hold each other up: 155 against 423 batches a second.
+ */
+export function lockFreeWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
+  return find(tx, LOCK_FREE, names);
+}
+
+/** Waits for each of them. Names must come sorted. */
+export function lockWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
+  return find(tx, LOCK, names);
+}
+
+/** As they are, for a check, which promises nothing. */
+export function readWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
+  return find(tx, READ, names);
+}
+
+async function find(tx: Tx, lock: Statement, names: readonly CustomerName[]): Promise<FoundWallet[]> {
+  const { rows } = await tx.run(lock, [
+    integers(names.map((name) => name.environmentId)),
+    texts(names.map((name) => name.customerId)),
+  ]);
+  const found: FoundWallet[] = [];
+  for (const [position, number, sequence, decidedAt, isBlocked, state] of rows) {
+    const name = names[readInteger(position) - 1];
+    if (name === undefined) continue;
+    const readWallet = (): Wallet =>
+      decodeWalletState(readText(state), {
+        sequence: readInteger(sequence),
+        decidedAt: readInstant(decidedAt),
+        isBlocked: readBoolean(isBlocked),
+      });
+    const { environmentId, customerId } = name;
+    const customerNumber = brandAs<CustomerNumber>(readInteger(number));
+    found.push({ environmentId, customerId, customerNumber, readWallet: state === null ? null : readWallet });
+  }
+  return found;
+}
+
+export type ChangedWallet = WalletName & { readonly wallet: Wallet };
+
+const UPDATE = statement(
+  "wallets.update",
+  `
+  update cell.wallets as w
+  set
+    sequence = n.sequence,
+    decided_at = n.decided_at,
+    balance = n.balance,
+    state = n.state
+  from unnest($1::integer[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::bigint[], $6::text[])
+    as n (environment_id, customer_number, sequence, decided_at, balance, state)
+  where w.environment_id = n.environment_id
+    and w.customer_number = n.customer_number`,
+);
+
+/** Of wallets that this transaction has locked. */
+export function updateWallets(tx: Tx, wallets: readonly ChangedWallet[]): Promise<Rows> {
+  return tx.run(UPDATE, [
+    integers(wallets.map(({ environmentId }) => environmentId)),
+    bigints(wallets.map(({ customerNumber }) => customerNumber)),
+    bigints(wallets.map(({ wallet }) => wallet.sequence)),
+    timestamps(wallets.map(({ wallet }) => wallet.decidedAt)),
+    bigints(wallets.map(({ wallet }) => totalOf(wallet))),
+    texts(wallets.map(({ wallet }) => encodeWalletState(wallet))),
+  ]);
+}
+
+const BLOCK = statement(
+  "wallets.block",
+  `
+  update cell.wallets
+  set is_blocked = $3
+  where environment_id = $1
+    and customer_number = $2`,
+);
+
+export function blockWallet(tx: Tx, name: WalletName, isBlocked: boolean): Promise<Rows> {
+  return tx.run(BLOCK, [name.environmentId, name.customerNumber, isBlocked]);
+}
+
+function totalOf({ grants }: Wallet): number {
+  let total = 0;
+  for (const { remaining } of grants) total += remaining;
+  return total;
+}

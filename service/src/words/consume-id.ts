@@ -1,0 +1,30 @@
+import { assert } from "./assert.ts";
+import { brandAs, type CustomerNumber, type Instant } from "./brand.ts";
+import type { Uuid } from "./uuid.ts";
+
+/** A consume is found by what its id is made of: the month it is in, the customer's ledger, and the place in it. */
+export type ConsumeId = {
+  readonly recordedAt: Instant;
+  readonly customerNumber: CustomerNumber;
+  readonly sequence: number;
+};
+
+const FIVE_BYTES = 2 ** 40;
+
+/** 6 bytes of milliseconds, 5 of customer number, 5 of sequence: unique by itself, and needs no column and no index. */
+export function consumeId({ recordedAt, customerNumber, sequence }: ConsumeId): Uuid {
+  assert(customerNumber < FIVE_BYTES && sequence < FIVE_BYTES, "a consume's id has room for 2^40 of each");
+  const id = Buffer.allocUnsafe(16);
+  id.writeUIntBE(recordedAt, 0, 6);
+  id.writeUIntBE(customerNumber, 6, 5);
+  id.writeUIntBE(sequence, 11, 5);
+  return id;
+}
+
+export function readConsumeId(id: Uuid): ConsumeId {
+  return {
+    recordedAt: brandAs<Instant>(id.readUIntBE(0, 6)),
+    customerNumber: brandAs<CustomerNumber>(id.readUIntBE(6, 5)),
+    sequence: id.readUIntBE(11, 5),
+  };
+}

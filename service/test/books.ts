@@ -1,0 +1,104 @@
+import { expect } from "vitest";
+import { parseParts } from "../src/store/cell/ledger.ts";
+import { decodeWalletState } from "../src/store/cell/wallet-state.ts";
+import { brandAs, type Instant } from "../src/words/brand.ts";
+import type { TestDatabase } from "./harness.ts";
+
+/** `grant` and `pool` by number, and what is in them. */
+type Account = {
+  sequence: number;
+  readonly pools: Map<number, number>;
+  readonly grants: Map<number, number>;
+  /** Quantities by feature and assignment, of consumes less reversals, from each sequence on. */
+  readonly uses: { sequence: number; feature: number; assignment: number; quantity: number }[];
+};
+
+/** Every wallet is the fold of its ledger: sequence, balances, open grants and limit counters. */
+export async function expectSoundBooks(database: TestDatabase): Promise<void> {
+  const accounts = await foldLedger(database);
+  const wallets = await database.query(
+    "select customer_number::integer as number, sequence::integer, balance::integer, state from cell.wallets",
+  );
+  for (const { number, sequence, balance, state } of wallets) {
+    const account = accounts.get(Number(number)) ?? newAccount();
+    const row = { sequence: Number(sequence), decidedAt: brandAs<Instant>(0), isBlocked: false };
+    const wallet = decodeWalletState(String(state), row);
+    const held = [...account.grants].filter(([, left]) => left !== 0).sort(([a], [b]) => a - b);
+    const open = wallet.grants.filter(({ remaining }) => remaining !== 0);
+    expect({ number, sequence, open: byNumber(open) }).toEqual({
+      number,
+      sequence: account.sequence,
+      open: held,
+    });
+    expect({ number, balance }).toEqual({ number, balance: sum([...account.pools.values()]) });
+    expectCounters(account, wallet);
+  }
+}
+
+function expectCounters(account: Account, wallet: ReturnType<typeof decodeWalletState>): void {
+  const assignments = [wallet.assignment, ...wallet.paused.map(({ assignment }) => assignment)];
+  for (const assignment of assignments) {
+    for (const { feature, used, fromSequence } of assignment?.counters ?? []) {
+      const counted = account.uses.filter(
+        (use) =>
+          use.feature === feature && use.assignment === assignment?.number && use.sequence >= fromSequence,
+      );
+      expect({ feature, used }).toEqual({ feature, used: sum(counted.map(({ quantity }) => quantity)) });
+    }
+  }
+}
+
+/** Also sees that numbers have no gap, that parts make up the amount, and that each balance follows from the last. */
+async function foldLedger(database: TestDatabase): Promise<Map<number, Account>> {
+  const accounts = new Map<number, Account>();
+  const entries = await database.query(`
+    select customer_number::integer as number, sequence::integer, amount::integer, balance_after::integer as after,
+      pool_id as pool, parts, feature_id as feature, quantity, assignment_number as assignment, kind,
+      reverses::integer
+    from cell.ledger
+    order by customer_number, sequence`);
+  for (const entry of entries) {
+    const account = accounts.get(Number(entry["number"])) ?? newAccount();
+    accounts.set(Number(entry["number"]), account);
+    const amount = Number(entry["amount"]);
+    const pool = Number(entry["pool"]);
+    const parts = parseParts(String(entry["parts"]));
+    account.sequence += 1;
+    account.pools.set(pool, (account.pools.get(pool) ?? 0) + amount);
+    for (const part of parts)
+      account.grants.set(part.grant, (account.grants.get(part.grant) ?? 0) + part.amount);
+    expect({ ...entry, amount: sum(parts.map((part) => part.amount)) }).toEqual({
+      ...entry,
+      sequence: account.sequence,
+      after: account.pools.get(pool),
+    });
+    expect([...account.grants.values()].filter((left) => left < 0)).toEqual([]);
+    if (entry["feature"] !== null) account.uses.push(readUse(entry));
+  }
+  return accounts;
+}
+
+/** A reversal counts against the consume that it undoes. */
+function readUse(entry: Record<string, unknown>): Account["uses"][number] {
+  const isReversal = entry["reverses"] !== null;
+  return {
+    sequence: Number(isReversal ? entry["reverses"] : entry["sequence"]),
+    feature: Number(entry["feature"]),
+    assignment: Number(entry["assignment"]),
+    quantity: isReversal ? -Number(entry["quantity"]) : Number(entry["quantity"]),
+  };
+}
+
+function newAccount(): Account {
+  return { sequence: 0, pools: new Map(), grants: new Map(), uses: [] };
+}
+
+function byNumber(grants: readonly { number: number; remaining: number }[]): [number, number][] {
+  return grants
+    .map(({ number, remaining }): [number, number] => [number, remaining])
+    .sort(([a], [b]) => a - b);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

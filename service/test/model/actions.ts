@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import type { VersionReach } from "../../src/entitlement/catalog.ts";
+import { reaches, type VersionSpec, versionSpecs } from "./catalog-spec.ts";
+import { ADDABLE_BALANCE_MAX } from "./credits.ts";
+import type { CreditSource } from "./request.ts";
+
+/** What may happen in a history. Numbers name what they name by its place, whatever is there. */
+export type Action =
+  | { kind: "check" | "consume"; feature: number; quantity: AskedQuantity }
+  | { kind: "assign"; plan: number; anchor: Moment; endsAt: Moment | { kind: "not_said" } }
+  | { kind: "end" }
+  | { kind: "add"; pool: number; source: CreditSource; credits: number; expiresAt: Moment; times: number }
+  | { kind: "revoke"; named: "addition" | "burn_order"; nth: number }
+  | { kind: "reverse"; nth: number; quantity: number | null }
+  | { kind: "publish"; plan: number; version: VersionSpec; reach: VersionReach }
+  | { kind: "default"; plan: number | null }
+  | { kind: "block" | "unblock" };
+
+/** `drain` and `fill_limit` ask for exactly as much as there is, and so much more. */
+export type AskedQuantity = { kind: "of"; quantity: number } | { kind: "drain" | "fill_limit"; more: number };
+
+/** Counted from the clock, from the history's start, from 1970; or none. */
+export type Moment = { kind: "none" } | { kind: "from_now" | "from_start" | "at"; ms: number };
+
+const DAY = 86_400_000;
+
+/** Whole days from the start: the same moment twice is likely, and merges grants. 31 January is among the anchors. */
+const expiries: fc.Arbitrary<Moment> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<Moment>({ kind: "none" }) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(100, 31, 300).map((days): Moment => ({ kind: "from_start", ms: days * DAY })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(1, DAY, 0, -1).map((ms): Moment => ({ kind: "from_now", ms })),
+  },
+);
+const anchors: fc.Arbitrary<Moment> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Moment>({ kind: "none" }) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom(
+        Date.UTC(2026, 0, 31),
+        Date.UTC(2025, 11, 31, 1),
+        Date.UTC(2027, 7, 31),
+        Date.UTC(2028, 1, 29),
+      )
+      .map((ms): Moment => ({ kind: "at", ms })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom(-400, -10, -1, 1, 40)
+      .map((days): Moment => ({ kind: "from_now", ms: days * DAY })),
+  },
+);
+const ends: fc.Arbitrary<Moment | { kind: "not_said" }> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ kind: "not_said" as const }) },
+  { weight: 1, arbitrary: fc.constant<Moment>({ kind: "none" }) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom(-1, 0, 1, DAY, 7 * DAY, 40 * DAY)
+      .map((ms): Moment => ({ kind: "from_now", ms })),
+  },
+);
+
+const quantities: fc.Arbitrary<AskedQuantity> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .constantFrom(1, 2, 3, 10, 334, 1000, 1_000_000)
+      .map((quantity): AskedQuantity => ({ kind: "of", quantity })),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("drain" as const), more: fc.nat({ max: 1 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("fill_limit" as const), more: fc.nat({ max: 1 }) }) },
+);
+
+/** How often what happens, and among how many features, plans and pools. */
+type Mix = { among: number } & Record<Action["kind"], number>;
+
+const NOTHING: Mix = {
+  among: 1,
+  check: 0,
+  consume: 0,
+  assign: 0,
+  end: 0,
+  add: 0,
+  revoke: 0,
+  reverse: 0,
+  publish: 0,
+  default: 0,
+  block: 0,
+  unblock: 0,
+};
+export const EVERYTHING: Mix = {
+  among: 4,
+  check: 4,
+  consume: 24,
+  assign: 12,
+  end: 2,
+  add: 12,
+  revoke: 4,
+  reverse: 10,
+  publish: 6,
+  default: 2,
+  block: 1,
+  unblock: 3,
+};
+export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 4 };
+export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
+
+export function actionsOf({ among, ...weights }: Mix): fc.Arbitrary<Action> {
+  const name = fc.nat({ max: among - 1 });
+  const place = fc.nat({ max: 9 });
+  const arbitraries: fc.WeightedArbitrary<Action>[] = [
+    {
+      weight: weights.check,
+      arbitrary: fc.record({ kind: fc.constant("check"), feature: name, quantity: quantities }),
+    },
+    {
+      weight: weights.consume,
+      arbitrary: fc.record({ kind: fc.constant("consume"), feature: name, quantity: quantities }),
+    },
+    {
+      weight: weights.assign,
+      arbitrary: fc.record({ kind: fc.constant("assign"), plan: name, anchor: anchors, endsAt: ends }),
+    },
+    { weight: weights.end, arbitrary: fc.constant({ kind: "end" }) },
+    {
+      weight: weights.add,
+      arbitrary: fc.record({
+        kind: fc.constant("add"),
+        pool: name,
+        source: fc.constantFrom<CreditSource>("purchase", "purchase", "manual", "promotion"),
+        credits: mostly(fc.constantFrom(10, 1, 100), fc.constant(ADDABLE_BALANCE_MAX)),
+        expiresAt: expiries,
+        times: mostly(fc.constant(1), fc.constantFrom(49, 51)),
+      }),
+    },
+    {
+      weight: weights.revoke,
+      arbitrary: fc.record({
+        kind: fc.constant("revoke"),
+        named: fc.constantFrom("addition", "addition", "burn_order"),
+        nth: place,
+      }),
+    },
+    {
+      weight: weights.reverse,
+      arbitrary: fc.record({
+        kind: fc.constant("reverse"),
+        nth: place,
+        quantity: fc.option<number>(fc.constantFrom(1, 2, 300), { freq: 2 }),
+      }),
+    },
+    {
+      weight: weights.publish,
+      arbitrary: fc.record({
+        kind: fc.constant("publish"),
+        plan: name,
+        version: versionSpecs,
+        reach: reaches,
+      }),
+    },
+    {
+      weight: weights.default,
+      arbitrary: fc.record({ kind: fc.constant("default"), plan: fc.option<number>(name, { freq: 2 }) }),
+    },
+    { weight: weights.block, arbitrary: fc.constant({ kind: "block" }) },
+    { weight: weights.unblock, arbitrary: fc.constant({ kind: "unblock" }) },
+  ];
+  return fc.oneof(...arbitraries);
+}
+
+function mostly<T>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 60, arbitrary: usual }, { weight: 1, arbitrary: rare });
+}

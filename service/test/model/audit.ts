@@ -1,0 +1,117 @@
+import type { Entry } from "../../src/entitlement/entry.ts";
+import type { Assignment, Grant, LimitCounter, Wallet } from "../../src/entitlement/wallet.ts";
+import type { Book } from "./book.ts";
+
+/** What an auditor would find wrong with the rows of one customer: nothing, if all is well. */
+export function audit(book: Book): string[] {
+  if (book.wallet === null) return book.entries.length === 0 ? [] : ["entries without a wallet"];
+  return [
+    ...auditLedger(book.entries, book.wallet),
+    ...auditGrants(book, book.wallet),
+    ...auditCounters(book, book.wallet),
+    ...auditReversals(book),
+  ];
+}
+
+const SIGNS: Record<Entry["kind"], (amount: number) => boolean> = {
+  grant: (amount) => amount >= 0,
+  reverse: (amount) => amount >= 0,
+  consume: (amount) => amount <= 0,
+  expire: (amount) => amount < 0,
+  revoke: (amount) => amount < 0,
+};
+
+function auditLedger(entries: readonly Entry[], wallet: Wallet): string[] {
+  const found: string[] = [];
+  const balances = new Map<number, number>();
+  let effectiveAt = 0;
+  for (const [index, entry] of entries.entries()) {
+    const { sequence, kind, pool, amount, parts } = entry;
+    const balance = (balances.get(pool) ?? 0) + amount;
+    balances.set(pool, balance);
+    if (sequence !== index + 1) found.push(`entry ${index + 1} has the sequence ${sequence}`);
+    if (entry.balanceAfter !== balance) found.push(`${sequence}: ${entry.balanceAfter} is not ${balance}`);
+    if (balance < 0) found.push(`${sequence}: pool ${pool} is negative`);
+    if (!SIGNS[kind](amount)) found.push(`${sequence}: ${kind} of ${amount}`);
+    if (sum(parts.map((part) => part.amount)) !== amount) found.push(`${sequence}: parts are not the amount`);
+    if (parts.some((part) => part.amount * amount <= 0)) found.push(`${sequence}: a part of another sign`);
+    if (entry.effectiveAt < effectiveAt) found.push(`${sequence}: takes effect before the entry before it`);
+    effectiveAt = entry.effectiveAt;
+  }
+  if (wallet.sequence !== entries.length) found.push("the wallet's sequence is not the last entry's");
+  if (effectiveAt > wallet.decidedAt) found.push("the last entry takes effect after the wallet was decided");
+  for (const [pool, balance] of balances) {
+    const open = sum(wallet.grants.filter((grant) => grant.pool === pool).map((grant) => grant.remaining));
+    if (open !== balance) found.push(`pool ${pool}: open grants are ${open}, entries ${balance}`);
+  }
+  return found;
+}
+
+function auditGrants(book: Book, wallet: Wallet): string[] {
+  const found: string[] = [];
+  const moved = new Map<number, number>();
+  for (const { grant, amount } of book.entries.flatMap((entry) => entry.parts)) {
+    moved.set(grant, (moved.get(grant) ?? 0) + amount);
+  }
+  for (const [index, { number, slot, pool, expiresAt, effectiveAt }] of book.grants.entries()) {
+    const open = wallet.grants.find((grant) => grant.number === number);
+    if (number !== index + 1) found.push(`grant ${index + 1} has the number ${number}`);
+    if (book.grants[slot - 1]?.pool !== pool) found.push(`grant ${number} was merged into another pool`);
+    if (expiresAt !== null && expiresAt <= effectiveAt) found.push(`grant ${number} was never usable`);
+    if ((moved.get(number) ?? 0) !== (open?.remaining ?? 0))
+      found.push(`grant ${number}: not what its parts say`);
+  }
+  if (wallet.grantCount !== book.grants.length) found.push("grants were made that nobody was told of");
+  for (const [index, grant] of wallet.grants.entries()) {
+    const before = wallet.grants[index - 1];
+    if (grant.remaining < 0) found.push(`grant ${grant.number} is negative`);
+    if (grant.remaining === 0 && grant.kind !== "allowance")
+      found.push(`grant ${grant.number} is spent and stays`);
+    if (before !== undefined && !burnsBefore(before, grant))
+      found.push(`grant ${grant.number} burns too late`);
+    if (grant.expiresAt !== null && grant.expiresAt <= wallet.decidedAt)
+      found.push(`grant ${grant.number} expired`);
+  }
+  return found;
+}
+
+function burnsBefore(a: Grant, b: Grant): boolean {
+  const [aEnd, bEnd] = [a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY];
+  if (aEnd !== bEnd) return aEnd < bEnd;
+  const [aBought, bBought] = [a.kind === "purchase", b.kind === "purchase"];
+  return aBought === bBought ? a.number < b.number : bBought;
+}
+
+function auditCounters(book: Book, { assignment, paused }: Wallet): string[] {
+  const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
+  return plans.flatMap((plan) =>
+    plan.counters
+      .filter((counter) => counter.used !== foldCounter(book, plan, counter) || counter.used < 0)
+      .map((counter) => `the counter of feature ${counter.feature} says ${counter.used}`),
+  );
+}
+
+/** Consumed from the counter's first entry on, less what of that was reversed. */
+function foldCounter(book: Book, plan: Assignment, counter: LimitCounter): number {
+  const counted = book.entries.filter(({ sequence, usage }) => {
+    if (usage?.feature !== counter.feature || usage.assignment !== plan.number) return false;
+    return (usage.reverses ?? sequence) >= counter.fromSequence;
+  });
+  return sum(
+    counted.map(({ kind, usage }) => (kind === "consume" ? (usage?.quantity ?? 0) : -(usage?.quantity ?? 0))),
+  );
+}
+
+function auditReversals(book: Book): string[] {
+  return book.consumes().flatMap(({ sequence, amount, usage }) => {
+    const back = sum(
+      book.entries.filter((entry) => entry.usage?.reverses === sequence).map((entry) => entry.amount),
+    );
+    const isTooMuch = book.reversedOf(sequence) > usage.quantity || back > -amount;
+    return isTooMuch ? [`${sequence} was reversed beyond what it charged`] : [];
+  });
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}

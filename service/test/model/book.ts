@@ -1,0 +1,186 @@
+import { addCredits } from "../../src/entitlement/add-credits.ts";
+import { assignPlan, endPlan } from "../../src/entitlement/assign-plan.ts";
+import type { Catalog } from "../../src/entitlement/catalog.ts";
+import { decide } from "../../src/entitlement/decide.ts";
+import type { AssignmentChange, Change, Entry, Usage } from "../../src/entitlement/entry.ts";
+import { type ConsumeFacts, reverseConsume } from "../../src/entitlement/reverse-consume.ts";
+import { type GrantFacts, revokeGrant } from "../../src/entitlement/revoke-grant.ts";
+import { newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
+import type { Instant } from "../../src/words/brand.ts";
+import type { Answer, Asked, NamedGrant, Request, View } from "./request.ts";
+
+/** The service's pure core with the rows that a database would keep: a wallet, its ledger, its grants. */
+export class Book {
+  wallet: Wallet | null;
+  readonly entries: Entry[] = [];
+  readonly grants: (GrantFacts & { effectiveAt: Instant })[] = [];
+  readonly assignments: AssignmentChange[] = [];
+
+  constructor(wallet: Wallet | null) {
+    this.wallet = wallet;
+  }
+
+  copy(): Book {
+    const book = new Book(this.wallet);
+    book.entries.push(...this.entries);
+    book.grants.push(...this.grants);
+    book.assignments.push(...this.assignments);
+    return book;
+  }
+
+  /** Answers without writing anything. */
+  ask(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
+    if (request.kind === "decide") return this.#decide(catalog, request, clock);
+    // A customer is created at the moment of the first operation.
+    const wallet = this.wallet ?? newWallet(clock);
+    switch (request.kind) {
+      case "assign": {
+        const outcome = assignPlan(catalog, wallet, request, clock);
+        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
+      }
+      case "end": {
+        const outcome = endPlan(catalog, wallet, clock);
+        return { answer: { kind: outcome.kind }, change: outcome.change };
+      }
+      case "add": {
+        const outcome = addCredits(catalog, wallet, { ...request, kind: request.source }, clock);
+        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
+      }
+      case "revoke": {
+        const outcome = revokeGrant(catalog, wallet, this.#named(request.named), clock);
+        if (outcome.kind === "already_revoked") return { answer: outcome, change: null };
+        return { answer: { kind: "revoked", credits: outcome.credits }, change: outcome.change };
+      }
+      case "reverse": {
+        const outcome = reverseConsume(catalog, wallet, this.#reversal(request), clock);
+        if (outcome.kind !== "reversed") return { answer: outcome, change: null };
+        const { kind, credits, quantity, change } = outcome;
+        return { answer: { kind, credits, quantity }, change };
+      }
+    }
+  }
+
+  /** Answers, and writes what the answer says is to be written. */
+  commit(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
+    // Named before the change is written: places in burn order move with it.
+    const named = request.kind === "revoke" ? this.#named(request.named).grant.number : null;
+    const { answer, change } = this.ask(catalog, request, clock);
+    if (change !== null) this.write(change);
+    if (named !== null && answer.kind === "revoked") {
+      const at = this.grants.findIndex((grant) => grant.number === named);
+      const grant = this.grants[at];
+      if (grant !== undefined) this.grants[at] = { ...grant, isRevoked: true };
+    }
+    return { answer, change };
+  }
+
+  /** Whether there is what a request names. Where a wallet was not written, what was planned may not have happened. */
+  has(request: Request): boolean {
+    if (request.kind === "reverse") return this.consumes().length > request.consume;
+    return request.kind !== "revoke" || this.#findNamed(request.named) !== undefined;
+  }
+
+  write(change: Change): void {
+    this.wallet = change.wallet;
+    this.entries.push(...change.entries);
+    this.assignments.push(...change.assignments);
+    for (const { mergedInto, ...grant } of change.grants) {
+      this.grants.push({ ...grant, slot: mergedInto ?? grant.number, isRevoked: false });
+    }
+  }
+
+  /** What is due, and nothing else: who never had a plan has none to end; a blocked customer is denied everything. */
+  due(catalog: Catalog, clock: Instant): Change | null {
+    const [feature] = catalog.features.keys();
+    if (this.wallet === null || feature === undefined) return null;
+    if (this.wallet.assignmentCount === 0) return endPlan(catalog, this.wallet, clock).change;
+    const { isBlocked } = this.wallet;
+    const decision = decide(catalog, { ...this.wallet, isBlocked: true }, { feature, quantity: 1 }, clock);
+    if (decision.kind !== "decided" || decision.change === null) return null;
+    return { ...decision.change, wallet: { ...decision.change.wallet, isBlocked } };
+  }
+
+  /** Writes what is due. */
+  notice(catalog: Catalog, clock: Instant): Change | null {
+    const change = this.due(catalog, clock);
+    if (change !== null) this.write(change);
+    return change;
+  }
+
+  /** The wallet as it can be seen; or as it could be, were the change written. */
+  view(change: Change | null): View {
+    const wallet = change?.wallet ?? this.wallet;
+    const rows = [...this.grants, ...(change?.grants ?? [])];
+    const grants = wallet?.grants.filter((grant) => grant.remaining > 0) ?? [];
+    return {
+      decidedAt: wallet?.decidedAt ?? 0,
+      plan: wallet === null ? null : planOf(wallet),
+      grants: grants.map(({ number, pool, kind, remaining, expiresAt }) => {
+        const givenAt = rows.find((row) => row.number === number)?.effectiveAt ?? 0;
+        return { pool, kind, remaining, givenAt, expiresAt };
+      }),
+    };
+  }
+
+  block(isBlocked: boolean): void {
+    if (this.wallet !== null) this.wallet = { ...this.wallet, isBlocked };
+  }
+
+  consumes(): (Entry & { usage: Usage })[] {
+    return this.entries.flatMap((entry) =>
+      entry.kind === "consume" && entry.usage !== null ? [{ ...entry, usage: entry.usage }] : [],
+    );
+  }
+
+  /** Whether all that was merged into a grant was revoked. */
+  isRevoked(number: number): boolean {
+    return this.grants.filter((grant) => grant.slot === number).every((grant) => grant.isRevoked);
+  }
+
+  reversedOf(sequence: number): number {
+    return this.entries
+      .filter((entry) => entry.usage?.reverses === sequence)
+      .reduce((sum, entry) => sum + (entry.usage?.quantity ?? 0), 0);
+  }
+
+  #decide(catalog: Catalog, request: Asked<"decide">, clock: Instant) {
+    const decision = decide(catalog, this.wallet, request, clock);
+    if (decision.kind === "feature_not_found") return { answer: { kind: decision.kind }, change: null };
+    const { kind, allowed, reason, creditsRequired, before, after, planVersion, change } = decision;
+    return { answer: { kind, allowed, reason, creditsRequired, before, after, planVersion }, change };
+  }
+
+  #named(named: NamedGrant): { grant: GrantFacts; slot: readonly GrantFacts[] } {
+    const grant = this.#findNamed(named);
+    if (grant === undefined) throw new Error("only a grant that is there is named");
+    return { grant, slot: this.grants.filter((it) => it.slot === grant.slot) };
+  }
+
+  #findNamed(named: NamedGrant): GrantFacts | undefined {
+    if (named.by === "addition") return this.grants.filter((it) => it.kind !== "allowance")[named.index];
+    const open = this.wallet?.grants.filter((it) => it.remaining > 0)[named.index];
+    return this.grants.find((it) => it.number === open?.number);
+  }
+
+  #reversal({ consume: index, quantity }: Asked<"reverse">): {
+    consume: ConsumeFacts;
+    quantity: number | null;
+    grants: readonly GrantFacts[];
+  } {
+    const entry = this.consumes()[index];
+    if (entry === undefined) throw new Error("only what was consumed is reversed");
+    const { sequence, pool, parts, usage } = entry;
+    const slots = new Set(parts.map((part) => part.grant));
+    return {
+      consume: { sequence, pool, parts, ...usage, reversedQuantity: this.reversedOf(sequence) },
+      quantity,
+      grants: this.grants.filter((grant) => slots.has(grant.slot)),
+    };
+  }
+}
+
+function planOf({ assignment }: Wallet): View["plan"] {
+  if (assignment === null) return null;
+  const { plan, version, anchor, endsAt, isDefault } = assignment;
+  return { plan, version, anchor, endsAt, isDefault };
+}

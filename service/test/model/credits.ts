@@ -1,0 +1,108 @@
+import type { Cost } from "../../src/entitlement/catalog.ts";
+import { balanceIn, burnList, type CreditGrant, type Customer, isOver, isSpendable } from "./customer.ts";
+import type { Answer, Asked, NamedGrant } from "./request.ts";
+
+const OPEN_GRANTS_MAX = 50;
+
+/** Nobody refuses what a plan gives or a reversal gives back: below the largest balance there is room for those. */
+export const ADDABLE_BALANCE_MAX = Number.MAX_SAFE_INTEGER - 2 ** 46;
+
+/** Rounded up. In big integers, as the service's way is another. */
+export function charge(cost: Cost, quantity: number): number {
+  const per = BigInt(cost.per);
+  return Number((BigInt(quantity) * BigInt(cost.credits) + per - 1n) / per);
+}
+
+export function add(customer: Customer, request: Asked<"add">): Answer {
+  const { pool, source, credits, expiresAt } = request;
+  if (isOver(expiresAt, customer.now)) return { kind: "expires_in_the_past" };
+  if (balanceIn(customer, pool) + credits > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
+  const open = burnList(customer).find(
+    (grant) => grant.pool === pool && grant.kind === source && grant.expiresAt === expiresAt,
+  );
+  if (open === undefined && burnList(customer).length >= OPEN_GRANTS_MAX) return { kind: "too_many_grants" };
+  const grant = open ?? openGrant(customer, request);
+  grant.remaining += credits;
+  grant.additions.push({ credits, isRevoked: false });
+  customer.additions.push({ grant: grant.id, index: grant.additions.length - 1 });
+  return { kind: "added" };
+}
+
+function openGrant(customer: Customer, { pool, source, expiresAt }: Asked<"add">): CreditGrant {
+  customer.grantsMade += 1;
+  const grant: CreditGrant = {
+    id: customer.grantsMade,
+    pool,
+    kind: source,
+    allowanceOf: null,
+    givenAt: customer.now,
+    expiresAt,
+    remaining: 0,
+    gone: 0,
+    isDropped: false,
+    additions: [],
+  };
+  customer.grants.push(grant);
+  return grant;
+}
+
+export function revoke(customer: Customer, named: NamedGrant): Answer {
+  const { grant, index } = getNamed(customer, named);
+  const addition = grant.additions[index];
+  if (addition === undefined || addition.isRevoked) return { kind: "already_revoked" };
+  addition.isRevoked = true;
+  if (!isSpendable(customer, grant)) return { kind: "revoked", credits: 0 };
+  // What came first is used first: what is left of this one is what the later ones do not explain.
+  const later = grant.additions.slice(index + 1);
+  const rest = Math.max(0, grant.remaining - unrevoked(later));
+  // Another version of the plan may have made an allowance larger than it was when granted.
+  const credits = grant.kind === "allowance" ? rest : Math.min(rest, addition.credits);
+  grant.remaining -= credits;
+  grant.gone += credits;
+  return { kind: "revoked", credits };
+}
+
+export function getNamed(customer: Customer, named: NamedGrant): { grant: CreditGrant; index: number } {
+  const { grant: id, index } =
+    named.by === "addition"
+      ? (customer.additions[named.index] ?? { grant: 0, index: 0 })
+      : { grant: burnList(customer)[named.index]?.id ?? 0, index: 0 };
+  const grant = customer.grants.find((it) => it.id === id);
+  if (grant === undefined) throw new Error("only a grant that is there is named");
+  return { grant, index };
+}
+
+export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
+  const consume = customer.consumes[request.consume];
+  const cost = consume?.version.features.get(consume.feature)?.cost;
+  if (consume === undefined || cost === undefined) throw new Error("only what was consumed is reversed");
+  const reversible = consume.quantity - consume.reversed;
+  const quantity = request.quantity ?? reversible;
+  if (reversible === 0) return { kind: "nothing_left" };
+  if (quantity > reversible) return { kind: "too_much", reversible };
+  const credits = charge(cost, reversible) - charge(cost, reversible - quantity);
+  let open = credits;
+  for (const part of consume.parts.toReversed()) {
+    const back = Math.min(open, part.credits);
+    part.credits -= back;
+    open -= back;
+    giveBack(customer, { grant: part.grant, credits: back });
+  }
+  consume.reversed += quantity;
+  return { kind: "reversed", credits, quantity };
+}
+
+/** What is given back to credits that have expired is gone at once, and so is what was revoked. */
+function giveBack(customer: Customer, back: { grant: number; credits: number }): void {
+  const grant = customer.grants.find((it) => it.id === back.grant);
+  if (grant === undefined || isOver(grant.expiresAt, customer.now)) return;
+  const isRevoked = grant.additions.every((it) => it.isRevoked);
+  const room = grant.kind === "allowance" ? back.credits : unrevoked(grant.additions) - grant.remaining;
+  const credits = isRevoked ? 0 : Math.min(back.credits, room);
+  grant.gone -= credits;
+  if (!grant.isDropped) grant.remaining += credits;
+}
+
+function unrevoked(additions: CreditGrant["additions"]): number {
+  return additions.filter((it) => !it.isRevoked).reduce((sum, it) => sum + it.credits, 0);
+}

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { type Action, actionsOf, CREDITS, EVERYTHING, VERSIONS } from "./actions.ts";
+import { type CatalogSpec, catalogSpecs } from "./catalog-spec.ts";
+
+/**
+ * A random life of a customer: what is sold, and what happens when. A number that names nothing names another one that
+ * is there, so that a history may be shortened anywhere and still be one.
+ */
+export type History = {
+  start: number;
+  /** Whether the customer is known from the start, with an empty wallet. */
+  isKnown: boolean;
+  catalog: CatalogSpec;
+  steps: readonly Step[];
+};
+
+export type Step = { wait: Wait; action: Action };
+
+export type Wait =
+  | { kind: "pass"; ms: number }
+  /** To the n-th moment from here at which something is due, or shortly before it. */
+  | { kind: "due"; nth: number; msBefore: number }
+  | { kind: "back"; ms: number };
+
+const SECOND = 1_000;
+const DAY = 86_400 * SECOND;
+
+const starts = fc.constantFrom(
+  Date.UTC(2026, 0, 1),
+  Date.UTC(2026, 0, 31),
+  Date.UTC(2027, 11, 31, 23, 59, 59, 999),
+  Date.UTC(2028, 1, 29, 12, 30),
+  Date.UTC(2026, 4, 30, 7),
+);
+
+const waitsAhead: fc.Arbitrary<Wait> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom(0, 0, 1, 5, 60 * SECOND).map((ms): Wait => ({ kind: "pass", ms })),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom(0.4, 1, 3, 8, 31, 45).map((days): Wait => ({ kind: "pass", ms: days * DAY })),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(100, 366).map((days): Wait => ({ kind: "pass", ms: days * DAY })) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("due" as const),
+      nth: fc.nat({ max: 2 }),
+      msBefore: fc.nat({ max: 1 }),
+    }),
+  },
+);
+const waits: fc.Arbitrary<Wait> = fc.oneof(
+  { weight: 16, arbitrary: waitsAhead },
+  { weight: 1, arbitrary: fc.constantFrom(1, SECOND, DAY).map((ms): Wait => ({ kind: "back", ms })) },
+);
+
+const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
+  const historiesOf = (action: fc.Arbitrary<Action>, catalog: fc.Arbitrary<CatalogSpec>) =>
+    fc.record({
+      start: starts,
+      isKnown: fc.boolean(),
+      catalog,
+      steps: fc.array(fc.record({ wait, action }), { minLength: 1, maxLength: 40, size: "max" }),
+    });
+  // One feature and one plan, which everybody has: there, what is rare among everything is common.
+  const simple = catalogSpecs.map((catalog) => ({ ...catalog, defaultPlan: 0 }));
+  return fc.oneof(
+    { weight: 4, arbitrary: historiesOf(actionsOf(EVERYTHING), catalogSpecs) },
+    { weight: 1, arbitrary: historiesOf(actionsOf(CREDITS), simple) },
+    { weight: 1, arbitrary: historiesOf(actionsOf(VERSIONS), simple) },
+  );
+};
+
+export const histories = historiesWith(waits);
+
+/** Those in which the clock never steps back. */
+export const steadyHistories = historiesWith(waitsAhead);

@@ -1,0 +1,209 @@
+import type { Catalog, Feature, PlanFeature } from "../../src/entitlement/catalog.ts";
+import { periodHolding } from "./calendar.ts";
+import { add, charge, getNamed, reverse, revoke } from "./credits.ts";
+import { balanceIn, burnList, type Customer, copyOf, isOver, newCustomer, usedOf } from "./customer.ts";
+import { leavePlan, passTime, settle, takeUpDefaultPlan, takeUpPlan } from "./pass-time.ts";
+import type { Answer, Asked, Position, Request, View } from "./request.ts";
+
+/**
+ * A customer's credits in the slowest and plainest way there is. `customer` is not changed: whoever asks keeps the
+ * customer of the answer, or throws it away as a check does.
+ */
+export function ask(
+  catalog: Catalog,
+  customer: Customer | null,
+  request: Request,
+  clock: number,
+): { customer: Customer | null; answer: Answer } {
+  const now = Math.max(clock, customer?.now ?? 0, catalog.changedAt);
+  if (customer === null && request.kind === "decide" && catalog.defaultPlan.plan === null) {
+    return { customer: null, answer: denyUnknownCustomer(catalog, request) };
+  }
+  const next = customer === null ? newCustomer(clock) : copyOf(customer);
+  passTime(catalog, next, now);
+  return { answer: answerFor(catalog, next, request), customer: next };
+}
+
+/** The same customer with everything due applied. */
+export function noticed(catalog: Catalog, customer: Customer | null, clock: number): Customer | null {
+  if (customer === null) return null;
+  const next = copyOf(customer);
+  passTime(catalog, next, Math.max(clock, next.now, catalog.changedAt));
+  return next;
+}
+
+/** The same customer, who never notices that a spent or expired grant of theirs was revoked. */
+export function withRevoked(customer: Customer | null, request: Request): Customer | null {
+  if (customer === null || request.kind !== "revoke") return customer;
+  const next = copyOf(customer);
+  const { grant, index } = getNamed(next, request.named);
+  const addition = grant.additions[index];
+  if (addition !== undefined) addition.isRevoked = true;
+  return next;
+}
+
+export function viewOf(customer: Customer): View {
+  const { plan } = customer;
+  return {
+    decidedAt: customer.now,
+    plan: plan && {
+      plan: plan.plan,
+      version: plan.version.id,
+      anchor: plan.anchor,
+      endsAt: plan.endsAt,
+      isDefault: plan.isDefault,
+    },
+    grants: burnList(customer).map(({ pool, kind, remaining, givenAt, expiresAt }) => ({
+      pool,
+      kind,
+      remaining,
+      givenAt,
+      expiresAt,
+    })),
+  };
+}
+
+function answerFor(catalog: Catalog, customer: Customer, request: Request): Answer {
+  switch (request.kind) {
+    case "decide":
+      return decide(catalog, customer, request);
+    case "assign":
+      return assign(catalog, customer, request);
+    case "end":
+      return end(catalog, customer);
+    case "add":
+      return add(customer, request);
+    case "revoke":
+      return revoke(customer, request.named);
+    case "reverse":
+      return reverse(customer, request);
+  }
+}
+
+function denyUnknownCustomer(catalog: Catalog, request: Asked<"decide">): Answer {
+  const feature = catalog.features.get(request.feature);
+  if (feature === undefined) return { kind: "feature_not_found" };
+  return {
+    kind: "decided",
+    allowed: false,
+    reason: "customer_not_found",
+    creditsRequired: charge(feature.cost, request.quantity),
+    before: null,
+    after: null,
+    planVersion: null,
+  };
+}
+
+function decide(catalog: Catalog, customer: Customer, request: Asked<"decide">): Answer {
+  const { quantity } = request;
+  const feature = catalog.features.get(request.feature);
+  if (feature === undefined) return { kind: "feature_not_found" };
+  takeUpDefaultPlan(catalog, customer);
+  settle(catalog, customer);
+  const inPlan = customer.plan?.version.features.get(feature.id);
+  const creditsRequired = charge(inPlan?.cost ?? feature.cost, quantity);
+  const before = positionOf(customer, feature);
+  const reason = findReason(customer, inPlan, { before, quantity, creditsRequired });
+  if (reason === null && inPlan !== undefined) consume(customer, inPlan, { quantity, creditsRequired });
+  return {
+    kind: "decided",
+    allowed: reason === null,
+    reason,
+    creditsRequired,
+    before,
+    after: positionOf(customer, feature),
+    planVersion: customer.plan?.version.id ?? null,
+  };
+}
+
+function findReason(
+  customer: Customer,
+  inPlan: PlanFeature | undefined,
+  asked: { before: Position; quantity: number; creditsRequired: number },
+): string | null {
+  const { limit, balance } = asked.before;
+  if (customer.isBlocked) return "customer_blocked";
+  if (customer.plan === null) return "no_active_plan";
+  if (inPlan === undefined) return "feature_not_in_plan";
+  if (limit !== null && limit.used + asked.quantity > limit.quantity) return "limit_reached";
+  if (asked.creditsRequired > balance) return "insufficient_credits";
+  return null;
+}
+
+function positionOf(customer: Customer, feature: Feature): Position {
+  const { plan, now } = customer;
+  const inPlan = plan?.version.features.get(feature.id);
+  const pool = inPlan?.pool ?? feature.pool;
+  const isGiven = plan?.version.allowances.some((allowance) => allowance.pool === pool);
+  const position: Position = {
+    balance: balanceIn(customer, pool),
+    resetsAt: (isGiven && plan?.periods.find((period) => period.pool === pool)?.end) || null,
+    limit: null,
+  };
+  if (plan && inPlan && inPlan.limit !== null) {
+    const used = usedOf(customer, feature.id);
+    position.limit = {
+      quantity: inPlan.limit.quantity,
+      used,
+      remaining: Math.max(0, inPlan.limit.quantity - used),
+      resetsAt: periodHolding(inPlan.limit.period, { anchor: plan.anchor, at: now }).end,
+    };
+  }
+  return position;
+}
+
+function consume(
+  customer: Customer,
+  inPlan: PlanFeature,
+  { quantity, creditsRequired }: { quantity: number; creditsRequired: number },
+): void {
+  const { plan, now } = customer;
+  if (plan === null) throw new Error("nothing is consumed without a plan");
+  const parts: { grant: number; credits: number }[] = [];
+  let open = creditsRequired;
+  for (const grant of burnList(customer).filter((it) => it.pool === inPlan.pool)) {
+    const credits = Math.min(open, grant.remaining);
+    if (credits === 0) break;
+    grant.remaining -= credits;
+    grant.gone += credits;
+    open -= credits;
+    parts.push({ grant: grant.id, credits });
+  }
+  const { feature, pool } = inPlan;
+  customer.consumes.push({ feature, pool, quantity, reversed: 0, version: plan.version, parts });
+  const index = customer.consumes.length - 1;
+  const live = plan.counters.find((it) => it.feature === feature && !isOver(it.end, now));
+  if (live !== undefined) live.consumes.push(index);
+  else if (inPlan.limit !== null) {
+    const end = periodHolding(inPlan.limit.period, { anchor: plan.anchor, at: now }).end;
+    plan.counters.push({ feature, end, consumes: [index] });
+  }
+}
+
+function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">): Answer {
+  const { plan: active, now } = customer;
+  const { plan, anchor, endsAt } = request;
+  if (endsAt !== undefined && isOver(endsAt, now)) return { kind: "ends_in_the_past" };
+  if (active?.plan !== plan) {
+    leavePlan(customer);
+    takeUpPlan(catalog, customer, { plan, anchor: anchor ?? now, endsAt: endsAt ?? null, isDefault: false });
+    settle(catalog, customer);
+    return { kind: "changed" };
+  }
+  if (active.isDefault) {
+    active.isDefault = false;
+    active.endsAt = endsAt ?? null;
+    return { kind: "changed" };
+  }
+  const isLater = endsAt === null || (endsAt !== undefined && endsAt > (active.endsAt ?? 0));
+  if (endsAt === undefined || active.endsAt === null || !isLater) return { kind: "unchanged" };
+  active.endsAt = endsAt;
+  return { kind: "changed" };
+}
+
+function end(catalog: Catalog, customer: Customer): Answer {
+  if (customer.plan === null || customer.plan.isDefault) return { kind: "no_assignment" };
+  leavePlan(customer);
+  settle(catalog, customer);
+  return { kind: "ended" };
+}

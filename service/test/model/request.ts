@@ -1,0 +1,80 @@
+import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../src/words/brand.ts";
+
+/** What may be asked of a customer's credits: of the model and of the service alike. */
+export type Request =
+  | { kind: "decide"; feature: FeatureKey; quantity: number }
+  | { kind: "assign"; plan: PlanId; anchor: Instant | null; endsAt: Instant | null | undefined }
+  | { kind: "end" }
+  | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
+  | { kind: "revoke"; named: NamedGrant }
+  | { kind: "reverse"; consume: number; quantity: number | null };
+
+export type Asked<Kind extends Request["kind"]> = Extract<Request, { kind: Kind }>;
+
+export type CreditSource = "purchase" | "manual" | "promotion";
+
+/** Numbers differ between the model and the service, which makes no grant that nobody could use. These do not. */
+export type NamedGrant =
+  | { by: "addition"; index: number }
+  /** The first of what was merged into the grant at this place in burn order. */
+  | { by: "burn_order"; index: number };
+
+export type Position = {
+  balance: number;
+  resetsAt: number | null;
+  limit: null | { quantity: number; used: number; remaining: number; resetsAt: number | null };
+};
+
+export type Answer =
+  | {
+      kind: "decided";
+      allowed: boolean;
+      reason: string | null;
+      creditsRequired: number;
+      before: Position | null;
+      after: Position | null;
+      planVersion: PlanVersionId | null;
+    }
+  | { kind: "revoked"; credits: number }
+  | { kind: "reversed"; credits: number; quantity: number }
+  | { kind: "too_much"; reversible: number }
+  | {
+      kind:
+        | "feature_not_found"
+        | "changed"
+        | "unchanged"
+        | "ends_in_the_past"
+        | "ended"
+        | "no_assignment"
+        | "added"
+        | "too_many_grants"
+        | "expires_in_the_past"
+        | "balance_too_large"
+        | "already_revoked"
+        | "nothing_left";
+    };
+
+/** A refused operation writes nothing at all, not even what is due. */
+export function isRefusal({ kind }: Answer): boolean {
+  return /_in_the_past$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(kind);
+}
+
+/** What can be seen of a customer, in the same words for the model and for the service. */
+export type View = {
+  decidedAt: number;
+  plan: null | {
+    plan: PlanId;
+    version: PlanVersionId;
+    anchor: number;
+    endsAt: number | null;
+    isDefault: boolean;
+  };
+  /** In burn order, without the spent ones. */
+  grants: {
+    pool: PoolId;
+    kind: string;
+    remaining: number;
+    givenAt: number;
+    expiresAt: number | null;
+  }[];
+};

@@ -1,0 +1,167 @@
+import type { Catalog, Cost, Feature } from "../../src/entitlement/catalog.ts";
+import { brandAs, type FeatureKey, type Instant } from "../../src/words/brand.ts";
+import type { Action, AskedQuantity, Moment } from "./actions.ts";
+import { chooseDefault, featureAt, firstCatalog, planAt, poolAt, publish } from "./catalog-spec.ts";
+import { burnList, type Customer, copyOf, newCustomer } from "./customer.ts";
+import type { History, Wait } from "./history.ts";
+import { ask, noticed } from "./model.ts";
+import { nextMoment, passTime } from "./pass-time.ts";
+import { isRefusal, type Request } from "./request.ts";
+
+/** A history with every moment and quantity spelled out, as the model sees them. */
+export type Script = {
+  start: Instant;
+  isKnown: boolean;
+  firstCatalog: Catalog;
+  steps: readonly ScriptStep[];
+};
+
+/** `catalog` is the one in force; a step that only edits it asks nothing. */
+export type ScriptStep = {
+  clock: Instant;
+  catalog: Catalog;
+  act:
+    | { kind: "ask"; request: Request; isCheck: boolean }
+    | { kind: "block"; isBlocked: boolean }
+    | { kind: "edit" }
+    | { kind: "notice" };
+};
+
+const QUANTITY_MAX = 1_000_000;
+const DAY_MS = 86_400_000;
+/** No history is longer: the model walks every day of it. */
+const SPAN_MS = 800 * DAY_MS;
+
+export function scriptOf(history: History): Script {
+  const start = brandAs<Instant>(history.start);
+  const first = firstCatalog(history.catalog, start);
+  const steps: ScriptStep[] = [];
+  let catalog = first;
+  let clock = start;
+  let customer = history.isKnown ? newCustomer(start) : null;
+  for (const { wait, action } of history.steps) {
+    clock = moved(wait, { catalog, customer, clock, start });
+    if (action.kind === "publish")
+      catalog = publish(catalog, { ...action, plan: action.plan % catalog.plans.size }, clock);
+    if (action.kind === "default") catalog = chooseDefault(catalog, action.plan, clock);
+    for (const act of actsOf(action, { catalog, customer, clock, start })) {
+      steps.push({ clock, catalog, act });
+      if (act.kind === "block" && customer !== null) customer.isBlocked = act.isBlocked;
+      if (act.kind === "notice") customer = noticed(catalog, customer, clock);
+      if (act.kind !== "ask" || act.isCheck) continue;
+      const asked = ask(catalog, customer, act.request, clock);
+      if (!isRefusal(asked.answer)) customer = asked.customer;
+    }
+  }
+  return { start, isKnown: history.isKnown, firstCatalog: first, steps };
+}
+
+type Scene = { catalog: Catalog; customer: Customer | null; clock: Instant; start: Instant };
+
+function moved(wait: Wait, { catalog, customer, clock, start }: Scene): Instant {
+  switch (wait.kind) {
+    case "pass":
+      return brandAs<Instant>(Math.min(clock + wait.ms, Math.max(clock, start + SPAN_MS)));
+    case "back":
+      return brandAs<Instant>(clock - wait.ms);
+    case "due": {
+      if (customer === null) return clock;
+      const ahead = copyOf(customer);
+      passTime(catalog, ahead, Math.max(clock, ahead.now));
+      for (let i = 0; i <= wait.nth; i++) {
+        const next = nextMoment(catalog, ahead);
+        if (next === null || next > start + SPAN_MS) break;
+        passTime(catalog, ahead, next);
+      }
+      return brandAs<Instant>(Math.max(clock, ahead.now - wait.msBefore));
+    }
+  }
+}
+
+function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
+  const { catalog, customer } = scene;
+  const asks = (request: Request): ScriptStep["act"][] => [{ kind: "ask", request, isCheck: false }];
+  switch (action.kind) {
+    case "publish":
+    case "default":
+      return [{ kind: "edit" }];
+    case "block":
+    case "unblock":
+      return [{ kind: "block", isBlocked: action.kind === "block" }];
+    case "check":
+    case "consume": {
+      const feature = featureAt(catalog, action.feature);
+      const quantity = quantityOf(action.quantity, feature, scene);
+      return [
+        { kind: "ask", request: { kind: "decide", feature, quantity }, isCheck: action.kind === "check" },
+      ];
+    }
+    case "assign": {
+      const endsAt = action.endsAt.kind === "not_said" ? undefined : instantOf(action.endsAt, scene);
+      const anchor = instantOf(action.anchor, scene);
+      return asks({ kind: "assign", plan: planAt(catalog, action.plan), anchor, endsAt });
+    }
+    case "end":
+      return asks({ kind: "end" });
+    case "add":
+      return Array.from({ length: action.times }, (_, i) => asks(addition(action, scene, i))).flat();
+    case "revoke": {
+      const count = action.named === "addition" ? (customer?.additions.length ?? 0) : openNow(scene).length;
+      if (count === 0) return [];
+      // Whoever names a grant has seen it: what is due was written before.
+      return [
+        { kind: "notice" },
+        ...asks({ kind: "revoke", named: { by: action.named, index: action.nth % count } }),
+      ];
+    }
+    case "reverse": {
+      const count = customer?.consumes.length ?? 0;
+      if (count === 0) return [];
+      return asks({ kind: "reverse", consume: action.nth % count, quantity: action.quantity });
+    }
+  }
+}
+
+/** Those of one action have different expiries, so that they do not merge. */
+function addition(action: Extract<Action, { kind: "add" }>, scene: Scene, index: number): Request {
+  const { source, credits, times } = action;
+  const expiresAt =
+    times === 1 ? instantOf(action.expiresAt, scene) : brandAs<Instant>(scene.clock + (index + 1) * DAY_MS);
+  return { kind: "add", pool: poolAt(scene.catalog, action.pool), source, credits, expiresAt };
+}
+
+function instantOf(moment: Moment, { clock, start }: Scene): Instant | null {
+  if (moment.kind === "none") return null;
+  const from = { from_now: clock, from_start: start, at: 0 }[moment.kind];
+  return brandAs<Instant>(from + moment.ms);
+}
+
+function openNow({ catalog, customer, clock }: Scene): unknown[] {
+  const ahead = noticed(catalog, customer, clock);
+  return ahead === null ? [] : burnList(ahead);
+}
+
+function quantityOf(asked: AskedQuantity, feature: FeatureKey, { catalog, customer, clock }: Scene): number {
+  if (asked.kind === "of") return asked.quantity;
+  const { answer } = ask(catalog, customer, { kind: "decide", feature, quantity: 1 }, clock);
+  if (answer.kind !== "decided" || answer.before === null) return 1;
+  const { balance, limit } = answer.before;
+  const version = answer.planVersion === null ? undefined : catalog.versions.get(answer.planVersion);
+  const { id, cost } = getFeature(catalog, feature);
+  const available =
+    asked.kind === "drain"
+      ? affordable(version?.features.get(id)?.cost ?? cost, balance)
+      : (limit?.remaining ?? 1);
+  return Math.min(QUANTITY_MAX, Math.max(1, available + asked.more));
+}
+
+/** The most that a balance pays for. */
+function affordable({ credits, per }: Cost, balance: number): number {
+  return credits === 0 ? 1 : Number((BigInt(balance) * BigInt(per)) / BigInt(credits));
+}
+
+function getFeature(catalog: Catalog, key: FeatureKey): Feature {
+  const feature = catalog.features.get(key);
+  if (feature === undefined) throw new Error("only features that are there are asked for");
+  return feature;
+}

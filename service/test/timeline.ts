@@ -1,0 +1,109 @@
+import { addCredits } from "../src/entitlement/add-credits.ts";
+import { type AssignmentRequest, assignPlan, endPlan } from "../src/entitlement/assign-plan.ts";
+import type { Catalog } from "../src/entitlement/catalog.ts";
+import { type Decision, decide } from "../src/entitlement/decide.ts";
+import type { AssignmentChange, Change, Entry, NewGrant } from "../src/entitlement/entry.ts";
+import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
+import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
+import { balanceOf, newWallet, type Wallet } from "../src/entitlement/wallet.ts";
+import { brandAs, type FeatureKey, type Instant } from "../src/words/brand.ts";
+import { at, CREDITS, LONG_AGO, planId } from "./catalog.ts";
+
+/** One customer's life, told in dates: what a database would keep of it, in memory. */
+export class Timeline {
+  catalog: Catalog;
+  wallet: Wallet = newWallet(LONG_AGO);
+  readonly entries: Entry[] = [];
+  readonly assignments: AssignmentChange[] = [];
+  readonly #grants: NewGrant[] = [];
+  readonly #revoked = new Set<number>();
+
+  constructor(catalog: Catalog) {
+    this.catalog = catalog;
+  }
+
+  get balance(): number {
+    return balanceOf(this.wallet, CREDITS);
+  }
+
+  assign(when: string, plan: string, options: Partial<Omit<AssignmentRequest, "plan">> = {}): string {
+    const request = { plan: planId(this.catalog, plan), anchor: null, endsAt: undefined, ...options };
+    const outcome = assignPlan(this.catalog, this.wallet, request, at(when));
+    if (outcome.kind !== "ends_in_the_past") this.#keep(outcome.change);
+    return outcome.kind;
+  }
+
+  end(when: string): void {
+    this.#keep(endPlan(this.catalog, this.wallet, at(when)).change);
+  }
+
+  consume(when: string, feature: string, quantity = 1): Extract<Decision, { kind: "decided" }> {
+    const decision = this.check(when, feature, quantity);
+    this.#keep(decision.change);
+    return decision;
+  }
+
+  check(when: string, feature: string, quantity = 1): Extract<Decision, { kind: "decided" }> {
+    const question = { feature: brandAs<FeatureKey>(feature), quantity };
+    const decision = decide(this.catalog, this.wallet, question, at(when));
+    if (decision.kind !== "decided") throw new Error(`no feature ${feature}`);
+    return decision;
+  }
+
+  topUp(
+    when: string,
+    credits: number,
+    options: { kind?: "purchase" | "manual"; expiresAt?: Instant } = {},
+  ): string {
+    const { kind = "purchase", expiresAt = null } = options;
+    const outcome = addCredits(
+      this.catalog,
+      this.wallet,
+      { pool: CREDITS, kind, credits, expiresAt },
+      at(when),
+    );
+    if (outcome.kind === "added") this.#keep(outcome.change);
+    return outcome.kind;
+  }
+
+  revoke(when: string, number: number): number {
+    const facts = this.#facts();
+    const grant = facts.find((other) => other.number === number);
+    if (grant === undefined) throw new Error(`no grant ${number}`);
+    const slot = facts.filter((other) => other.slot === grant.slot);
+    const outcome = revokeGrant(this.catalog, this.wallet, { grant, slot }, at(when));
+    if (outcome.kind !== "revoked") return 0;
+    this.#keep(outcome.change);
+    this.#revoked.add(number);
+    return outcome.credits;
+  }
+
+  reverse(when: string, entry: Entry | null, quantity: number | null = null): ReversalOutcome {
+    if (entry?.usage == null) throw new Error("not a consume");
+    const { sequence, pool, parts, usage } = entry;
+    const reversedQuantity = this.entries
+      .filter((other) => other.usage?.reverses === sequence)
+      .reduce((sum, other) => sum + (other.usage?.quantity ?? 0), 0);
+    const consume = { sequence, pool, parts, ...usage, reversedQuantity };
+    const request = { consume, quantity, grants: this.#facts() };
+    const outcome = reverseConsume(this.catalog, this.wallet, request, at(when));
+    if (outcome.kind === "reversed") this.#keep(outcome.change);
+    return outcome;
+  }
+
+  #facts(): GrantFacts[] {
+    return this.#grants.map((grant) => ({
+      ...grant,
+      slot: grant.mergedInto ?? grant.number,
+      isRevoked: this.#revoked.has(grant.number),
+    }));
+  }
+
+  #keep(change: Change | null): void {
+    if (change === null) return;
+    this.wallet = change.wallet;
+    this.entries.push(...change.entries);
+    this.assignments.push(...change.assignments);
+    this.#grants.push(...change.grants);
+  }
+}

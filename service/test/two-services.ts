@@ -1,0 +1,40 @@
+import { type Credits, setupCredits } from "./credits.ts";
+import { post, type Reply, startTestService } from "./harness.ts";
+
+export type TwoServices = Credits & {
+  readonly urls: readonly [string, string];
+  /** Consumes through the one or the other process, by turns. */
+  consumeAt(turn: number, body: object): Promise<Reply>;
+  /** Renders once for "ada" under a key of its own, or whatever else is said. */
+  renderAt(turn: number, change?: object): Promise<Reply>;
+};
+
+/** Two services on one database: what one of them decides, the other must know. */
+export async function setupTwo(overrides: Record<string, string> = {}): Promise<TwoServices> {
+  const credits = await setupCredits(overrides);
+  const { database, project, service } = credits;
+  const urls = [service.url, (await startTestService(database, overrides)).url] as const;
+  let count = 0;
+  const consumeAt = (turn: number, body: object): Promise<Reply> =>
+    post(`${urls[turn % 2]}/v1/consume`, project.test.key.secret, body);
+  return {
+    ...credits,
+    urls,
+    consumeAt,
+    renderAt: (turn, change = {}) => {
+      const idempotencyKey = `render-${count++}`;
+      return consumeAt(turn, { customerId: "ada", feature: "image.render", idempotencyKey, ...change });
+    },
+  };
+}
+
+export function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+/** How many said yes; whoever did not answer at all fails here. */
+export function countAllowed(replies: readonly Reply[]): number {
+  const failed = replies.filter(({ status }) => status !== 200).map(({ status, text }) => ({ status, text }));
+  if (failed.length > 0) throw new Error(`${failed.length} were not answered: ${failed[0]?.text}`);
+  return replies.filter(({ body }) => body["allowed"] === true).length;
+}
