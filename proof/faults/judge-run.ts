@@ -4,17 +4,19 @@ import { checkRestarts } from "./check/check-restarts.ts";
 import type { Stored } from "./check/stored.ts";
 import { reachVerdict, type Verdict, type Violation } from "./check/violation.ts";
 import type { Call } from "./history/call.ts";
+import type { ManageCall } from "./history/manage-call.ts";
 import type { Outage } from "./inject/kill-postgres.ts";
 import type { Restart } from "./inject/kill-service.ts";
 
 /** All that a run has left behind. */
 export type Evidence = {
   readonly calls: readonly Call[];
+  readonly manageCalls: readonly ManageCall[];
   readonly stored: Stored | null;
   readonly restarts: readonly Restart[];
   readonly outages: readonly Outage[];
   readonly retried: number;
-  /** How the service ended, if it did without being killed. */
+  /** How a service ended, if it did without being killed. */
   readonly death: string | null;
   /** What could not be done or looked at. */
   readonly doubts: readonly string[];
@@ -25,6 +27,8 @@ export type FaultsReport = {
   readonly violations: readonly Violation[];
   readonly doubts: readonly string[];
   readonly calls: readonly Call[];
+  readonly manageCalls: readonly ManageCall[];
+  readonly stored: Stored | null;
   readonly serviceKills: number;
   readonly postgresKills: number;
   readonly retried: number;
@@ -34,13 +38,13 @@ export type FaultsReport = {
 };
 
 export function judgeRun(evidence: Evidence): FaultsReport {
-  const { calls, restarts, death } = evidence;
-  const history = checkHistory(calls, evidence.stored);
+  const { calls, manageCalls, restarts, death } = evidence;
+  const history = checkHistory({ calls, manageCalls }, evidence.stored);
   const outages = checkOutages(calls, evidence.outages);
   const { violations: slowRestarts, restartMs } = checkRestarts(calls, restarts);
   // A death explains most of what follows from it, so it comes first.
   const deaths: Violation[] =
-    death === null ? [] : [{ invariant: "I8", text: `the service ended by itself: ${death}` }];
+    death === null ? [] : [{ invariant: "I8", text: `a service ended by itself: ${death}` }];
   const violations = [...deaths, ...history.violations, ...outages.violations, ...slowRestarts];
   const doubts = [...evidence.doubts, ...history.doubts];
   return {
@@ -48,6 +52,8 @@ export function judgeRun(evidence: Evidence): FaultsReport {
     violations,
     doubts,
     calls,
+    manageCalls,
+    stored: evidence.stored,
     serviceKills: restarts.length,
     postgresKills: evidence.outages.length,
     retried: evidence.retried,

@@ -5,12 +5,13 @@ import { CleanUp } from "./machines/clean-up.ts";
 import { runFaults } from "./run-faults.ts";
 import { describeReport, EXIT_CODE, toJson } from "./summary.ts";
 
-const HELP = `Kills the service and its database under load, and checks that nothing acknowledged is lost or doubled.
+const HELP = `Kills two services and their database under load, and checks that nothing acknowledged is lost or doubled, and that
+every wallet is the sum of its ledger.
 
 Usage: node proof/faults/main.ts [options]      (Linux only)
 
-  --service-kills N     kill -9 of the service (50)
-  --postgres-kills N    kill -9 of PostgreSQL, postmaster and backends (20)
+  --service-kills N     kill -9 of one of the two services, in turn (100)
+  --postgres-kills N    kill -9 of PostgreSQL, postmaster and backends (30)
   --json                end with one line of JSON
 
 Exit code 0: pass, 1: fail, 2: unknown, when not everything could be looked at. Unless it passes, the clients'
@@ -22,8 +23,8 @@ const TIME_MAX_MS = { base: 120_000, serviceKill: 15_000, postgresKill: 45_000 }
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      "service-kills": { type: "string", default: "50" },
-      "postgres-kills": { type: "string", default: "20" },
+      "service-kills": { type: "string", default: "100" },
+      "postgres-kills": { type: "string", default: "30" },
       json: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },

@@ -10,6 +10,7 @@ import { prepareDatabase } from "./machines/prepare-database.ts";
 import { readStored } from "./machines/read-stored.ts";
 import { ServiceProcess } from "./machines/service-process.ts";
 import { steadyPort } from "./machines/steady-port.ts";
+import { Operator } from "./operator/operator.ts";
 import { isTrueWithin } from "./pause.ts";
 
 export type FaultsOptions = {
@@ -20,6 +21,8 @@ export type FaultsOptions = {
   readonly say: (line: string) => void;
 };
 
+/** Two, so that the same rows are wanted by processes that know nothing of each other. */
+const SERVICES = ["a", "b"];
 const FIRST_ANSWER_WITHIN_MS = 30_000;
 
 /** The whole run: load, faults, healing, and the judgement. Throws when it cannot be carried out. */
@@ -28,41 +31,56 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const doubts: string[] = [];
   const postgres = await PostgresServer.create(cleanUp);
   await postgres.start();
-  const { ownerUrl, serviceUrl, secret } = await prepareDatabase(postgres);
-  const target = { port: await steadyPort(), secret };
-  const service = new ServiceProcess({
-    databaseUrl: serviceUrl,
-    port: target.port,
-    metricsPort: await steadyPort(),
-  });
-  service.start();
-
+  const installation = await prepareDatabase(postgres);
   const history = new History(options.historyFile);
+  const operator = new Operator(installation, history);
+  await operator.settle();
+
+  const machines = await Promise.all(
+    SERVICES.map(async (name) => ({ name, port: await steadyPort(), metricsPort: await steadyPort() })),
+  );
+  const services = machines.map(
+    (machine) => new ServiceProcess({ ...machine, databaseUrl: installation.serviceUrl }),
+  );
+  for (const service of services) service.start();
+  const target = { services: machines, secret: installation.secret };
   const load = new Load(target, history);
-  if (!(await isTrueWithin(FIRST_ANSWER_WITHIN_MS, () => history.hasOkStartedSince(0))))
-    throw new Error(`the service did not come to answer:\n${service.lastWords}`);
-  say(`killing the service ${options.serviceKills} times under load`);
-  const restarts = await killService(service, history, options.serviceKills);
+  const areUp = (): boolean => services.every(({ name }) => history.hasOkSince(0, name));
+  if (!(await isTrueWithin(FIRST_ANSWER_WITHIN_MS, areUp)))
+    throw new Error(`a service did not come to answer:\n${lastWordsOf(services)}`);
+  operator.start();
+  say(`killing one of ${services.length} services ${options.serviceKills} times under load`);
+  const restarts = await killService(services, history, options.serviceKills);
   say(`killing PostgreSQL ${options.postgresKills} times under load`);
-  const outages = await killPostgres(postgres, service, history, options.postgresKills);
+  const outages = await killPostgres(postgres, services, history, options.postgresKills);
   await load.stop();
+  await operator.stop();
   if (restarts.length < options.serviceKills || outages.length < options.postgresKills)
     doubts.push("not all faults were injected");
 
   say("healed: retrying half of what is not definite, and reading the database");
   let retried = 0;
-  let death: string | null = null;
-  if (service.isAlive) {
+  const dead = services.filter(({ isAlive }) => !isAlive);
+  if (dead.length === 0) {
     const settled = await settleUnknown(target, history);
     retried = settled.retried;
     if (settled.unsettled > 0) doubts.push(`${settled.unsettled} retries came to nothing definite`);
-    if (!(await service.stop())) doubts.push("the service did not stop when it was asked to");
-  } else death = service.lastWords;
-  const stored = await readStored(ownerUrl).catch((error: Error) => {
+  }
+  for (const service of services) {
+    if (service.isAlive && !(await service.stop()))
+      doubts.push(`service ${service.name} did not stop when it was asked to`);
+  }
+  const stored = await readStored(installation.ownerUrl).catch((error: Error) => {
     doubts.push(`reading failed: ${error.message}`);
     return null;
   });
   await history.close();
   if (history.openCalls > 0) doubts.push(`${history.openCalls} calls have no end`);
-  return judgeRun({ calls: history.calls, stored, restarts, outages, retried, death, doubts });
+  const { calls, manageCalls } = history;
+  const death = dead.length === 0 ? null : lastWordsOf(dead);
+  return judgeRun({ calls, manageCalls, stored, restarts, outages, retried, death, doubts });
+}
+
+function lastWordsOf(services: readonly ServiceProcess[]): string {
+  return services.map(({ name, lastWords }) => `${name}: ${lastWords}`).join("\n");
 }

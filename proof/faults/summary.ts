@@ -1,3 +1,5 @@
+import type { HistoryReport } from "./check/check-history.ts";
+import type { SubjectKind } from "./check/subjects.ts";
 import type { Verdict } from "./check/violation.ts";
 import type { FaultsReport } from "./judge-run.ts";
 
@@ -7,15 +9,19 @@ const SHOWN_MAX = 5;
 /** For a person: what was done, what was seen, and what is wrong. */
 export function describeReport(report: FaultsReport): string {
   const { history, outages, calls } = report;
-  const stored = history.stored ?? "not read";
   const lines = [
     "",
-    `service killed      ${report.serviceKills} times; first 200 after a start: ${spread(report.restartMs)}`,
+    `services killed     ${report.serviceKills} times; first 200 after a start: ${spread(report.restartMs)}`,
     `PostgreSQL killed   ${report.postgresKills} times; first 200 after it accepts: ${spread(outages.recoveryMs)}`,
     `while it was down   slowest reply ${ms(outages.replyMsMax)}; last refusal ${ms(outages.lastRefusalMsMax)} after it accepts`,
     `calls               ${calls.length}: ${countByOutcome(report).join(", ")}`,
     `retried             ${report.retried} keyed requests without a definite outcome`,
-    `requests            ${history.acknowledged} acknowledged ≤ ${stored} stored ≤ ${history.acknowledged + history.unknown} with the ${history.unknown} unknown`,
+    `managed             ${countManaged(report).join(", ")}`,
+    `events              ${bounded(history.counts.event)}`,
+    `charges             ${bounded(history.counts.charge)}`,
+    `denials             ${bounded(history.counts.denial)}`,
+    `                    ${countNames((report.stored?.denials ?? []).map(({ reason }) => reason)).join(", ")}`,
+    `ledger              ${countNames((report.stored?.ledger ?? []).map(({ kind }) => kind)).join(", ")}`,
     "",
     ...listViolations(report),
     ...report.doubts.map((doubt) => `DOUBT ${doubt}`),
@@ -27,14 +33,22 @@ export function describeReport(report: FaultsReport): string {
 /** For a machine, on one line. */
 export function toJson(report: FaultsReport): string {
   const { history, outages } = report;
+  const { event, charge, denial } = history.counts;
   return JSON.stringify({
     verdict: report.verdict,
     service_kills: report.serviceKills,
     postgres_kills: report.postgresKills,
     calls: report.calls.length,
-    acknowledged: history.acknowledged,
-    unknown: history.unknown,
-    stored: history.stored,
+    acknowledged: event.acknowledged,
+    unknown: event.unknown,
+    stored: event.stored,
+    consumes_acknowledged: charge.acknowledged,
+    consumes_unknown: charge.unknown,
+    consumes_stored: charge.stored,
+    denials_acknowledged: denial.acknowledged,
+    denials_stored: denial.stored,
+    checks: report.calls.filter(({ request }) => request.endpoint === "check").length,
+    managed: report.manageCalls.length,
     retried: report.retried,
     max_reply_ms_while_down: Math.round(outages.replyMsMax),
     recovery_ms_max: roundedMax(outages.recoveryMs),
@@ -65,13 +79,30 @@ function listViolations({ violations }: FaultsReport): string[] {
   ]);
 }
 
+function bounded({ acknowledged, unknown, stored }: HistoryReport["counts"][SubjectKind]): string {
+  return `${acknowledged} acknowledged ≤ ${stored ?? "not read"} stored ≤ ${acknowledged + unknown} with the ${unknown} unknown`;
+}
+
 function countByOutcome({ calls }: FaultsReport): string[] {
+  return countNames(
+    calls.map(({ outcome }) =>
+      outcome.kind === "ok" ? "200" : outcome.kind === "fail" ? String(outcome.status) : outcome.reason,
+    ),
+  );
+}
+
+function countManaged({ manageCalls }: FaultsReport): string[] {
+  return countNames(
+    manageCalls.map(({ request, outcome }) => {
+      const isDone = outcome.kind === "done" || outcome.kind === "reversed";
+      return `${request.operation}${isDone ? "" : ` ${outcome.kind}`}`;
+    }),
+  );
+}
+
+function countNames(names: readonly string[]): string[] {
   const counts = new Map<string, number>();
-  for (const { outcome } of calls) {
-    const name =
-      outcome.kind === "ok" ? "200" : outcome.kind === "fail" ? String(outcome.status) : outcome.reason;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a).map(([name, count]) => `${count} ${name}`);
 }
 

@@ -1,45 +1,62 @@
-import { type Call, isAcknowledged, isUnknown } from "../history/call.ts";
-import type { StoredEvent } from "./stored.ts";
+import type { Call, ClientRequest } from "../history/call.ts";
+import { boundsOf } from "./bounds.ts";
+import type { Subject, SubjectKind } from "./subjects.ts";
 import type { Violation } from "./violation.ts";
 
+const KINDS = ["event", "charge", "denial"] as const satisfies readonly SubjectKind[];
+
 /** I3, request by request: acknowledged ≤ stored ≤ acknowledged + unknown, and nothing that was never sent. */
-export function checkCounts(calls: readonly Call[], events: readonly StoredEvent[]): Violation[] {
-  const violations: Violation[] = [];
-  const eventsOf = Map.groupBy(events, ({ marker }) => marker);
+export function checkCounts(calls: readonly Call[], subjects: readonly Subject[]): Violation[] {
+  const subjectsOf = Map.groupBy(subjects, ({ marker }) => marker);
   const callsOf = Map.groupBy(calls, ({ request }) => request.marker);
-  for (const [marker, sent] of callsOf) {
-    const { min, max } = boundsOf(sent);
-    const count = eventsOf.get(marker)?.length ?? 0;
-    if (count >= min && count <= max) continue;
-    const text = `${marker} is stored ${count} times, where ${min} to ${max} are right: ${explain(sent)}`;
-    violations.push({ invariant: "I3", text });
-  }
-  for (const [marker, rows] of eventsOf) {
-    if (marker !== null && callsOf.has(marker)) continue;
-    const text = `${marker ?? "no marker"} was never sent, and is stored as ${rows.map(({ id }) => id).join(", ")}`;
-    violations.push({ invariant: "I3", text });
-  }
-  return violations;
+  return [
+    ...[...callsOf].flatMap(([marker, sent]) => checkRequest(sent, subjectsOf.get(marker) ?? [])),
+    ...[...subjectsOf].flatMap(([marker, rows]): Violation[] => {
+      if (marker !== null && callsOf.has(marker)) return [];
+      const named = rows.map(({ kind, id }) => `${kind} ${id}`).join(", ");
+      return [
+        { invariant: "I3", text: `${marker ?? "no marker"} was never sent, and is stored as ${named}` },
+      ];
+    }),
+  ];
 }
 
-/** Over the whole history: how many events must be stored, and how many more may be. */
-export function countBounds(calls: readonly Call[]): { acknowledged: number; unknown: number } {
-  let acknowledged = 0;
-  let unknown = 0;
+export type Counts = { readonly acknowledged: number; readonly unknown: number };
+
+/** Over the whole history: how many of each kind must be stored, and how many more may be. */
+export function countBounds(calls: readonly Call[]): Readonly<Record<SubjectKind, Counts>> {
+  const counts = {
+    event: { acknowledged: 0, unknown: 0 },
+    charge: { acknowledged: 0, unknown: 0 },
+    denial: { acknowledged: 0, unknown: 0 },
+  };
   for (const sent of Map.groupBy(calls, ({ request }) => request.marker).values()) {
-    const { min, max } = boundsOf(sent);
-    acknowledged += min;
-    unknown += max - min;
+    const bounds = boundsOf(sent);
+    for (const kind of KINDS) {
+      counts[kind].acknowledged += bounds[kind].min;
+      counts[kind].unknown += bounds[kind].max - bounds[kind].min;
+    }
   }
-  return { acknowledged, unknown };
+  return counts;
 }
 
-/** For all calls of one request. Under a key any number of them makes one event; without, each makes its own. */
-function boundsOf(sent: readonly Call[]): { min: number; max: number } {
-  const min = sent.filter(isAcknowledged).length;
-  const max = min + sent.filter(isUnknown).length;
-  const isKeyed = sent.some(({ request }) => request.key !== null);
-  return isKeyed ? { min: Math.min(min, 1), max: Math.min(max, 1) } : { min, max };
+function checkRequest(sent: readonly Call[], rows: readonly Subject[]): Violation[] {
+  const [first] = sent;
+  if (first === undefined) return [];
+  const bounds = boundsOf(sent);
+  return KINDS.flatMap((kind): Violation[] => {
+    const { min, max } = bounds[kind];
+    const count = rows.filter((row) => row.kind === kind).length;
+    if (count >= min && count <= max) return [];
+    const text = `${first.request.marker} is stored ${count} times as ${kind}, where ${min} to ${max} are right: ${explain(sent)}`;
+    return [{ invariant: invariantOf(first.request, kind), text }];
+  });
+}
+
+/** An event must move no credits, and a check must change nothing at all: both have a number of their own. */
+function invariantOf({ endpoint }: ClientRequest, kind: SubjectKind): Violation["invariant"] {
+  if (endpoint === "check") return "I7";
+  return endpoint === "events" && kind === "charge" ? "I6" : "I3";
 }
 
 function explain(sent: readonly Call[]): string {

@@ -1,25 +1,26 @@
 import { expect, test } from "vitest";
 import type { Call, CallOutcome } from "../history/call.ts";
 import { checkOutages } from "./check-outages.ts";
-import { callOf, okOf, RESET, REUSED, requestOf, UNAVAILABLE } from "./honest-run.ts";
+import { callOf, RESET, reused, UNAVAILABLE } from "./honest/calls.ts";
+import { eventOf, okEvent } from "./honest/events.ts";
 
 const OUTAGE = { killedAtMs: 1_000, deadAtMs: 1_010, restartedAtMs: 2_000, acceptedAtMs: 2_500 };
 
 const at = (startMs: number, endMs: number, outcome: CallOutcome): Call => ({
-  ...callOf(requestOf(`at-${startMs}`, null), outcome, startMs),
+  ...callOf(eventOf(`at-${startMs}`, null), outcome, startMs),
   endMs,
 });
 
 const HONEST: readonly Call[] = [
-  at(900, 905, okOf(1)),
+  at(900, 905, okEvent(1)),
   // Committed just before the kill.
-  at(995, 1_020, okOf(2)),
+  at(995, 1_020, okEvent(2)),
   at(996, 1_700, UNAVAILABLE),
   at(1_100, 1_101, UNAVAILABLE),
   at(2_550, 2_551, UNAVAILABLE),
-  at(2_560, 2_700, okOf(3)),
+  at(2_560, 2_700, okEvent(3)),
   at(2_600, 2_800, UNAVAILABLE),
-  at(2_900, 2_905, okOf(4)),
+  at(2_900, 2_905, okEvent(4)),
 ];
 
 test("an outage is measured by its slowest reply, its first 200 and its last refusal", () => {
@@ -33,15 +34,19 @@ test("an outage is measured by its slowest reply, its first 200 and its last ref
 
 test("a refusal that the next kill explains is not counted as slow recovery", () => {
   const next = { killedAtMs: 9_000, deadAtMs: 9_010, restartedAtMs: 9_100, acceptedAtMs: 9_200 };
-  const calls = [...HONEST, at(8_999, 9_500, UNAVAILABLE), at(9_600, 9_610, okOf(5))];
+  const calls = [...HONEST, at(8_999, 9_500, UNAVAILABLE), at(9_600, 9_610, okEvent(5))];
   expect(checkOutages(calls, [OUTAGE, next])).toMatchObject({ violations: [], lastRefusalMsMax: 300 });
 });
 
 test.each([
   { bug: "a reply takes a second", call: at(1_200, 2_200, UNAVAILABLE), invariant: "replies" },
   { bug: "a call gets no answer", call: at(1_200, 1_300, RESET), invariant: "replies" },
-  { bug: "an acknowledgement without a database", call: at(1_200, 1_201, okOf(9)), invariant: "replies" },
-  { bug: "a refusal that needs the database", call: at(1_200, 1_201, REUSED), invariant: "replies" },
+  { bug: "an acknowledgement without a database", call: at(1_200, 1_201, okEvent(9)), invariant: "replies" },
+  {
+    bug: "a refusal that needs the database",
+    call: at(1_200, 1_201, reused("payload")),
+    invariant: "replies",
+  },
   { bug: "a call is still refused long after", call: at(5_000, 5_001, UNAVAILABLE), invariant: "I8" },
 ])("$bug: caught", ({ call, invariant }) => {
   const { violations } = checkOutages([...HONEST, call], [OUTAGE]);
@@ -49,11 +54,11 @@ test.each([
 });
 
 test("a service that never comes back is caught", () => {
-  const { violations } = checkOutages([at(900, 905, okOf(1)), at(1_100, 1_101, UNAVAILABLE)], [OUTAGE]);
+  const { violations } = checkOutages([at(900, 905, okEvent(1)), at(1_100, 1_101, UNAVAILABLE)], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual(["I8"]);
 });
 
 test("a service that comes back late is caught", () => {
-  const { violations } = checkOutages([at(900, 905, okOf(1)), at(6_000, 6_005, okOf(2))], [OUTAGE]);
+  const { violations } = checkOutages([at(900, 905, okEvent(1)), at(6_000, 6_005, okEvent(2))], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual(["I8"]);
 });

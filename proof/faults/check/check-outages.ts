@@ -67,7 +67,11 @@ function judgeOutage(
 }
 
 /** When the first 200 came to a call that began after the server was dead: only a new server can have stored it. */
-export function findBackAt(calls: readonly Call[], sinceMs: number, untilMs: number): number | null {
+export function findBackAt(
+  calls: readonly Call[],
+  sinceMs: number,
+  untilMs = Number.POSITIVE_INFINITY,
+): number | null {
   let backAtMs: number | null = null;
   for (const { startMs, endMs, outcome } of calls) {
     if (outcome.kind !== "ok" || startMs < sinceMs || startMs >= untilMs) continue;

@@ -1,31 +1,51 @@
 import { expect, test } from "vitest";
+import type { Call, CallOutcome } from "../history/call.ts";
 import { checkRestarts } from "./check-restarts.ts";
-import { callOf, okOf, RESET, requestOf } from "./honest-run.ts";
+import { callOf, RESET } from "./honest/calls.ts";
+import { eventOf, okEvent } from "./honest/events.ts";
 
-const plain = requestOf("plain", null);
+const at = (startMs: number, outcome: CallOutcome, service = "a"): Call => ({
+  ...callOf(eventOf("plain", null), outcome, startMs),
+  service,
+});
 const RESTARTS = [
-  { killedAtMs: 1_000, startedAtMs: 1_010 },
-  { killedAtMs: 3_000, startedAtMs: 3_010 },
+  { service: "a", killedAtMs: 1_000, startedAtMs: 1_010 },
+  { service: "b", killedAtMs: 2_200, startedAtMs: 2_210 },
+  { service: "a", killedAtMs: 3_000, startedAtMs: 3_010 },
+];
+const HONEST: readonly Call[] = [
+  at(500, RESET),
+  at(900, okEvent(1)),
+  at(900, okEvent(1), "b"),
+  at(999, RESET),
+  at(1_200, okEvent(1), "b"),
+  at(2_000, okEvent(2)),
+  at(2_205, RESET, "b"),
+  at(2_500, okEvent(3)),
+  at(2_600, okEvent(3), "b"),
+  at(3_500, okEvent(4)),
 ];
 
-test("a restart is measured from the new start to the first 200", () => {
-  const calls = [
-    callOf(plain, okOf(1), 900),
-    callOf(plain, RESET, 999),
-    callOf(plain, okOf(2), 2_000),
-    callOf(plain, okOf(3), 2_500),
-    callOf(plain, okOf(4), 3_500),
-  ];
-  expect(checkRestarts(calls, RESTARTS)).toEqual({ violations: [], restartMs: [995, 495] });
+test("a restart is measured from the new start to the first 200 of that very process", () => {
+  expect(checkRestarts(HONEST, RESTARTS)).toEqual({ violations: [], restartMs: [995, 495, 395] });
 });
 
 test("a restart after which nothing is answered is caught, also when the next one is", () => {
-  const { violations, restartMs } = checkRestarts([callOf(plain, okOf(1), 3_500)], RESTARTS);
+  const calls = HONEST.filter(({ startMs }) => startMs !== 2_000 && startMs !== 2_500);
+  const { violations, restartMs } = checkRestarts(calls, RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["I8"]);
-  expect(restartMs).toEqual([495]);
+  expect(restartMs).toEqual([495, 395]);
 });
 
 test("a restart that takes too long is caught", () => {
-  const { violations } = checkRestarts([callOf(plain, okOf(1), 20_000)], RESTARTS.slice(1));
+  const { violations } = checkRestarts([at(900, okEvent(1)), at(20_000, okEvent(1))], RESTARTS.slice(2));
   expect(violations.map(({ invariant }) => invariant)).toEqual(["I8"]);
+});
+
+test.each([
+  { bug: "a process breaks a connection without having been killed", startMs: 2_700, service: "a" },
+  { bug: "a process goes down with another one", startMs: 1_005, service: "b" },
+])("$bug: caught", ({ startMs, service }) => {
+  const { violations } = checkRestarts([...HONEST, at(startMs, RESET, service)], RESTARTS);
+  expect(violations.map(({ invariant }) => invariant)).toEqual(["replies"]);
 });

@@ -1,3 +1,17 @@
+/** All rows of the tables a run touches, as of one snapshot. Times are milliseconds since 1970. */
+export type Stored = {
+  readonly events: readonly StoredEvent[];
+  readonly keys: readonly StoredKey[];
+  readonly customers: readonly StoredCustomer[];
+  readonly wallets: readonly StoredWallet[];
+  readonly grants: readonly StoredGrant[];
+  readonly ledger: readonly StoredEntry[];
+  readonly denials: readonly StoredDenial[];
+  readonly features: readonly StoredName[];
+  readonly plans: readonly StoredName[];
+  readonly planVersions: readonly { readonly id: number; readonly plan: number }[];
+};
+
 export type StoredEvent = {
   readonly id: string;
   /** From the metadata; null on a row that no client of ours sent. */
@@ -9,7 +23,72 @@ export type StoredEvent = {
   readonly featureId: number | null;
 };
 
-export type StoredKey = { readonly key: string; readonly subjectId: string };
+export type StoredKey = {
+  readonly key: string;
+  readonly keyHash: string;
+  readonly endpoint: number;
+  readonly subjectId: string;
+};
 
-/** All rows of the two tables, as of one snapshot. */
-export type Stored = { readonly events: readonly StoredEvent[]; readonly keys: readonly StoredKey[] };
+export type StoredCustomer = { readonly number: number; readonly customerId: string };
+
+/** `customer` is here and below the customer's number. */
+export type StoredWallet = {
+  readonly customer: number;
+  readonly sequence: number;
+  readonly balance: number;
+  readonly state: string;
+};
+
+export type StoredGrant = {
+  readonly customer: number;
+  readonly number: number;
+  readonly pool: number;
+  readonly kind: "allowance" | "purchase" | "manual" | "promotion";
+  readonly credits: number;
+  readonly expiresAtMs: number | null;
+  readonly mergedInto: number | null;
+  readonly isRevoked: boolean;
+  readonly reference: string | null;
+};
+
+export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
+
+export type StoredEntry = {
+  readonly customer: number;
+  readonly sequence: number;
+  readonly recordedAtMs: number;
+  readonly kind: EntryKind;
+  readonly pool: number;
+  readonly amount: number;
+  readonly balanceAfter: number;
+  /** `grant:amount,…` as it is stored. */
+  readonly parts: string;
+  /** The feature's key. */
+  readonly feature: string | null;
+  readonly quantity: number | null;
+  readonly planVersion: number | null;
+  readonly assignment: number | null;
+  readonly reverses: number | null;
+  readonly keyHash: string | null;
+  readonly marker: string | null;
+};
+
+export type StoredDenial = {
+  readonly id: string;
+  readonly customer: number;
+  /** The wallet's when it was decided. */
+  readonly sequence: number;
+  readonly reason: string;
+  readonly feature: string | null;
+  readonly quantity: number;
+  readonly creditsRequired: number;
+  readonly balance: number;
+  readonly limitQuantity: number | null;
+  readonly limitUsed: number | null;
+  readonly planVersion: number | null;
+  readonly keyHash: string;
+  readonly marker: string | null;
+};
+
+export type StoredName = { readonly id: number; readonly key: string };

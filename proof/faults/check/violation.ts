@@ -1,5 +1,5 @@
-/** `replies`: what the API promises of its replies beyond the invariants. */
-export type Invariant = "I2" | "I3" | "I6" | "I8" | "replies";
+/** As docs and proofs number them. `replies`: what the API promises of its replies beyond the invariants. */
+export type Invariant = "I1" | "I2" | "I3" | "I4" | "I5" | "I6" | "I7" | "I8" | "replies";
 
 export type Violation = { readonly invariant: Invariant; readonly text: string };
 

@@ -1,12 +1,14 @@
 import { createWriteStream, type WriteStream } from "node:fs";
 import type { Call } from "./call.ts";
+import type { ManageCall } from "./manage-call.ts";
 
-/** Everything the clients saw, in memory for the checker and as JSON lines for whoever has to explain a failure. */
+/** Everything that was seen, in memory for the checker and as JSON lines for whoever has to explain a failure. */
 export class History {
   readonly calls: Call[] = [];
+  readonly manageCalls: ManageCall[] = [];
   readonly #file: WriteStream;
+  readonly #latestOkStartMs = new Map<string, number>();
   #openCalls = 0;
-  #latestOkStartMs = Number.NEGATIVE_INFINITY;
 
   constructor(path: string) {
     this.#file = createWriteStream(path);
@@ -17,23 +19,33 @@ export class History {
     return this.#openCalls;
   }
 
-  hasOkStartedSince(ms: number): boolean {
-    return this.#latestOkStartMs >= ms;
+  /** Whether this process has given a 200 to a call that began since then. */
+  hasOkSince(ms: number, service: string): boolean {
+    return (this.#latestOkStartMs.get(service) ?? Number.NEGATIVE_INFINITY) >= ms;
   }
 
   async record(work: Promise<Call>): Promise<Call> {
-    this.#openCalls += 1;
-    const call = await work;
-    this.#openCalls -= 1;
+    const call = await this.#whole(work);
     this.calls.push(call);
-    if (call.outcome.kind === "ok") this.#latestOkStartMs = Math.max(this.#latestOkStartMs, call.startMs);
-    this.#file.write(`${toLine(call)}\n`);
+    const { service, startMs, outcome } = call;
+    if (outcome.kind === "ok" && !this.hasOkSince(startMs, service))
+      this.#latestOkStartMs.set(service, startMs);
+    const { client, request, fingerprint, endMs } = call;
+    this.#write({ client, service, ...request, fingerprint, startMs, endMs, outcome });
+    return call;
+  }
+
+  async recordManage(work: Promise<ManageCall>): Promise<ManageCall> {
+    const call = await this.#whole(work);
+    this.manageCalls.push(call);
+    const { request, startMs, endMs, outcome } = call;
+    this.#write({ client: "manage", ...request, startMs, endMs, outcome });
     return call;
   }
 
   /** Only for the reader of the file: the checker is given the faults apart. */
   noteFault(name: string, times: Readonly<Record<string, number>>): void {
-    this.#file.write(`${JSON.stringify({ fault: name, ...times })}\n`);
+    this.#write({ fault: name, ...times });
   }
 
   close(): Promise<void> {
@@ -42,8 +54,15 @@ export class History {
       this.#file.end(resolve);
     });
   }
-}
 
-function toLine({ client, request, fingerprint, startMs, endMs, outcome }: Call): string {
-  return JSON.stringify({ client, ...request, fingerprint, startMs, endMs, outcome });
+  async #whole<T>(work: Promise<T>): Promise<T> {
+    this.#openCalls += 1;
+    const done = await work;
+    this.#openCalls -= 1;
+    return done;
+  }
+
+  #write(line: object): void {
+    this.#file.write(`${JSON.stringify(line)}\n`);
+  }
 }

@@ -18,15 +18,15 @@ const DOWN_MS = { min: 50, max: 2_500 };
 const SHORT_EVERY = 3;
 const BACK_WITHIN_MS = 20_000;
 
-/** Kills and restarts the database under the service, which must live through it and come back by itself. */
+/** Kills and restarts the database under the processes, which must live through it and come back by themselves. */
 export async function killPostgres(
   postgres: PostgresServer,
-  service: ServiceProcess,
+  services: readonly ServiceProcess[],
   history: History,
   count: number,
 ): Promise<Outage[]> {
   const outages: Outage[] = [];
-  while (outages.length < count && service.isAlive) {
+  while (outages.length < count && services.every(({ isAlive }) => isAlive)) {
     await pause(integerBetween(LIFE_MS.min, LIFE_MS.max));
     const { killedAtMs } = await postgres.kill();
     const deadAtMs = performance.now();
@@ -36,7 +36,8 @@ export async function killPostgres(
     const outage = { killedAtMs, deadAtMs, restartedAtMs, acceptedAtMs };
     outages.push(outage);
     history.noteFault("postgres killed", outage);
-    if (!(await isTrueWithin(BACK_WITHIN_MS, () => history.hasOkStartedSince(deadAtMs)))) break;
+    const areBack = (): boolean => services.every(({ name }) => history.hasOkSince(deadAtMs, name));
+    if (!(await isTrueWithin(BACK_WITHIN_MS, areBack))) break;
   }
   return outages;
 }

@@ -1,11 +1,14 @@
 import { Agent } from "node:http";
 import { pickFrom } from "../chance.ts";
-import type { Call, EventRequest } from "../history/call.ts";
+import type { Call, ClientRequest } from "../history/call.ts";
 import type { History } from "../history/history.ts";
-import { fingerprintOf, toBody } from "./make-request.ts";
-import { postEvent, type Target } from "./post-event.ts";
+import { isKeyed, type KeyedRequest } from "./make-request.ts";
+import { post, type Target } from "./post.ts";
+import { fingerprintOf } from "./request-body.ts";
 
 const REMEMBERED_MAX = 500;
+/** How long a process that refused a connection is left alone, if there is another. */
+const AVOID_MS = 100;
 
 /** One caller's backend: its own connections, and a memory of the keys it has used. */
 export class Client {
@@ -13,7 +16,8 @@ export class Client {
   readonly #target: Target;
   readonly #history: History;
   readonly #agent = new Agent({ keepAlive: true });
-  readonly #remembered: EventRequest[] = [];
+  readonly #remembered: KeyedRequest[] = [];
+  readonly #avoidUntilMs = new Map<string, number>();
   #sent = 0;
 
   constructor(name: string, target: Target, history: History) {
@@ -22,13 +26,13 @@ export class Client {
     this.#history = history;
   }
 
-  send(request: EventRequest): Promise<Call> {
-    if (request.key !== null) this.#remembered[this.#sent++ % REMEMBERED_MAX] = request;
+  send(request: ClientRequest): Promise<Call> {
+    if (isKeyed(request)) this.#remembered[this.#sent++ % REMEMBERED_MAX] = request;
     return this.#history.record(this.#call(request));
   }
 
   /** A keyed request of its own from some time ago, perhaps from before a crash. */
-  findEarlier(): EventRequest | null {
+  findEarlier(): KeyedRequest | null {
     return pickFrom(this.#remembered);
   }
 
@@ -36,10 +40,24 @@ export class Client {
     this.#agent.destroy();
   }
 
-  async #call(request: EventRequest): Promise<Call> {
+  async #call(request: ClientRequest): Promise<Call> {
+    const { name: service, port } = this.#pickService();
     const startMs = performance.now();
-    const outcome = await postEvent(this.#target, this.#agent, toBody(request));
+    const outcome = await post({ port, secret: this.#target.secret }, this.#agent, request);
     const endMs = performance.now();
-    return { client: this.#name, request, fingerprint: fingerprintOf(request), startMs, endMs, outcome };
+    if (outcome.kind === "info" && outcome.reason === "ECONNREFUSED")
+      this.#avoidUntilMs.set(service, endMs + AVOID_MS);
+    const fingerprint = fingerprintOf(request);
+    return { client: this.#name, service, request, fingerprint, startMs, endMs, outcome };
+  }
+
+  /** Whichever it happens to be, as behind a load balancer. */
+  #pickService(): Target["services"][number] {
+    const { services } = this.#target;
+    const nowMs = performance.now();
+    const open = services.filter(({ name }) => (this.#avoidUntilMs.get(name) ?? 0) <= nowMs);
+    const service = pickFrom(open) ?? pickFrom(services);
+    if (service === null) throw new Error("there is no service to call");
+    return service;
   }
 }

@@ -2,7 +2,7 @@ import { integerBetween, pickFrom } from "../chance.ts";
 import type { History } from "../history/history.ts";
 import { pause } from "../pause.ts";
 import { Client } from "./client.ts";
-import type { Target } from "./post-event.ts";
+import type { Target } from "./post.ts";
 import { playScenario } from "./scenarios.ts";
 
 const CLIENTS = 16;

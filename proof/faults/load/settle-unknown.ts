@@ -1,8 +1,9 @@
-import type { Call, EventRequest } from "../history/call.ts";
+import type { Call } from "../history/call.ts";
 import type { History } from "../history/history.ts";
 import { pause } from "../pause.ts";
 import { Client } from "./client.ts";
-import type { Target } from "./post-event.ts";
+import { isKeyed, type KeyedRequest } from "./make-request.ts";
+import type { Target } from "./post.ts";
 
 const CLIENTS = 8;
 const TIME_MAX_MS = 60_000;
@@ -34,7 +35,7 @@ export async function settleUnknown(
   return { retried: retries.length, unsettled };
 }
 
-async function isSettled(client: Client, request: EventRequest, giveUpAtMs: number): Promise<boolean> {
+async function isSettled(client: Client, request: KeyedRequest, giveUpAtMs: number): Promise<boolean> {
   while (performance.now() < giveUpAtMs) {
     const { outcome } = await client.send(request);
     if (outcome.kind !== "info") return true;
@@ -44,14 +45,14 @@ async function isSettled(client: Client, request: EventRequest, giveUpAtMs: numb
 }
 
 /** Each request once, however many of its calls went wrong. */
-function indefinite(calls: readonly Call[]): EventRequest[] {
-  const byMarker = new Map<string, EventRequest>();
+function indefinite(calls: readonly Call[]): KeyedRequest[] {
+  const byMarker = new Map<string, KeyedRequest>();
   for (const { request, outcome } of calls) {
-    if (request.key !== null && outcome.kind === "info") byMarker.set(request.marker, request);
+    if (isKeyed(request) && outcome.kind === "info") byMarker.set(request.marker, request);
   }
   return [...byMarker.values()];
 }
 
-function half(requests: readonly EventRequest[]): EventRequest[] {
+function half(requests: readonly KeyedRequest[]): KeyedRequest[] {
   return requests.filter((_, index) => index % 2 === 0);
 }

@@ -3,19 +3,14 @@ import { createProject } from "../../../service/src/manage/projects/create-proje
 import { migrate } from "../../../service/src/postgres/migrate.ts";
 import { openPool } from "../../../service/src/postgres/pool.ts";
 import { grantToService } from "../../../service/src/postgres/privileges.ts";
+import type { Installation } from "./installation.ts";
 import type { PostgresServer } from "./postgres-server.ts";
+import { sellCatalog } from "./sell-catalog.ts";
 
 const DATABASE = "purser";
 const SERVICE_ROLE = "purser_service";
 
-export type PreparedDatabase = {
-  readonly ownerUrl: string;
-  /** As the role a careful installation runs the service under: it may not rewrite history. */
-  readonly serviceUrl: string;
-  readonly secret: string;
-};
-
-export async function prepareDatabase(postgres: PostgresServer): Promise<PreparedDatabase> {
+export async function prepareDatabase(postgres: PostgresServer): Promise<Installation> {
   await withClient(postgres.url("postgres", "postgres"), async (client) => {
     await client.query(`create role ${SERVICE_ROLE} login`);
     await client.query(`create database ${DATABASE}`);
@@ -27,8 +22,12 @@ export async function prepareDatabase(postgres: PostgresServer): Promise<Prepare
   });
   const pool = openPool({ url: ownerUrl, name: "purser faults", sizeMax: 1, onIdleError: () => {} });
   try {
-    const project = await createProject(pool, "Faults");
-    return { ownerUrl, serviceUrl: postgres.url(SERVICE_ROLE, DATABASE), secret: project.test.key.secret };
+    const { projectId, test } = await createProject(pool, "Faults");
+    const actor = { kind: "command", id: null, requestId: null } as const;
+    const context = { projectId, environmentId: test.environmentId, actor };
+    await sellCatalog(pool, context);
+    const serviceUrl = postgres.url(SERVICE_ROLE, DATABASE);
+    return { ownerUrl, serviceUrl, secret: test.key.secret, context };
   } finally {
     await pool.end();
   }

@@ -1,44 +1,51 @@
 import pg from "pg";
-import type { Stored, StoredEvent, StoredKey } from "../check/stored.ts";
+import type { Stored } from "../check/stored.ts";
 import { pause } from "../pause.ts";
+import { COUNTS, TABLES } from "./stored-tables.ts";
 
 const QUIET_WITHIN_MS = 15_000;
 
 /** Everything the database holds of the run, once nobody writes to it any more. Throws when it cannot be whole. */
 export async function readStored(url: string): Promise<Stored> {
   const client = new pg.Client(url);
+  // A 64-bit integer arrives as text; one that a number cannot hold must not pass as another one.
+  client.setTypeParser(pg.types.builtins.INT8, toWhole);
   client.on("error", () => {});
   await client.connect();
   try {
     await untilQuiet(client);
     await client.query("begin isolation level repeatable read read only");
-    const events = await client.query<StoredEvent>(`
-      select
-        e.id::text as "id",
-        e.metadata ->> 'marker' as "marker",
-        c.customer_id as "customerId",
-        e.event as "event",
-        e.quantity as "quantity",
-        e.feature_id as "featureId"
-      from cell.events as e
-      left join cell.customers as c
-        on c.environment_id = e.environment_id
-        and c.number = e.customer_number`);
-    const keys = await client.query<StoredKey>(`
-      select k.key as "key", k.subject_id::text as "subjectId"
-      from cell.keyed_requests as k`);
-    const counts = await client.query<{ events: number; keys: number }>(`
-      select
-        (select count(*)::integer from cell.events) as "events",
-        (select count(*)::integer from cell.keyed_requests) as "keys"`);
+    const read = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> =>
+      (await client.query<Row>(text)).rows;
+    const stored: Stored = {
+      events: await read(TABLES.events),
+      keys: await read(TABLES.keys),
+      customers: await read(TABLES.customers),
+      wallets: await read(TABLES.wallets),
+      grants: await read(TABLES.grants),
+      ledger: await read(TABLES.ledger),
+      denials: await read(TABLES.denials),
+      features: await read(TABLES.features),
+      plans: await read(TABLES.plans),
+      planVersions: await read(TABLES.planVersions),
+    };
+    const [counts] = await read<Record<string, number>>(COUNTS);
     await client.query("commit");
-    const [count] = counts.rows;
-    if (count?.events !== events.rows.length || count.keys !== keys.rows.length)
-      throw new Error("the tables hold another number of rows than were read");
-    return { events: events.rows, keys: keys.rows };
+    for (const [table, rows] of Object.entries(stored)) {
+      if (rows.length !== counts?.[table])
+        throw new Error(`${table} holds ${counts?.[table]} rows, and ${rows.length} were read`);
+    }
+    if (counts?.["environments"] !== 1) throw new Error("the rows are not all of one environment");
+    return stored;
   } finally {
     await client.end();
   }
+}
+
+function toWhole(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`${text} is beyond what a number holds`);
+  return value;
 }
 
 /** The backend of a killed process may still be at its last commit: its rows must not appear after we have looked. */

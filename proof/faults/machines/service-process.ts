@@ -8,6 +8,7 @@ const LOG_LINES_MAX = 40;
 const STOP_MAX_MS = 30_000;
 
 export type ServiceOptions = {
+  readonly name: string;
   readonly databaseUrl: string;
   readonly port: number;
   readonly metricsPort: number;
@@ -21,6 +22,10 @@ export class ServiceProcess {
 
   constructor(options: ServiceOptions) {
     this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.name;
   }
 
   /** Whether it runs, or at least has not ended. */

@@ -1,10 +1,10 @@
-import type { Call } from "../history/call.ts";
-import type { Violation } from "./violation.ts";
+import { type Call, claimedKey } from "../../history/call.ts";
+import type { Violation } from "../violation.ts";
 
 /** I2, from what clients saw alone: one outcome per key, and every 200 under it the same bytes. */
 export function checkKeys(calls: readonly Call[]): Violation[] {
   const violations: Violation[] = [];
-  for (const [key, sent] of Map.groupBy(calls, ({ request }) => request.key)) {
+  for (const [key, sent] of Map.groupBy(calls, ({ request }) => claimedKey(request))) {
     if (key === null) continue;
     const complain = (text: string): void => {
       violations.push({ invariant: "I2", text: `${key}: ${text}` });

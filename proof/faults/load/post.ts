@@ -1,12 +1,22 @@
 import { type Agent, type IncomingMessage, request } from "node:http";
-import type { CallOutcome } from "../history/call.ts";
+import type { CallOutcome, ClientRequest } from "../history/call.ts";
+import { toBody } from "./request-body.ts";
 
-export type Target = { readonly port: number; readonly secret: string };
+/** The API processes of one installation, any of which may be asked anything. */
+export type Target = {
+  readonly services: readonly { readonly name: string; readonly port: number }[];
+  readonly secret: string;
+};
 
 const TIMEOUT_MS = 5_000;
 
 /** Sends one request once, and says what the caller of it can know. Never rejects. */
-export function postEvent(target: Target, agent: Agent, body: string): Promise<CallOutcome> {
+export function post(
+  { port, secret }: { port: number; secret: string },
+  agent: Agent,
+  what: ClientRequest,
+): Promise<CallOutcome> {
+  const body = toBody(what);
   return new Promise((resolve) => {
     const settle = (outcome: CallOutcome): void => {
       clearTimeout(timer);
@@ -16,12 +26,12 @@ export function postEvent(target: Target, agent: Agent, body: string): Promise<C
     const sent = request(
       {
         host: "127.0.0.1",
-        port: target.port,
-        path: "/v1/events",
+        port,
+        path: `/v1/${what.endpoint}`,
         method: "POST",
         agent,
         headers: {
-          authorization: `Bearer ${target.secret}`,
+          authorization: `Bearer ${secret}`,
           "content-type": "application/json",
           "content-length": Buffer.byteLength(body),
         },
@@ -46,22 +56,22 @@ function judge(response: IncomingMessage, text: string): CallOutcome {
   if (!response.complete) return { kind: "info", status: null, reason: "truncated" };
   if (status === 200) {
     const isReplay = response.headers["idempotent-replayed"] === "true";
-    return { kind: "ok", body: text, eventId: fieldOf(text, "eventId"), isReplay };
+    return { kind: "ok", body: text, isReplay };
   }
-  const code = fieldOf(text, "code");
-  if (status >= 400 && status < 500) return { kind: "fail", status, code };
+  const code = findField(text, "code") ?? "";
+  if (status >= 400 && status < 500)
+    return { kind: "fail", status, code, conflict: findField(text, "conflict") };
   return { kind: "info", status, reason: code };
 }
 
-/** Empty when there is none: the checker then says so, with the whole body beside it. */
-function fieldOf(text: string, name: string): string {
+function findField(text: string, name: string): string | null {
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body !== "object" || body === null) return "";
+    if (typeof body !== "object" || body === null) return null;
     const value = Object.entries(body).find(([field]) => field === name)?.[1];
-    return typeof value === "string" ? value : "";
+    return typeof value === "string" ? value : null;
   } catch {
-    return "";
+    return null;
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { publicId } from "../../../service/src/words/public-id.ts";
-import { findEventUuid } from "./event-uuid.ts";
+import { findUuid } from "./public-uuid.ts";
 
 test("an event id of the service leads back to its uuid", () => {
   for (const uuid of [
@@ -9,9 +9,9 @@ test("an event id of the service leads back to its uuid", () => {
     Buffer.alloc(16, 0xff),
     ...Array.from({ length: 200 }, () => randomBytes(16)),
   ]) {
-    expect(findEventUuid(publicId("evt", uuid))?.replaceAll("-", "")).toBe(uuid.toString("hex"));
+    expect(findUuid("evt", publicId("evt", uuid))?.replaceAll("-", "")).toBe(uuid.toString("hex"));
   }
-  expect(findEventUuid(publicId("evt", Buffer.from("0198c1f27c5a7abcdef0123456789abc", "hex")))).toBe(
+  expect(findUuid("evt", publicId("evt", Buffer.from("0198c1f27c5a7abcdef0123456789abc", "hex")))).toBe(
     "0198c1f2-7c5a-7abc-def0-123456789abc",
   );
 });
@@ -20,8 +20,9 @@ test.each([
   "",
   "evt_",
   "req_00000000000000000000000000",
+  "con_00000000000000000000000000",
   "evt_0000000000000000000000000u",
   "evt_80000000000000000000000000",
 ])("%j is no event id", (text) => {
-  expect(findEventUuid(text)).toBeNull();
+  expect(findUuid("evt", text)).toBeNull();
 });

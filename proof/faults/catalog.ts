@@ -1,0 +1,72 @@
+// What the run sells. Loaded into the service before the run, and known to load and checker without asking it.
+
+export type Cost = { readonly credits: number; readonly per: number };
+
+export const POOL = "credits";
+
+/** One of each shape: whole credits, a fraction that rounds up, and a quota that costs nothing. */
+export const FEATURES = {
+  "images.render": { credits: 10, per: 1 },
+  "tokens.generate": { credits: 3, per: 1_000 },
+  "reports.export": { credits: 0, per: 1 },
+} as const satisfies Record<string, Cost>;
+
+export type FeatureKey = keyof typeof FEATURES;
+
+/** No feature at all: the only right answer is 404, and only after the key was looked up. */
+export const UNKNOWN_FEATURE = "nobody.knows";
+
+export type PlanContent = {
+  readonly allowance: { readonly credits: number; readonly period: "month" | "once" };
+  /** Null: included without a limit. A feature that is not named is not in the plan. */
+  readonly features: Readonly<Partial<Record<FeatureKey, { readonly limit: number | null }>>>;
+};
+
+/** Limits are per day: a run is over long before one begins anew. */
+export const PLANS = {
+  free: {
+    allowance: { credits: 50, period: "once" },
+    features: { "images.render": { limit: null }, "tokens.generate": { limit: null } },
+  },
+  starter: {
+    allowance: { credits: 150, period: "month" },
+    features: {
+      "images.render": { limit: null },
+      "tokens.generate": { limit: null },
+      "reports.export": { limit: 40 },
+    },
+  },
+  growth: {
+    allowance: { credits: 200, period: "month" },
+    features: {
+      "images.render": { limit: null },
+      "tokens.generate": { limit: null },
+      "reports.export": { limit: 60 },
+    },
+  },
+} as const satisfies Record<string, PlanContent>;
+
+export type PlanKey = keyof typeof PLANS;
+
+/** Of customers whom nobody assigned a plan. */
+export const DEFAULT_PLAN = "free" satisfies PlanKey;
+
+export function isFeatureKey(key: string | null): key is FeatureKey {
+  return key !== null && Object.hasOwn(FEATURES, key);
+}
+
+export function isPlanKey(key: string): key is PlanKey {
+  return Object.hasOwn(PLANS, key);
+}
+
+/** What the plan allows of a feature in a day; null when it sets no limit. */
+export function limitOf(plan: PlanKey, feature: FeatureKey): number | null {
+  const { features }: PlanContent = PLANS[plan];
+  return features[feature]?.limit ?? null;
+}
+
+/** Rounded up, in whole numbers of any size: nothing of the service's own arithmetic. */
+export function chargeOf(feature: FeatureKey, quantity: number): number {
+  const { credits, per } = FEATURES[feature];
+  return Number((BigInt(quantity) * BigInt(credits) + BigInt(per) - 1n) / BigInt(per));
+}

@@ -1,0 +1,62 @@
+import type { Call } from "../../history/call.ts";
+import type { StoredEntry } from "../stored.ts";
+import { entryOf } from "./honest-run.ts";
+import type { Run } from "./run.ts";
+
+// How tests make an honest run dishonest. Each throws when there is nothing to tamper with: it would plant nothing.
+
+export const isOf =
+  (marker: string) =>
+  (row: { marker: string | null }): boolean =>
+    row.marker === marker;
+
+export const isKey =
+  (key: string) =>
+  (row: { key: string }): boolean =>
+    row.key === key;
+
+export function change<Row>(
+  rows: Row[],
+  which: (row: Row) => boolean,
+  difference: (row: Row) => Partial<Row>,
+): void {
+  let changed = 0;
+  for (const [index, row] of rows.entries()) {
+    if (!which(row)) continue;
+    rows[index] = { ...row, ...difference(row) };
+    changed += 1;
+  }
+  if (changed === 0) throw new Error("nothing was changed");
+}
+
+export function remove<Row>(rows: Row[], which: (row: Row) => boolean): void {
+  const kept = rows.filter((row) => !which(row));
+  if (kept.length === rows.length) throw new Error("nothing was removed");
+  rows.splice(0, rows.length, ...kept);
+}
+
+/** One more entry at the end of the wallet, like the one the request made; it takes credits from no grant's rest. */
+export function chargeAgain(run: Run, marker: string, difference: Partial<StoredEntry> = {}): void {
+  const entry = entryOf(run, marker);
+  const last = run.ledger.filter(({ customer }) => customer === entry.customer).at(-1) ?? entry;
+  const place = { sequence: last.sequence + 1, recordedAtMs: last.recordedAtMs + 1 };
+  run.ledger.push({ ...entry, ...place, balanceAfter: last.balanceAfter + entry.amount, ...difference });
+}
+
+export function firstCall(run: Run, marker: string): Call {
+  const call = run.calls.find(({ request }) => request.marker === marker);
+  if (call === undefined) throw new Error(`${marker} was not called`);
+  return call;
+}
+
+/** In all answers to the request. */
+export function rewriteBody(run: Run, marker: string, from: string | RegExp, to: string): void {
+  change(
+    run.calls,
+    ({ request, outcome }) => request.marker === marker && outcome.kind === "ok",
+    ({ outcome }) => {
+      if (outcome.kind !== "ok" || outcome.body.search(from) < 0) throw new Error("no such body");
+      return { outcome: { ...outcome, body: outcome.body.replace(from, to) } };
+    },
+  );
+}
