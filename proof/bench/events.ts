@@ -1,12 +1,16 @@
-import { prepareBare, runBare } from "./bare.ts";
-import { preparePurser } from "./purser.ts";
-import { openBenchServer } from "./server.ts";
+import { prepareBareEvents, runBareEvents } from "./bare/events.ts";
+import { median, ms, rate, rounded } from "./figures.ts";
+import { CUSTOMERS } from "./load/calls.ts";
+import { Purser } from "./purser/purser.ts";
+import { type BenchServer, openBenchServer } from "./server.ts";
 
-export type EventsBenchOptions = {
-  seconds: number;
-  rounds: number;
-  connections: number;
-  print: (line: string) => void;
+export type BenchOptions = {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly connections: number;
+  readonly print: (line: string) => void;
+  /** What was started, in the order in which it is stopped. */
+  readonly stack: AsyncDisposableStack;
 };
 
 export type EventsBenchResult = {
@@ -21,45 +25,51 @@ export type EventsBenchResult = {
   rounds: number;
 };
 
-/** In turns, so that a noisy neighbour hits all sides alike; rows are counted after each turn. */
-export async function benchEvents(options: EventsBenchOptions): Promise<EventsBenchResult> {
-  const server = await openBenchServer();
-  try {
-    await prepareBare(server);
-    const purser = await preparePurser(server);
-    try {
-      const rounds = [];
-      for (let round = 1; round <= options.rounds; round++) {
-        const bare = await runBare(server, "transaction", options);
-        const oneStatement = await runBare(server, "one-statement", options);
-        const events = await purser.run(options);
-        options.print(
-          `round ${round}: Purser ${events.perSecond.toFixed(0)}/s (p99 ${events.p99Ms.toFixed(1)} ms), ` +
-            `bare ${bare.toFixed(0)}/s, bare in one statement ${oneStatement.toFixed(0)}/s`,
-        );
-        rounds.push({ bare, oneStatement, ...events });
-      }
-      return {
-        events_per_s: Math.round(median(rounds.map((round) => round.perSecond))),
-        bare_per_s: Math.round(median(rounds.map((round) => round.bare))),
-        ratio: rounded(median(rounds.map((round) => round.perSecond / round.bare))),
-        p99_ms: rounded(median(rounds.map((round) => round.p99Ms))),
-        bare_one_statement_per_s: Math.round(median(rounds.map((round) => round.oneStatement))),
-        ratio_one_statement: rounded(median(rounds.map((round) => round.perSecond / round.oneStatement))),
-        rounds: rounds.length,
-      };
-    } finally {
-      await purser.stop();
-    }
-  } finally {
-    await server.stop();
+/** Events alone. */
+export async function benchEvents(options: BenchOptions): Promise<EventsBenchResult> {
+  const server = await openBenchServer(options.stack);
+  options.print(await server.describe());
+  await prepareBareEvents(server);
+  const purser = await Purser.prepare(server, options.stack);
+  const rounds: EventsRound[] = [];
+  for (let round = 1; round <= options.rounds; round++) {
+    options.print(`round ${round}`);
+    rounds.push(await runEventsRound(server, purser, options));
   }
+  return {
+    events_per_s: Math.round(median(rounds.map((round) => round.perSecond))),
+    bare_per_s: Math.round(median(rounds.map((round) => round.bare))),
+    ratio: rounded(median(rounds.map((round) => round.perSecond / round.bare))),
+    p99_ms: rounded(median(rounds.map((round) => round.p99Ms))),
+    bare_one_statement_per_s: Math.round(median(rounds.map((round) => round.oneStatement))),
+    ratio_one_statement: rounded(median(rounds.map((round) => round.perSecond / round.oneStatement))),
+    rounds: rounds.length,
+  };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
+export type EventsRound = {
+  readonly bare: number;
+  readonly oneStatement: number;
+  readonly perSecond: number;
+  readonly p99Ms: number;
+};
 
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+/** In turns, so that a noisy neighbour hits all sides alike; rows are counted after each turn. */
+export async function runEventsRound(
+  server: BenchServer,
+  purser: Purser,
+  options: Pick<BenchOptions, "seconds" | "connections" | "print">,
+): Promise<EventsRound> {
+  const { seconds, connections, print } = options;
+  const clients = connections;
+  const bare = await runBareEvents(server, "event-transaction", { seconds, clients });
+  print(`  bare events, ${clients} clients: ${rate(bare)}`);
+  const oneStatement = await runBareEvents(server, "event-one-statement", { seconds, clients });
+  print(`  bare events in one statement, ${clients} clients: ${rate(oneStatement)}`);
+  const load = { call: "events", customers: CUSTOMERS } as const;
+  const { perSecond, p50Ms, p99Ms } = await purser.measure(load, { seconds, connections, processes: 1 });
+  print(
+    `  events: ${rate(perSecond)} (p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}), ${(perSecond / bare).toFixed(2)} of bare`,
+  );
+  return { bare, oneStatement, perSecond, p99Ms };
 }

@@ -4,30 +4,63 @@ import { startTemporaryServer } from "../../service/test/temporary-server.ts";
 export type BenchServer = {
   readonly url: (database: string) => string;
   query(database: string, text: string): Promise<Record<string, unknown>[]>;
-  stop(): Promise<void>;
+  /** PostgreSQL's version and what makes it durable, as the server itself says. */
+  describe(): Promise<string>;
 };
 
 /** A fresh PostgreSQL with durability on, and memory and log sized as any installation would; nothing is analyzed by hand. */
-export async function openBenchServer(): Promise<BenchServer> {
+export async function openBenchServer(stack: AsyncDisposableStack): Promise<BenchServer> {
   const server = await startTemporaryServer("bench", {
     settings: ["shared_buffers=1GB", "max_wal_size=8GB", "max_connections=200"],
   });
+  stack.defer(() => server.stop());
+  const query: BenchServer["query"] = async (database, text) => {
+    const client = new pg.Client(server.url(database));
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
   return {
     url: server.url,
-    async query(database, text) {
-      const client = new pg.Client(server.url(database));
-      await client.connect();
-      try {
-        return (await client.query(text)).rows;
-      } finally {
-        await client.end();
-      }
+    query,
+    async describe() {
+      const names = ["server_version", "fsync", "synchronous_commit", "full_page_writes"];
+      const [row = {}] = await query(
+        "postgres",
+        `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(", ")}`,
+      );
+      const { server_version, ...durability } = row;
+      const weak = Object.entries(durability).find(([, value]) => value !== "on");
+      if (weak !== undefined) throw new Error(`${weak[0]} is ${weak[1]}: such figures mean nothing`);
+      return `PostgreSQL ${server_version}, ${Object.keys(durability).join(", ")} on`;
     },
-    stop: () => server.stop(),
   };
 }
 
-export async function countRows(server: BenchServer, database: string, table: string): Promise<number> {
-  const [row] = await server.query(database, `select count(*)::integer as n from ${table}`);
-  return Number(row?.["n"]);
+export type Counts = Readonly<Record<string, number>>;
+
+/** Numbers by name, each a query of one value, all of one instant. */
+export async function count(
+  server: BenchServer,
+  database: string,
+  queries: Readonly<Record<string, string>>,
+): Promise<Counts> {
+  const columns = Object.entries(queries).map(([name, query]) => `(${query}) as "${name}"`);
+  const [row = {}] = await server.query(database, `select ${columns.join(", ")}`);
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
+}
+
+export function growth(before: Counts, after: Counts): Counts {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? Number.NaN)]),
+  );
+}
+
+export function expectGrowth(grown: Counts, expected: Counts): void {
+  for (const [name, value] of Object.entries(expected)) {
+    if (grown[name] !== value) throw new Error(`${name}: ${value} expected, ${grown[name]} found`);
+  }
 }

@@ -1,0 +1,19 @@
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 0 ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
+}
+
+export function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** `12,345/s` */
+export function rate(perSecond: number): string {
+  return `${Math.round(perSecond).toLocaleString("en")}/s`;
+}
+
+export function ms(value: number): string {
+  return `${value.toFixed(1)} ms`;
+}

@@ -1,0 +1,40 @@
+-- Sends one kind of call with distinct idempotency keys over many customers or one; prints its figures as a line of JSON.
+local customers = tonumber(os.getenv("CUSTOMERS"))
+local prefix = os.getenv("RUN")
+local template = os.getenv("BODY")
+local proof = os.getenv("PROOF")
+-- Put together once: what this program spends is missing from the service beside it.
+local head = "POST " .. os.getenv("CALL_PATH") .. " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
+  .. os.getenv("API_KEY") .. "\r\nContent-Type: application/json\r\nContent-Length: "
+local count = 0
+local threads = {}
+bad = 0
+
+function setup(thread)
+  table.insert(threads, thread)
+end
+
+function init()
+  -- Two that start within one second must not walk through the same customers side by side.
+  math.randomseed(tonumber(os.getenv("SEED")))
+end
+
+function request()
+  count = count + 1
+  local body = string.format(template, math.random(1, customers), prefix .. count)
+  return head .. #body .. "\r\n\r\n" .. body
+end
+
+if proof ~= "" then
+  function response(status, headers, body)
+    if not string.find(body, proof, 1, true) then bad = bad + 1 end
+  end
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  for _, thread in ipairs(threads) do failed = failed + thread:get("bad") end
+  print(string.format('{"requests":%d,"seconds":%.3f,"errors":%d,"p50Ms":%.3f,"p99Ms":%.3f}', summary.requests,
+    summary.duration / 1e6, failed, latency:percentile(50) / 1000, latency:percentile(99) / 1000))
+end

@@ -1,0 +1,30 @@
+export const CUSTOMERS = 100_000;
+export const FEATURE = "image.render";
+
+/** One kind of call: `%d` is the customer's number, `%s` the idempotency key. wrk and the open loop send the same. */
+export type Call = {
+  readonly path: string;
+  readonly body: string;
+  /** What the body of every good answer contains; null where the rows that are counted afterwards say as much. */
+  readonly proof: string | null;
+};
+
+export type CallName = "consume" | "check" | "events";
+
+export const CALLS: Readonly<Record<CallName, Call>> = {
+  consume: {
+    path: "/v1/consume",
+    body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1,"idempotencyKey":"%s"}`,
+    proof: '"allowed":true',
+  },
+  check: {
+    path: "/v1/check",
+    body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1}`,
+    proof: '"allowed":true',
+  },
+  events: {
+    path: "/v1/events",
+    body: '{"customerId":"customer_%d","event":"tokens.generated","quantity":1250,"metadata":{"model":"small"},"idempotencyKey":"%s"}',
+    proof: null,
+  },
+};

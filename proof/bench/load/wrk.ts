@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { randomInt, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Call } from "./calls.ts";
+
+const run = promisify(execFile);
+
+export type WrkOptions = {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly call: Call;
+  readonly customers: number;
+  readonly seconds: number;
+  readonly connections: number;
+};
+
+export type WrkResult = {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Answers that were not what the call is for, too: a denial is quick, and no charge. */
+  readonly errors: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+};
+
+/** A closed loop: each connection sends its next call when it has the answer to the last. */
+export async function runWrk(options: WrkOptions): Promise<WrkResult> {
+  const { stdout } = await run(
+    "wrk",
+    [
+      ...["-t", "1", "-c", String(options.connections), "-d", `${options.seconds}s`],
+      ...["-s", join(import.meta.dirname, "calls.lua"), options.url],
+    ],
+    {
+      env: {
+        PATH: process.env["PATH"],
+        API_KEY: options.apiKey,
+        CALL_PATH: options.call.path,
+        BODY: options.call.body,
+        PROOF: options.call.proof ?? "",
+        CUSTOMERS: String(options.customers),
+        // New ones for each run: a load that reuses its keys measures replays.
+        RUN: `bench-${randomUUID().slice(0, 13)}-`,
+        SEED: String(randomInt(2 ** 31)),
+      },
+    },
+  );
+  const line = stdout.trim().split("\n").at(-1) ?? "";
+  return JSON.parse(line);
+}
