@@ -7,6 +7,7 @@ import { migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
 import { revokeKeyCommand } from "./commands/revoke-key.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { verifyCommand } from "./commands/verify.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { VERSION } from "./version.ts";
 
@@ -19,12 +20,14 @@ Commands
       --port N             listen on this port (3300)
       --directory DIR      keep data and keys here (.purser)
       --json               print one line of JSON when ready
+      --no-demo            leave the test environment empty at the first start
   migrate                bring the database up to this release; safe to repeat
       --grant-to ROLE      also give ROLE the privileges the service needs, and no others
   serve                  run the service
   create-project NAME    make a project and print its API keys, once
   revoke-key KEY         end an API key, everywhere within 5 seconds
   doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
+  verify                 fold every ledger and compare wallets, grants and limits with it, while the service runs
   openapi                print the runtime API as an OpenAPI document
   help, version
 
@@ -55,6 +58,7 @@ async function main(args: string[]): Promise<void> {
         port: readPort(values.port),
         json: values.json,
         directory: values.directory,
+        demo: !values["no-demo"],
         print,
       });
     case "migrate":
@@ -72,6 +76,11 @@ async function main(args: string[]): Promise<void> {
     case "doctor": {
       const isHealthy = await doctorCommand({ databaseUrl: readConfig().databaseUrl, print });
       if (!isHealthy) process.exitCode = 1;
+      return;
+    }
+    case "verify": {
+      const isSound = await verifyCommand({ databaseUrl: readConfig().databaseUrl, print });
+      if (!isSound) process.exitCode = 1;
       return;
     }
     default:
@@ -96,6 +105,7 @@ function parse(args: string[]) {
         json: { type: "boolean", default: false },
         port: { type: "string", default: "3300" },
         directory: { type: "string", default: ".purser" },
+        "no-demo": { type: "boolean", default: false },
         "grant-to": { type: "string" },
       },
     });

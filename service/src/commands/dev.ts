@@ -6,11 +6,21 @@ import { createProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { type LocalServer, startLocalServer } from "../postgres/local-server.ts";
 import { startService } from "../service.ts";
+import type { CustomerId } from "../words/brand.ts";
 import { connect, withPool } from "./connect.ts";
+import { DEMO_FEATURE, findDemoCustomer } from "./demo/find-demo-customer.ts";
+import { seedDemo } from "./demo/seed-demo.ts";
 import { migrateCommand } from "./migrate.ts";
 import { stopOnSignal } from "./serve.ts";
 
-export type DevOptions = { port: number; json: boolean; directory: string; print: (line: string) => void };
+export type DevOptions = {
+  port: number;
+  json: boolean;
+  directory: string;
+  /** Whether the first start fills the test environment with a product to look around in. */
+  demo: boolean;
+  print: (line: string) => void;
+};
 
 type Keys = { test: string; live: string };
 
@@ -33,7 +43,8 @@ export async function devCommand(options: DevOptions): Promise<void> {
 
 async function serveFrom(postgres: LocalServer, directory: string, options: DevOptions): Promise<void> {
   const databaseUrl = await prepareDatabase(postgres);
-  const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl);
+  const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl, options.demo);
+  const demoCustomer = await withPool(databaseUrl, (pool) => findDemoCustomer(pool, keys.test));
 
   const config = readConfig({ DATABASE_URL: databaseUrl, PORT: String(options.port), METRICS_PORT: "0" });
   const log = openLog(options.json ? "silent" : "warn");
@@ -42,7 +53,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
   options.print(
     options.json
       ? JSON.stringify({ ready: true, url: service.url, keys, databaseUrl })
-      : welcome({ url: service.url, keys, databaseUrl, directory: options.directory }),
+      : welcome({ url: service.url, keys, databaseUrl, directory: options.directory, demoCustomer }),
   );
 }
 
@@ -60,17 +71,36 @@ async function prepareDatabase(postgres: LocalServer): Promise<string> {
 }
 
 /** The database keeps only hashes, so the development keys are kept beside it: a second start has the same ones. */
-async function readOrCreateKeys(file: string, databaseUrl: string): Promise<Keys> {
+async function readOrCreateKeys(file: string, databaseUrl: string, demo: boolean): Promise<Keys> {
   const stored = await readFile(file, "utf8").catch(() => null);
   if (stored !== null) return JSON.parse(stored);
-  const { test, live } = await withPool(databaseUrl, (pool) => createProject(pool, "My product"));
+  const { projectId, test, live } = await withPool(databaseUrl, (pool) => createProject(pool, "My product"));
+  if (demo) await seedDemo(databaseUrl, { projectId, environmentId: test.environmentId });
   const keys = { test: test.key.secret, live: live.key.secret };
   await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
   return keys;
 }
 
-function welcome(ready: { url: string; keys: Keys; databaseUrl: string; directory: string }): string {
-  const { url, keys, databaseUrl, directory } = ready;
+type Ready = {
+  readonly url: string;
+  readonly keys: Keys;
+  readonly databaseUrl: string;
+  readonly directory: string;
+  readonly demoCustomer: CustomerId | null;
+};
+
+function welcome({ url, keys, databaseUrl, directory, demoCustomer }: Ready): string {
+  const curl = (path: string, body: object): string => `curl ${url}${path} \\
+  -H 'Authorization: Bearer ${keys.test}' \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(body)}'
+`;
+  const firstEvent = curl("/v1/events", {
+    customerId: "customer_42",
+    event: "tokens.generated",
+    quantity: 1250,
+    idempotencyKey: "first-event",
+  });
   return `
 Purser is ready at ${url}
 Reference       ${url}/docs/
@@ -81,11 +111,15 @@ Database        ${databaseUrl}
 
 Record your first usage event:
 
-curl ${url}/v1/events \\
-  -H 'Authorization: Bearer ${keys.test}' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"customerId":"customer_42","event":"tokens.generated","quantity":1250,"idempotencyKey":"first-event"}'
-
+${firstEvent}${demoCustomer === null ? "" : inviteToConsume(curl, demoCustomer)}
 Data stays in ${directory} between starts. Stop with Ctrl C.
 `;
+}
+
+function inviteToConsume(curl: (path: string, body: object) => string, customerId: CustomerId): string {
+  const body = { customerId, feature: DEMO_FEATURE, quantity: 1, idempotencyKey: "first-consume" };
+  return `
+The test environment holds a demo: a catalog, 40 customers and two months of history. Charge one of them:
+
+${curl("/v1/consume", body)}`;
 }

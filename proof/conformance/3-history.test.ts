@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { type AddCreditsInput, addCredits } from "../../service/src/manage/credits/add-credits.ts";
+import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
+import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
+import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
+import { type Credits, setupCredits } from "../../service/test/credits.ts";
+import { changedTables } from "./changed-tables.ts";
+
+const ADA = brandAs<CustomerId>("ada");
+const RENDER = { customerId: "ada", feature: "image.render" };
+
+const PROMOTION: AddCreditsInput = {
+  customerId: ADA,
+  pool: "credits",
+  kind: "promotion",
+  credits: 50,
+  expiresAt: null,
+  reference: null,
+  price: null,
+  note: null,
+};
+
+test.each([
+  "update cell.ledger set amount = 0",
+  "update cell.ledger set balance_after = balance_after + 1",
+  "delete from cell.ledger",
+  "truncate cell.ledger",
+  "update cell.grants set credits = 1",
+  "delete from cell.grants",
+  "update cell.denials set reason = 1",
+  "delete from cell.denials",
+  "update cell.assignments set plan_id = 1",
+  "update cell.plan_features set cost_credits = 1",
+])("3: each change is kept: even the owner of the schema cannot `%s`", async (statement) => {
+  const { consume, database } = await setupCredits();
+  await consume({ ...RENDER, idempotencyKey: "a" });
+  await consume({ ...RENDER, quantity: 99, idempotencyKey: "b" });
+  const changed = await changedTables(database, async () => {
+    await expect(database.query(statement)).rejects.toThrow("refused");
+  });
+  expect(changed).toEqual([]);
+});
+
+test("3: the environments are apart: credits and plans of one are unknown in the other", async () => {
+  const credits = await setupCredits();
+  const live = { ...credits.context, environmentId: credits.project.live.environmentId };
+  expect(await addCredits(credits.cell, live, PROMOTION)).toEqual({ kind: "pool_not_found" });
+  expect(await assignPlan(credits.cell, live, { customerId: ADA, plan: "pro", anchor: null })).toEqual({
+    kind: "plan_not_found",
+  });
+  const { body } = await credits.consume({ ...RENDER, idempotencyKey: "a" });
+  const consumeId = String(body["consumeId"]);
+  expect(await reverseConsume(credits.cell, live, { consumeId, quantity: null })).toEqual({
+    kind: "consume_not_found",
+  });
+  expect(await countCustomers(credits, live.environmentId)).toBe(0);
+});
+
+function countCustomers({ database }: Credits, environmentId: number): Promise<number> {
+  return database.count("cell.customers", `environment_id = ${environmentId}`);
+}

@@ -1,0 +1,202 @@
+import { expect, test } from "vitest";
+import { type AddCreditsInput, addCredits } from "../../service/src/manage/credits/add-credits.ts";
+import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
+import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
+import { brandAs, type CustomerId, type Instant } from "../../service/src/words/brand.ts";
+import { expectSoundBooks } from "../../service/test/books.ts";
+import { setupCredits } from "../../service/test/credits.ts";
+import { changedTables } from "./changed-tables.ts";
+
+// Section 3, and the steps of section 1 that people and automation take. Read through HTTP wherever it can be.
+
+const ADA = brandAs<CustomerId>("ada");
+const RENDER = { customerId: "ada", feature: "image.render" };
+const DAY_MS = 24 * 3_600_000;
+
+const TOP_UP: AddCreditsInput = {
+  customerId: ADA,
+  pool: "credits",
+  kind: "purchase",
+  credits: 50,
+  expiresAt: null,
+  reference: null,
+  price: null,
+  note: null,
+};
+
+test("1: the whole flow: a plan is assigned, a consume is allowed, and the balance tells what is left", async () => {
+  const { assign, consume, check } = await setupCredits();
+  const action = { customerId: "bob", feature: "image.render", quantity: 10 };
+  expect((await check(action)).body).toMatchObject({ allowed: false, reason: "customer_not_found" });
+  await assign("bob");
+  expect((await check(action)).body["allowed"]).toBe(true);
+  expect((await consume({ ...action, idempotencyKey: "a" })).body).toMatchObject({
+    allowed: true,
+    balance: 0,
+  });
+  expect((await consume({ ...action, idempotencyKey: "b" })).body).toMatchObject({ allowed: false });
+  expect((await check(action)).body).toMatchObject({ allowed: false, reason: "insufficient_credits" });
+});
+
+test("3: assigning the plan that is active already changes no row, however often and however it is asked", async () => {
+  const { cell, context, consume, publish, database, check } = await setupCredits();
+  await consume({ ...RENDER, quantity: 4, idempotencyKey: "a" });
+  // Another version is not another plan.
+  await publish({ allowances: [{ pool: "credits", credits: 1_000, period: "month", rollover: 0 }] });
+  const changed = await changedTables(database, async () => {
+    for (const extra of [{}, { anchor: brandAs<Instant>(Date.now() - 10 * DAY_MS) }, { endsAt: null }, {}]) {
+      const repeat = { customerId: ADA, plan: "pro", anchor: null, ...extra };
+      expect(await assignPlan(cell, context, repeat)).toEqual({ kind: "unchanged" });
+    }
+  });
+  expect(changed).toEqual([]);
+  expect((await check(RENDER)).body["balance"]).toBe(60);
+});
+
+test("3: a duplicate notification for a customer nobody knew assigns once", async () => {
+  const { cell, context, database } = await setupCredits();
+  const notification = { customerId: brandAs<CustomerId>("bob"), plan: "pro", anchor: null };
+  expect((await assignPlan(cell, context, notification)).kind).toBe("changed");
+  const changed = await changedTables(database, () => assignPlan(cell, context, notification));
+  expect(changed).toEqual([]);
+});
+
+test("3: a renewal extends the end of the plan, and a late duplicate of an earlier one does not shorten it", async () => {
+  const { cell, context, database } = await setupCredits();
+  const bob = brandAs<CustomerId>("bob");
+  const renew = async (days: number): Promise<string> => {
+    const endsAt = brandAs<Instant>(start + days * DAY_MS);
+    return (await assignPlan(cell, context, { customerId: bob, plan: "pro", anchor: null, endsAt })).kind;
+  };
+  const start = Date.now();
+  expect(await renew(30)).toBe("changed");
+  expect(await renew(60)).toBe("changed");
+  expect(await renew(30)).toBe("unchanged");
+  const [row] = await database.query("select ends_at from cell.assignments order by id desc limit 1");
+  expect(row).toEqual({ ends_at: new Date(start + 60 * DAY_MS) });
+});
+
+test("3: leaving a plan and coming back within its period mints nothing", async () => {
+  const { assign, publish, consume, check, database } = await setupCredits();
+  await publish({ key: "free", name: "Free", allowances: [] });
+  await consume({ ...RENDER, quantity: 7, idempotencyKey: "a" });
+  for (let round = 0; round < 3; round++) {
+    await assign("ada", "free");
+    expect((await check(RENDER)).body).toMatchObject({ balance: 0, reason: "insufficient_credits" });
+    await assign("ada", "pro");
+    expect((await check(RENDER)).body["balance"]).toBe(30);
+  }
+  await expectSoundBooks(database);
+});
+
+test("3: another plan ends the old allowance and starts its own; credits that were bought stay", async () => {
+  const { cell, context, assign, publish, check, database } = await setupCredits();
+  await addCredits(cell, context, TOP_UP);
+  await publish({
+    key: "team",
+    name: "Team",
+    allowances: [{ pool: "credits", credits: 500, period: "month", rollover: 0 }],
+  });
+  expect((await check(RENDER)).body["balance"]).toBe(150);
+  await assign("ada", "team");
+  expect((await check(RENDER)).body["balance"]).toBe(550);
+  await expectSoundBooks(database);
+});
+
+test("3: credit changes are additive: a repeated top-up adds again, and each is kept in the ledger", async () => {
+  const { cell, context, check, database } = await setupCredits();
+  for (const balance of [150, 200, 250]) {
+    expect(await addCredits(cell, context, TOP_UP)).toMatchObject({
+      kind: "added",
+      balanceBefore: balance - 50,
+      balanceAfter: balance,
+    });
+    expect((await check(RENDER)).body["balance"]).toBe(balance);
+  }
+  const entries = await database.query(
+    "select amount, balance_after from cell.ledger where kind = 1 order by sequence",
+  );
+  expect(entries.map((entry) => Object.values(entry))).toEqual([
+    ["100", "100"],
+    ["50", "150"],
+    ["50", "200"],
+    ["50", "250"],
+  ]);
+  expect(await database.count("cell.grants")).toBe(4);
+});
+
+test("3: a top-up that names its payment adds once, however often it is repeated", async () => {
+  const { cell, context, check, database } = await setupCredits();
+  const paid = { ...TOP_UP, reference: "pay_1", price: { amount: 900, currency: "EUR" } };
+  const first = await addCredits(cell, context, paid);
+  expect(first).toMatchObject({ kind: "added", grant: 2 });
+  const changed = await changedTables(database, async () => {
+    expect(await addCredits(cell, context, paid)).toEqual({ kind: "already_added", grant: 2, balance: 150 });
+  });
+  expect(changed).toEqual([]);
+  expect((await check(RENDER)).body["balance"]).toBe(150);
+});
+
+test.each([
+  ["another amount", { credits: 51 }],
+  ["another customer", { customerId: brandAs<CustomerId>("bob") }],
+  ["another kind", { kind: "manual" as const }],
+])("3: a payment's reference with %s is refused, and changes nothing", async (_name, change) => {
+  const { cell, context, database } = await setupCredits();
+  await addCredits(cell, context, { ...TOP_UP, reference: "pay_1" });
+  const changed = await changedTables(database, async () => {
+    const outcome = await addCredits(cell, context, { ...TOP_UP, reference: "pay_1", ...change });
+    expect(outcome).toEqual({ kind: "reference_reused" });
+  });
+  expect(changed).toEqual([]);
+});
+
+test("3: a reversal returns the credits and the limit of a consume, and the ledger keeps both", async () => {
+  const credits = await setupCredits();
+  const { cell, context, consume, check, database } = credits;
+  const charged = await consume({ ...RENDER, quantity: 6, idempotencyKey: "a" });
+  const quota = await consume({ customerId: "ada", feature: "export", quantity: 5, idempotencyKey: "b" });
+  const reverse = (reply: { body: Record<string, unknown> }, quantity: number | null) =>
+    reverseConsume(cell, context, { consumeId: String(reply.body["consumeId"]), quantity });
+
+  expect(await reverse(charged, 2)).toEqual({ kind: "reversed", credits: 20, quantity: 2 });
+  expect((await check(RENDER)).body["balance"]).toBe(60);
+  expect(await reverse(charged, 5)).toEqual({ kind: "too_much", reversible: 4 });
+  expect(await reverse(charged, null)).toEqual({ kind: "reversed", credits: 40, quantity: 4 });
+  expect(await reverse(charged, null)).toEqual({ kind: "nothing_left" });
+  expect((await check(RENDER)).body["balance"]).toBe(100);
+
+  expect(await reverse(quota, 3)).toEqual({ kind: "reversed", credits: 0, quantity: 3 });
+  const { body } = await check({ customerId: "ada", feature: "export", quantity: 3 });
+  expect(body).toMatchObject({ allowed: true, limit: { used: 2, remaining: 3 } });
+  expect(await database.count("cell.ledger", "kind = 2")).toBe(2);
+  expect(await database.count("cell.ledger", "kind = 5")).toBe(3);
+  await expectSoundBooks(database);
+});
+
+test("3: reversed piece by piece, a rounded charge comes back whole and not a credit more", async () => {
+  const { cell, context, consume, check } = await setupCredits();
+  const text = { customerId: "ada", feature: "text.generate" };
+  const { body } = await consume({ ...text, quantity: 1_000, idempotencyKey: "a" });
+  const consumeId = String(body["consumeId"]);
+  const back: number[] = [];
+  for (const quantity of [1, 332, 334, 333]) {
+    const outcome = await reverseConsume(cell, context, { consumeId, quantity });
+    back.push(outcome.kind === "reversed" ? outcome.credits : Number.NaN);
+  }
+  expect(back).toEqual([0, 0, 2, 1]);
+  expect((await check(text)).body["balance"]).toBe(100);
+});
+
+test("1: credits that were bought without a plan are kept, and usable once there is one", async () => {
+  const credits = await setupCredits();
+  const { topUp, assign, consume, check } = credits;
+  await topUp("bob", 70);
+  const bob = { customerId: "bob", feature: "image.render" };
+  expect((await check(bob)).body).toMatchObject({ allowed: false, reason: "no_active_plan", balance: 70 });
+  await assign("bob");
+  expect((await consume({ ...bob, quantity: 17, idempotencyKey: "a" })).body).toMatchObject({
+    allowed: true,
+    balance: 0,
+  });
+});

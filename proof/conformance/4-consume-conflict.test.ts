@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { setupCredits } from "../../service/test/credits.ts";
+import { createTestProject, post } from "../../service/test/harness.ts";
+import { changedTables } from "./changed-tables.ts";
+import { expectReplay } from "./expect-replay.ts";
+
+const RENDER = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
+
+test.each([
+  ["customerId", { customerId: "bob" }],
+  ["feature", { feature: "export" }],
+  ["quantity", { quantity: 3 }],
+  ["quantity, now the default", { quantity: undefined }],
+  ["metadata", { metadata: { a: 1 } }],
+])(
+  "4.1 rule 2, 4.3: a key reused with another payload (%s) is 409, shows nothing, and charges nothing",
+  async (_name, change) => {
+    const { consume, database, assign } = await setupCredits();
+    await assign("bob");
+    const original = await consume(RENDER);
+    const changed = await changedTables(database, async () => {
+      const reply = await consume({ ...RENDER, ...change });
+      expect(reply).toMatchObject(conflictOf("payload"));
+      expect(reply.text).not.toContain(String(original.body["consumeId"]));
+      expect(reply.headers.has("idempotent-replayed")).toBe(false);
+    });
+    expect(changed).toEqual([]);
+    await expectReplay(consume(RENDER), original);
+  },
+);
+
+test("4.1 rule 2: a key is 409 on the other endpoint, whichever of consume and events had it first", async () => {
+  const { consume, record, database } = await setupCredits();
+  const event = { customerId: "ada", event: "image.render", quantity: 2 };
+  await consume(RENDER);
+  await record({ ...event, idempotencyKey: "key-2" });
+  const changed = await changedTables(database, async () => {
+    expect(await record({ ...event, idempotencyKey: "key-1" })).toMatchObject(conflictOf("endpoint"));
+    expect(await consume({ ...RENDER, idempotencyKey: "key-2" })).toMatchObject(conflictOf("endpoint"));
+    // Named before anything else that differs.
+    expect(await consume({ ...RENDER, quantity: 9, idempotencyKey: "key-2" })).toMatchObject(
+      conflictOf("endpoint"),
+    );
+  });
+  expect(changed).toEqual([]);
+});
+
+test("4.1 rule 2: a key of the other environment is 409, though the body is the same", async () => {
+  const { consume, service, project, database } = await setupCredits();
+  await consume(RENDER);
+  const changed = await changedTables(database, async () => {
+    const reply = await post(`${service.url}/v1/consume`, project.live.key.secret, RENDER);
+    // Also before its feature, which live does not have, is looked for.
+    expect(reply).toMatchObject(conflictOf("environment"));
+  });
+  expect(changed).toEqual([]);
+});
+
+test("4.1 rule 1: the scope of a key is the project: another project uses it freely", async () => {
+  const { consume, service, database } = await setupCredits();
+  await consume(RENDER);
+  const other = await createTestProject(database, "Another product");
+  const event = { customerId: "ada", event: "image.render", quantity: 2, idempotencyKey: "key-1" };
+  expect((await post(`${service.url}/v1/events`, other.test.key.secret, event)).status).toBe(200);
+  const reply = await post(`${service.url}/v1/consume`, other.live.key.secret, RENDER);
+  expect(reply).toMatchObject(conflictOf("endpoint"));
+});
+
+function conflictOf(conflict: "payload" | "endpoint" | "environment"): object {
+  return { status: 409, body: { code: "idempotency_key_reused", conflict } };
+}

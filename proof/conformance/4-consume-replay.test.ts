@@ -1,0 +1,203 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { blockCustomer } from "../../service/src/manage/customers/block-customer.ts";
+import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
+import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
+import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
+import { openPool } from "../../service/src/postgres/pool.ts";
+import { single } from "../../service/src/postgres/transaction.ts";
+import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
+import { type Credits, setupCredits } from "../../service/test/credits.ts";
+import { post, type Reply, startTestService } from "../../service/test/harness.ts";
+import { changedTables } from "./changed-tables.ts";
+import { expectReplay } from "./expect-replay.ts";
+
+// Section 4.3: callers send a stable key. Its rules are those of section 4.1, and a charge is made once.
+
+const ADA = brandAs<CustomerId>("ada");
+const RENDER = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
+
+test("4.3: idempotencyKey is required, and the 400 says that a header is no key", async () => {
+  const { consume, database } = await setupCredits();
+  const { idempotencyKey: _, ...unkeyed } = RENDER;
+  const changed = await changedTables(database, async () => {
+    const reply = await consume(unkeyed, { "idempotency-key": "key-1" });
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { code: "invalid_request", errors: [{ field: "idempotencyKey", code: "required" }] },
+    });
+    expect(reply.text).toContain("Idempotency-Key");
+  });
+  expect(changed).toEqual([]);
+});
+
+test("4.3: a header beside the field changes nothing: the field is the key", async () => {
+  const { consume, database } = await setupCredits();
+  const original = await consume(RENDER, { "idempotency-key": "one" });
+  await expectReplay(consume(RENDER, { "idempotency-key": "two" }), original);
+  expect(await database.count("cell.keyed_requests")).toBe(1);
+});
+
+test("4.1 rule 1, 4.3: a repeat gets the original answer byte for byte, marked, and is not charged again", async () => {
+  const { consume, database } = await setupCredits();
+  const original = await consume(RENDER);
+  expect(original.headers.has("idempotent-replayed")).toBe(false);
+  expect(await changedTables(database, () => expectReplay(consume(RENDER), original))).toEqual([]);
+});
+
+test("4.1 rule 1, 4.3: the original answer comes again whatever has changed since", async () => {
+  const { consume, cell, context, topUp, publish, database, project } = await setupCredits();
+  const original = await consume(RENDER);
+  const quota = { customerId: "ada", feature: "export", quantity: 2, idempotencyKey: "key-2" };
+  const counted = await consume(quota);
+  await topUp("ada", 500);
+  await consume({ ...RENDER, idempotencyKey: "key-3" });
+  const cost = { credits: 99, per: 1 };
+  await defineFeature(cell, context, {
+    key: "image.render",
+    name: "Render",
+    unit: null,
+    pool: "credits",
+    cost,
+  });
+  await publish({ reach: "now", allowances: [], features: [] });
+  await endPlan(cell, context, { customerId: ADA });
+  await blockCustomer(cell, context, { customerId: ADA, isBlocked: true });
+  const second = await startTestService(database);
+  await expectReplay(post(`${second.url}/v1/consume`, project.test.key.secret, RENDER), original);
+  await expectReplay(consume(RENDER), original);
+  await expectReplay(consume(quota), counted);
+});
+
+test("4.1 rule 1, 4.3: another process and another API key of the project give the original answer too", async () => {
+  const credits = await setupCredits();
+  const original = await credits.consume(RENDER);
+  const secret = await createAnotherKey(credits);
+  const second = await startTestService(credits.database);
+  await expectReplay(post(`${second.url}/v1/consume`, secret, RENDER), original);
+});
+
+test("4.1 rule 1, 4.3: the same payload may be written otherwise", async () => {
+  const { consume, database } = await setupCredits();
+  const body = { ...RENDER, quantity: 1, metadata: { b: { d: 1, c: 2 }, a: "x" } };
+  const original = await consume(body);
+  const spellings = [
+    Object.fromEntries(Object.entries(body).reverse()),
+    { ...body, quantity: undefined },
+    { ...body, metadata: { a: "x", b: { c: 2, d: 1 } } },
+    JSON.stringify(body, null, 2).replace('"quantity": 1', '"quantity": 1.0'),
+    JSON.stringify(body).replace("image", "\\u0069mage"),
+  ];
+  for (const spelling of spellings) await expectReplay(consume(spelling), original);
+  expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
+});
+
+test("4.1 rule 1, 4.3: empty metadata is the same as none, either way round", async () => {
+  const { consume } = await setupCredits();
+  const first = await consume(RENDER);
+  await expectReplay(consume({ ...RENDER, metadata: {} }), first);
+  const second = await consume({ ...RENDER, idempotencyKey: "key-2", metadata: {} });
+  await expectReplay(consume({ ...RENDER, idempotencyKey: "key-2" }), second);
+});
+
+/** A denial, and what then makes the same request payable. */
+const DENIALS: readonly [
+  string,
+  object,
+  (credits: Credits) => Promise<unknown>,
+  (credits: Credits) => Promise<unknown>,
+][] = [
+  ["insufficient_credits", { quantity: 11 }, async () => {}, ({ topUp }) => topUp("ada", 500)],
+  [
+    "feature_not_in_plan",
+    { feature: "video.render", quantity: 1 },
+    async () => {},
+    ({ publish }) => publish({ reach: "now", features: [{ feature: "video.render", limit: null }] }),
+  ],
+  [
+    "limit_reached",
+    { feature: "export", quantity: 6 },
+    async () => {},
+    ({ publish }) => publish({ reach: "now", features: [{ feature: "export", limit: null }] }),
+  ],
+  [
+    "customer_blocked",
+    {},
+    ({ cell, context }) => blockCustomer(cell, context, { customerId: ADA, isBlocked: true }),
+    ({ cell, context }) => blockCustomer(cell, context, { customerId: ADA, isBlocked: false }),
+  ],
+];
+
+test.each(DENIALS)(
+  "4.3: a denial, %s, is stored: a delayed duplicate is not charged when it has become payable, a new attempt is",
+  async (reason, change, arrange, mend) => {
+    const credits = await setupCredits();
+    const { consume, database } = credits;
+    await arrange(credits);
+    const denied = await consume({ ...RENDER, ...change });
+    expect(denied.body).toMatchObject({ allowed: false, reason });
+    await mend(credits);
+    const changed = await changedTables(database, () =>
+      expectReplay(consume({ ...RENDER, ...change }), denied),
+    );
+    expect(changed).toEqual([]);
+    const attempt = await consume({ ...RENDER, ...change, idempotencyKey: "key-2" });
+    expect(attempt.body["allowed"]).toBe(true);
+  },
+);
+
+test("4.3: customer_not_found and no_active_plan are not stored: a consume may overtake its plan's webhook", async () => {
+  const { consume, assign, topUp, database } = await setupCredits();
+  const body = { ...RENDER, customerId: "bob" };
+  expect((await consume(body)).body["reason"]).toBe("customer_not_found");
+  await topUp("bob", 5);
+  const changed = await changedTables(database, async () => {
+    expect((await consume(body)).body).toMatchObject({ reason: "no_active_plan", balance: 5 });
+  });
+  expect(changed).toEqual([]);
+  await assign("bob");
+  const allowed = await consume(body);
+  expect(allowed.body).toMatchObject({ allowed: true, balance: 85 });
+  expect(allowed.headers.has("idempotent-replayed")).toBe(false);
+  await expectReplay(consume(body), allowed);
+});
+
+test("4.3: a refusal takes no key: after 400, 404 and 422 the key is free", async () => {
+  const { consume } = await setupCredits();
+  expect((await consume({ ...RENDER, quantity: 0 })).status).toBe(400);
+  expect((await consume({ ...RENDER, feature: "nothing" })).status).toBe(404);
+  expect((await consume({ ...RENDER, metadata: { a: "x".repeat(9_000) } })).status).toBe(422);
+  const reply = await consume(RENDER);
+  expect(reply.body["allowed"]).toBe(true);
+  expect(reply.headers.has("idempotent-replayed")).toBe(false);
+});
+
+test("4.3, 8: metadata beyond the workspace plan is 422, judged after the key: an accepted charge still replays", async () => {
+  const { consume, database } = await setupCredits();
+  const body = { ...RENDER, metadata: { a: 1, b: 2, c: 3 } };
+  const original = await consume(body);
+  await database.query("update control.workspace_plans set metadata_keys_max = 2");
+  // A process learns of another workspace plan with the API key, which it reads again every few seconds.
+  const attempt = (): Promise<Reply> => consume({ ...body, idempotencyKey: randomUUID() });
+  await expect.poll(async () => (await attempt()).status, { timeout: 8_000 }).toBe(422);
+  const changed = await changedTables(database, async () => {
+    expect(await consume({ ...body, idempotencyKey: "key-3" })).toMatchObject({
+      status: 422,
+      body: { code: "metadata_limit_exceeded", limit: "keys", max: 2, actual: 3 },
+    });
+  });
+  expect(changed).toEqual([]);
+  await expectReplay(consume(body), original);
+});
+
+async function createAnotherKey({ database, project }: Credits): Promise<string> {
+  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const { environmentId } = project.test;
+  const { projectId } = project;
+  try {
+    const request = { projectId, environmentId, kind: "test", name: "Another", scopes: ["consume"] } as const;
+    return (await single(pool, (tx) => createApiKey(tx, request))).secret;
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { blockCustomer } from "../../service/src/manage/customers/block-customer.ts";
+import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
+import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
+import { setDefaultPlan } from "../../service/src/manage/plans/set-default-plan.ts";
+import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
+import { type Credits, setupCredits } from "../../service/test/credits.ts";
+import type { Reply } from "../../service/test/harness.ts";
+
+// Section 4.2 and 4.3: both answer allowed or denied, and a denial says why. Each case is a customer to whom the reasons
+// from the one expected on all apply, so that their order is seen too.
+
+const ADA = brandAs<CustomerId>("ada");
+
+type Case = {
+  readonly reason: string | null;
+  readonly arrange: (credits: Credits) => Promise<unknown>;
+  readonly body: object;
+  readonly position: object;
+};
+
+/** More than five a day, and more than the balance pays for. */
+const BEYOND = { customerId: "ada", feature: "export.large", quantity: 6 };
+const RESET = expect.stringMatching(/Z$/);
+const UNUSED = { quantity: 5, used: 0, remaining: 5, resetsAt: RESET };
+
+const CASES: readonly Case[] = [
+  {
+    reason: "customer_blocked",
+    arrange: async ({ cell, context }) => {
+      await endPlan(cell, context, { customerId: ADA });
+      await blockCustomer(cell, context, { customerId: ADA, isBlocked: true });
+    },
+    body: BEYOND,
+    position: { creditsRequired: 600, balance: 0, resetsAt: null, limit: null },
+  },
+  {
+    reason: "customer_not_found",
+    arrange: async () => {},
+    body: { ...BEYOND, customerId: "nobody" },
+    position: { creditsRequired: 600, balance: null, resetsAt: null, limit: null },
+  },
+  {
+    reason: "no_active_plan",
+    arrange: ({ cell, context }) => endPlan(cell, context, { customerId: ADA }),
+    body: BEYOND,
+    position: { creditsRequired: 600, balance: 0, resetsAt: null, limit: null },
+  },
+  {
+    reason: "no_active_plan",
+    // Credits that were bought without a plan are kept, and of no use yet.
+    arrange: ({ topUp }) => topUp("bob", 700),
+    body: { ...BEYOND, customerId: "bob", quantity: 1 },
+    position: { creditsRequired: 100, balance: 700, resetsAt: null, limit: null },
+  },
+  {
+    reason: "feature_not_in_plan",
+    arrange: async () => {},
+    body: { ...BEYOND, feature: "video.render" },
+    position: { creditsRequired: 300, balance: 100, resetsAt: RESET, limit: null },
+  },
+  {
+    reason: "limit_reached",
+    arrange: async () => {},
+    body: BEYOND,
+    position: { creditsRequired: 600, balance: 100, resetsAt: RESET, limit: UNUSED },
+  },
+  {
+    reason: "insufficient_credits",
+    arrange: async () => {},
+    body: { ...BEYOND, quantity: 5 },
+    position: { creditsRequired: 500, balance: 100, resetsAt: RESET, limit: UNUSED },
+  },
+  {
+    reason: null,
+    arrange: ({ topUp }) => topUp("ada", 400),
+    body: { ...BEYOND, quantity: 5 },
+    position: { creditsRequired: 500, balance: 500, resetsAt: RESET, limit: UNUSED },
+  },
+  {
+    reason: "feature_not_in_plan",
+    // A blocked customer is not unknown, and a default plan is a plan.
+    arrange: ({ cell, context }) => setDefaultPlan(cell, context, { plan: "pro" }),
+    body: { ...BEYOND, feature: "video.render", customerId: "nobody" },
+    position: { creditsRequired: 300, balance: 100, resetsAt: RESET, limit: null },
+  },
+];
+
+test.each(CASES)("4.2: the reason of a check is $reason, with the position it was judged by", async (one) => {
+  const credits = await setupSale(one);
+  const reply = await credits.check(one.body);
+  expectDecision(reply, one);
+  expect(reply.body).toMatchObject(one.position);
+});
+
+test.each(CASES)("4.3: the reason of a consume is $reason, and a denial charges nothing", async (one) => {
+  const credits = await setupSale(one);
+  const reply = await credits.consume({ ...one.body, idempotencyKey: "key-1" });
+  expectDecision(reply, one);
+  const isAllowed = one.reason === null;
+  const charged = { consumeId: expect.stringMatching(/^con_/), creditsCharged: 500, balance: 0 };
+  const nothing = { ...one.position, consumeId: null, creditsCharged: 0 };
+  expect(reply.body).toMatchObject(isAllowed ? charged : nothing);
+  expect(await credits.database.count("cell.ledger", "kind = 2")).toBe(isAllowed ? 1 : 0);
+});
+
+test("4.3: a denial is kept with the arithmetic of its moment, for whoever asks why", async () => {
+  const { consume, database } = await setupCredits();
+  await consume({ customerId: "ada", feature: "image.render", quantity: 11, idempotencyKey: "key-1" });
+  expect(
+    await database.query("select reason, credits_required, balance, quantity, sequence from cell.denials"),
+  ).toEqual([{ reason: 6, credits_required: "110", balance: "100", quantity: 11, sequence: "1" }]);
+});
+
+/** A feature of 100 credits, five times a day. */
+async function setupSale({ arrange }: Case): Promise<Credits> {
+  const credits = await setupCredits();
+
+  await defineFeature(credits.cell, credits.context, {
+    key: "export.large",
+    name: "Large export",
+    unit: null,
+    pool: "credits",
+    cost: { credits: 100, per: 1 },
+  });
+  await credits.publish({
+    reach: "now",
+    features: [{ feature: "export.large", limit: { quantity: 5, period: "day" } }],
+  });
+  await arrange(credits);
+  return credits;
+}
+
+function expectDecision({ status, body }: Reply, { reason, body: asked }: Case): void {
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ ...asked, allowed: reason === null, reason });
+}

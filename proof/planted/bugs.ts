@@ -1,0 +1,117 @@
+/** A mistake somebody could make, as an edit of one file, and the tests that must turn red. */
+export type PlantedBug = {
+  readonly name: string;
+  readonly file: string;
+  readonly edits: readonly Edit[];
+  readonly tests: readonly string[];
+};
+
+/** What is found must stand in the file exactly once. */
+export type Edit = { readonly find: string; readonly replace: string };
+
+const CORE = "service/src/entitlement";
+const COMMIT = "service/src/runtime/commit";
+
+export const BUGS: readonly PlantedBug[] = [
+  {
+    name: "wrong burn order",
+    file: `${CORE}/burn-order.ts`,
+    edits: [{ find: "return expiry;", replace: "return -expiry;" }],
+    tests: [`${CORE}/decide.test.ts`],
+  },
+  {
+    name: "off-by-one period",
+    file: `${CORE}/assignment.ts`,
+    edits: [{ find: "end > at;", replace: "end >= at;" }],
+    tests: [`${CORE}/decide.test.ts`],
+  },
+  {
+    name: "lost limit reset",
+    file: `${CORE}/decide.ts`,
+    edits: [
+      {
+        find: "counter.feature === feature && isAhead(counter.end, now)",
+        replace: "counter.feature === feature && now > 0",
+      },
+    ],
+    tests: [`${CORE}/decide.test.ts`],
+  },
+  {
+    name: "double grant at a period's edge",
+    file: `${CORE}/catch-up.ts`,
+    edits: [
+      { find: "period.start, allowance.rollover);", replace: "period.start, allowance.rollover + 1);" },
+    ],
+    tests: [`${CORE}/catch-up.test.ts`],
+  },
+  {
+    name: "charge on denial",
+    file: `${CORE}/decide.ts`,
+    edits: [
+      {
+        find: "  if (reason !== null || assignment === null || terms === undefined) {",
+        replace:
+          '  if (reason === "limit_reached" && assignment !== null && terms !== undefined)\n' +
+          "    charge(draft, assignment, terms, { quantity: question.quantity, creditsRequired, now });\n" +
+          "  if (reason !== null || assignment === null || terms === undefined) {",
+      },
+    ],
+    tests: [`${CORE}/properties.test.ts`],
+  },
+  {
+    name: "replay that re-decides",
+    file: `${COMMIT}/decide-batch.ts`,
+    edits: [
+      {
+        find: "if (earlier !== undefined) {",
+        replace: 'if (earlier !== undefined && request.endpoint === "events") {',
+      },
+    ],
+    tests: ["proof/conformance/4-consume-replay.test.ts"],
+  },
+  {
+    name: "float arithmetic",
+    file: `${CORE}/catalog.ts`,
+    edits: [
+      {
+        find: "return (product - rest) / cost.per + (rest > 0 ? 1 : 0);",
+        replace: "return rest < 0 ? 0 : Math.ceil(quantity * (cost.credits / cost.per));",
+      },
+    ],
+    tests: [`${CORE}/decide.test.ts`],
+  },
+  {
+    name: "missing lock",
+    file: "service/src/store/cell/wallets.ts",
+    edits: [{ find: '"for update skip locked"', replace: '""' }],
+    tests: ["service/src/runtime/consume/races.test.ts", "service/src/runtime/consume/held-wallet.test.ts"],
+  },
+  {
+    name: "catalog read before the lock",
+    file: `${COMMIT}/commit-batch.ts`,
+    edits: [
+      {
+        find: "  const [, wallets, keyedRequests, storedEvents, customers, versions, now] = await session.trip(() => [",
+        replace:
+          "  const early = await readCatalogVersions(session, [...environments]);\n" +
+          "  const [, wallets, keyedRequests, storedEvents, customers, , now] = await session.trip(() => [",
+      },
+      {
+        find: "catalogs.get(session, environments, versions)",
+        replace: "catalogs.get(session, environments, early)",
+      },
+    ],
+    tests: [`${COMMIT}/catalog-after-lock.test.ts`],
+  },
+  {
+    name: "reversal to another grant",
+    file: `${CORE}/reverse-consume.ts`,
+    edits: [
+      {
+        find: "const parts = partsBetween(consume.parts, kept, charged);",
+        replace: "const parts = partsBetween(consume.parts.toReversed(), kept, charged);",
+      },
+    ],
+    tests: [`${CORE}/corrections.test.ts`],
+  },
+];

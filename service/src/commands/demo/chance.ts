@@ -1,0 +1,35 @@
+import { assert } from "../../words/assert.ts";
+
+/** Random numbers that are the same at every first start: a demo is talked about, and tested. */
+export type Chance = {
+  /** From 0 up to, and not including, 1. */
+  fraction(): number;
+  /** A whole number from `min` up to and including `max`. */
+  between(min: number, max: number): number;
+  pick<T>(list: readonly T[]): T;
+  /** So many characters of the alphabet. */
+  word(alphabet: string, length: number): string;
+};
+
+/** Mulberry32: a few lines, and even enough for a demo. */
+export function openChance(seed: number): Chance {
+  let state = Math.imul(seed, 0x9e3779b1);
+  const fraction = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const between = (min: number, max: number): number => min + Math.floor(fraction() * (max - min + 1));
+  return {
+    fraction,
+    between,
+    pick: (list) => {
+      const picked = list[between(0, list.length - 1)];
+      assert(picked !== undefined, "something is picked from a list that is not empty");
+      return picked;
+    },
+    word: (alphabet, length) =>
+      Array.from({ length }, () => alphabet[between(0, alphabet.length - 1)]).join(""),
+  };
+}

@@ -1,0 +1,143 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Context } from "../../manage/context.ts";
+import type { FeatureInput } from "../../manage/features/define-feature.ts";
+import type { PlanInput } from "../../manage/plans/publish-plan.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { insertAudit } from "../../store/cell/audit.ts";
+import { ensureCatalog, loadCatalog, setDefaultPlan } from "../../store/cell/catalogs.ts";
+import { upsertFeature } from "../../store/cell/features.ts";
+import {
+  insertAllowances,
+  insertPlanFeatures,
+  insertPlanVersion,
+  upsertPlan,
+} from "../../store/cell/plans.ts";
+import { upsertPool } from "../../store/cell/pools.ts";
+import { assert } from "../../words/assert.ts";
+import { brandAs, type FeatureKey, type Instant, type PlanId } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+
+const POOL = { key: "credits", name: "Credits" };
+
+/** One of each kind: a price, a high one, one by the thousand, and a quota that costs nothing. */
+const FEATURES: readonly FeatureInput[] = [
+  {
+    key: "image.generate",
+    name: "Image generation",
+    unit: "image",
+    pool: POOL.key,
+    cost: { credits: 10, per: 1 },
+  },
+  {
+    key: "video.render",
+    name: "Video rendering",
+    unit: "clip",
+    pool: POOL.key,
+    cost: { credits: 50, per: 1 },
+  },
+  {
+    key: "text.generate",
+    name: "Text generation",
+    unit: "token",
+    pool: POOL.key,
+    cost: { credits: 3, per: 1000 },
+  },
+  { key: "hd.export", name: "HD export", unit: "export", pool: POOL.key, cost: { credits: 0, per: 1 } },
+];
+
+const unlimited = (feature: string) => ({ feature, limit: null });
+const daily = (feature: string, quantity: number) => ({
+  feature,
+  limit: { quantity, period: "day" } as const,
+});
+const monthly = (credits: number, rollover = 0) => [
+  { pool: POOL.key, credits, period: "month", rollover } as const,
+];
+
+const PLANS: readonly PlanInput[] = [
+  {
+    key: "free",
+    name: "Free",
+    reach: "new_assignments",
+    allowances: monthly(200),
+    features: [unlimited("image.generate"), unlimited("text.generate"), daily("hd.export", 3)],
+  },
+  {
+    key: "pro",
+    name: "Pro",
+    reach: "new_assignments",
+    allowances: monthly(1_000),
+    features: [...["image.generate", "video.render", "text.generate"].map(unlimited), daily("hd.export", 20)],
+  },
+  {
+    key: "scale",
+    name: "Scale",
+    reach: "new_assignments",
+    allowances: monthly(5_000, 1),
+    features: ["image.generate", "video.render", "text.generate", "hd.export"].map(unlimited),
+  },
+];
+
+const DEFAULT_PLAN = "free";
+
+// Published versions never change, not even their date, so the catalog is not published today and moved back.
+const BACKDATE = statement(
+  "demo.backdate_catalog",
+  `
+  update cell.catalogs
+  set
+    version = 1,
+    changed_at = $2,
+    default_plan_since = $2
+  where environment_id = $1`,
+);
+
+/**
+ * What the demo sells, as if it had been published at `at`: the customers' histories begin after it. Null when the
+ * environment sells something already, which is somebody's own.
+ */
+export async function sellDemoCatalog(tx: Tx, context: Context, at: Instant): Promise<Catalog | null> {
+  const { environmentId, actor } = context;
+  if (!(await ensureCatalog(tx, context))) return null;
+  await tx.run(BACKDATE, [environmentId, formatTimestamp(at)]);
+  const audit = (action: string, subject: string, after: object): Promise<unknown> =>
+    insertAudit(tx, {
+      environmentId,
+      recordedAt: at,
+      actor,
+      customerNumber: null,
+      action,
+      subject,
+      before: null,
+      after,
+    });
+  const pool = await upsertPool(tx, environmentId, POOL);
+  for (const feature of FEATURES) {
+    await upsertFeature(tx, environmentId, { ...feature, key: brandAs<FeatureKey>(feature.key), pool });
+    await audit("feature.defined", feature.key, feature);
+  }
+  const { features } = await loadCatalog(tx, environmentId);
+  for (const input of PLANS) {
+    const plan = await upsertPlan(tx, environmentId, input);
+    const { reach } = input;
+    const version = await insertPlanVersion(tx, environmentId, { plan, number: 1, publishedAt: at, reach });
+    const allowances = input.allowances.map((allowance) => ({ ...allowance, pool }));
+    await insertAllowances(tx, environmentId, version, allowances);
+    const terms = input.features.map(({ feature: key, limit }) => {
+      const feature = features.get(brandAs<FeatureKey>(key));
+      assert(feature !== undefined, "a plan of the demo includes features of the demo");
+      return { feature: feature.id, pool, cost: feature.cost, limit };
+    });
+    await insertPlanFeatures(tx, environmentId, version, terms);
+    await audit("plan.published", input.key, { ...input, number: 1 });
+  }
+  await setDefaultPlan(tx, environmentId, planIdOf(await loadCatalog(tx, environmentId), DEFAULT_PLAN));
+  await audit("default_plan.set", DEFAULT_PLAN, { plan: DEFAULT_PLAN });
+  return loadCatalog(tx, environmentId);
+}
+
+export function planIdOf({ plans }: Catalog, key: string): PlanId {
+  const plan = [...plans.values()].find((other) => other.key === key);
+  assert(plan !== undefined, "the demo knows its plans");
+  return plan.id;
+}

@@ -1,0 +1,184 @@
+import { expect, onTestFinished, test } from "vitest";
+import {
+  createDatabase,
+  createTestProject,
+  post,
+  startTestService,
+  type TestDatabase,
+} from "../../../test/harness.ts";
+import type { Context } from "../../manage/context.ts";
+import { reverseConsume } from "../../manage/credits/reverse-consume.ts";
+import { revokeGrant } from "../../manage/credits/revoke-grant.ts";
+import type { CreatedProject } from "../../manage/projects/create-project.ts";
+import { openPool, type Pool } from "../../postgres/pool.ts";
+import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { verifyCommand } from "../verify.ts";
+import { LIMITED, PAID_IN_VAIN, RICH_COMPANY, TWICE_CHARGED, WRONGLY_CREDITED } from "./companies.ts";
+import { findDemoCustomer } from "./find-demo-customer.ts";
+import { seedDemo } from "./seed-demo.ts";
+
+type Demo = { database: TestDatabase; project: CreatedProject; cell: Pool; context: Context };
+
+async function setupDemo(): Promise<Demo> {
+  const database = await createDatabase();
+  const project = await createTestProject(database);
+  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => cell.end());
+  const actor = { kind: "command", id: null, requestId: null } as const;
+  const context = { projectId: project.projectId, environmentId: project.test.environmentId, actor };
+  expect(await seedDemo(database.url, context)).toBe(true);
+  return { database, project, cell, context };
+}
+
+const TABLES = [
+  "customers",
+  "wallets",
+  "ledger",
+  "denials",
+  "events",
+  "keyed_requests",
+  "grants",
+  "assignments",
+  "audit",
+];
+
+async function countAll(database: TestDatabase): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of TABLES) counts[table] = await database.count(`cell.${table}`);
+  return counts;
+}
+
+test("the demo is of a size to look around in, is in the test environment alone, and is made once", async () => {
+  const { database, project, context } = await setupDemo();
+  const counts = await countAll(database);
+  expect(counts).toMatchObject({ customers: 40, wallets: 40 });
+  expect(counts["ledger"]).toBeGreaterThan(1_200);
+  expect(counts["events"]).toBeGreaterThan(800);
+  expect(counts["denials"]).toBeGreaterThan(20);
+  expect(await database.count("cell.customers", `environment_id <> ${project.test.environmentId}`)).toBe(0);
+  expect(await database.count("cell.customers", "name is null or email is null")).toBe(0);
+  const [span] = await database.query(
+    "select extract(day from now() - min(recorded_at))::integer as days, max(recorded_at) <= now() as is_past from cell.ledger",
+  );
+  expect(span).toMatchObject({ is_past: true });
+  expect(span?.["days"]).toBeGreaterThan(55);
+  expect(await seedDemo(database.url, context)).toBe(false);
+  expect(await countAll(database)).toEqual(counts);
+});
+
+test("purser verify accepts it, and every key leads to a charge or a denial", async () => {
+  const { database } = await setupDemo();
+  const lines: string[] = [];
+  const isSound = await verifyCommand({ databaseUrl: database.url, print: (line) => lines.push(line) });
+  expect(isSound, lines.join(" ")).toBe(true);
+  const orphans = await database.count(
+    "cell.keyed_requests as k",
+    `not exists (select from cell.ledger as l where l.key_hash = k.key_hash)
+     and not exists (select from cell.denials as d where d.key_hash = k.key_hash)`,
+  );
+  expect(orphans).toBe(0);
+});
+
+test("the printed consume is allowed and right, again under its key, and reaches the ledger", async () => {
+  const { database, project, cell } = await setupDemo();
+  const { secret } = project.test.key;
+  expect(await findDemoCustomer(cell, secret)).toBe(RICH_COMPANY);
+  expect(await findDemoCustomer(cell, project.live.key.secret)).toBeNull();
+  const service = await startTestService(database);
+  const body = { customerId: RICH_COMPANY, feature: "image.generate", quantity: 1 };
+  const check = await post(`${service.url}/v1/check`, secret, body);
+  const consume = (): ReturnType<typeof post> =>
+    post(`${service.url}/v1/consume`, secret, { ...body, idempotencyKey: "first-consume" });
+  const reply = await consume();
+  expect(reply.body).toMatchObject({ allowed: true, creditsCharged: 10, limit: null });
+  expect(reply.body["balance"]).toBe(Number(check.body["balance"]) - 10);
+  expect((await consume()).text).toBe(reply.text);
+  const [wallet] = await database.query(
+    `select w.balance::integer, (select sum(l.amount) from cell.ledger as l where l.customer_number = c.number)::integer as total
+     from cell.customers as c
+     join cell.wallets as w on w.customer_number = c.number
+     where c.customer_id = $1`,
+    [RICH_COMPANY],
+  );
+  expect(wallet).toEqual({ balance: reply.body["balance"], total: reply.body["balance"] });
+});
+
+test("the double charge: one job, two keys, seconds apart; a retry replays it, and a reversal settles it", async () => {
+  const { database, project, cell, context } = await setupDemo();
+  const charges = await database.query(
+    `select l.quantity, l.amount::integer, l.metadata, k.key, k.subject_id, extract(epoch from l.recorded_at) as second
+     from cell.ledger as l
+     join cell.customers as c on c.number = l.customer_number
+     join cell.keyed_requests as k on k.key_hash = l.key_hash
+     where c.customer_id = $1
+       and l.metadata ->> 'jobId' = 'job_7c41e90b'
+     order by l.recorded_at`,
+    [TWICE_CHARGED],
+  );
+  expect(charges).toMatchObject([
+    { quantity: 1, amount: -50, key: "job_7c41e90b/attempt-1" },
+    { quantity: 1, amount: -50, key: "job_7c41e90b/attempt-2" },
+  ]);
+  expect(charges[0]?.["metadata"]).toEqual(charges[1]?.["metadata"]);
+  expect(Number(charges[1]?.["second"]) - Number(charges[0]?.["second"])).toBeLessThan(10);
+
+  const service = await startTestService(database);
+  const replayed = await post(`${service.url}/v1/consume`, project.test.key.secret, {
+    customerId: TWICE_CHARGED,
+    feature: "video.render",
+    metadata: charges[1]?.["metadata"],
+    idempotencyKey: "job_7c41e90b/attempt-2",
+  });
+  expect(replayed.headers.get("idempotent-replayed")).toBe("true");
+  const consumeId = String(replayed.body["consumeId"]);
+  expect(await reverseConsume(cell, context, { consumeId, quantity: null })).toEqual({
+    kind: "reversed",
+    credits: 50,
+    quantity: 1,
+  });
+});
+
+test("the purchase of another customer: its reference is on the wrong one, whose grant can be revoked", async () => {
+  const { database, cell, context } = await setupDemo();
+  const [purchase] = await database.query(
+    `select c.customer_id, g.number, g.credits::integer, g.note, g.recorded_at
+     from cell.grants as g
+     join cell.customers as c on c.number = g.customer_number
+     where g.reference like 'pi\\_%'
+       and g.note is not null`,
+  );
+  expect(purchase).toMatchObject({
+    customer_id: WRONGLY_CREDITED,
+    credits: 2_000,
+    note: expect.stringContaining("Northlight Robotics"),
+  });
+  const denied = await database.query(
+    `select c.name
+     from cell.denials as d
+     join cell.customers as c on c.number = d.customer_number
+     where c.customer_id = $1
+       and d.reason = 6
+       and d.recorded_at > $2`,
+    [PAID_IN_VAIN, purchase?.["recorded_at"]],
+  );
+  expect(denied.length).toBeGreaterThanOrEqual(3);
+  expect(denied[0]).toEqual({ name: "Northlight Robotics" });
+  const grant = { customerId: brandAs<CustomerId>(WRONGLY_CREDITED), grant: Number(purchase?.["number"]) };
+  expect(await revokeGrant(cell, context, grant)).toMatchObject({ kind: "revoked" });
+});
+
+test("the limit: reached several times on one day, with credits left", async () => {
+  const { database } = await setupDemo();
+  const days = await database.query(
+    `select (d.recorded_at at time zone 'UTC')::date as day, count(*)::integer as times, min(d.balance)::integer > 0 as has_credits
+     from cell.denials as d
+     join cell.customers as c on c.number = d.customer_number
+     where c.customer_id = $1
+       and d.reason = 5
+       and d.limit_quantity = 20
+     group by 1, d.resets_at
+     having count(*) >= 3`,
+    [LIMITED],
+  );
+  expect(days).toMatchObject([{ has_credits: true }]);
+});

@@ -1,0 +1,44 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
+import { shortHash } from "../../entitlement/fingerprint.ts";
+import type { Wallet } from "../../entitlement/wallet.ts";
+import type { AssignmentRow } from "../../store/cell/assignments.ts";
+import type { AuditRow } from "../../store/cell/audit.ts";
+import type { DenialRow } from "../../store/cell/denials.ts";
+import type { EventRow } from "../../store/cell/events.ts";
+import type { GrantRow } from "../../store/cell/grants.ts";
+import type { KeyedRequest } from "../../store/cell/keyed-requests.ts";
+import type { LedgerRow } from "../../store/cell/ledger.ts";
+import type { FoundWallet } from "../../store/cell/wallets.ts";
+import type { Instant, ProjectId } from "../../words/brand.ts";
+
+/** Where the demo takes place. */
+export type World = { readonly projectId: ProjectId; readonly catalog: Catalog };
+
+export type Customer = Omit<FoundWallet, "readWallet">;
+
+/** A customer as the last moment left them. */
+export type Known = Customer & { readonly wallet: Wallet };
+
+/** What one act wrote, all of it recorded at its time, and the wallet it left behind. */
+export type Moment = {
+  readonly at: Instant;
+  readonly wallet: Wallet;
+  readonly ledger: readonly LedgerRow[];
+  readonly grants: readonly GrantRow[];
+  readonly assignments: readonly AssignmentRow[];
+  readonly denials: readonly DenialRow[];
+  readonly events: readonly EventRow[];
+  readonly keyedRequests: readonly KeyedRequest[];
+  readonly audits: readonly AuditRow[];
+};
+
+export type Charge = { readonly at: Instant; readonly row: LedgerRow };
+
+/** The entry of the consume that was allowed under this key, and when it was recorded. */
+export function findCharge(past: readonly Moment[], key: string): Charge | null {
+  const keyHash = shortHash(key);
+  const isIts = (row: LedgerRow): boolean => row.keyHash === keyHash;
+  const moment = past.findLast(({ ledger }) => ledger.some(isIts));
+  const row = moment?.ledger.find(isIts);
+  return moment === undefined || row === undefined ? null : { at: moment.at, row };
+}

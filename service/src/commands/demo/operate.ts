@@ -1,0 +1,144 @@
+import { addCredits } from "../../entitlement/add-credits.ts";
+import { assignPlan } from "../../entitlement/assign-plan.ts";
+import type { Change } from "../../entitlement/entry.ts";
+import { reverseConsume } from "../../entitlement/reverse-consume.ts";
+import { summarize } from "../../manage/customers/open-wallet.ts";
+import type { Actor } from "../../store/cell/audit.ts";
+import type { GrantOrigin } from "../../store/cell/grants.ts";
+import { assert, assertNever } from "../../words/assert.ts";
+import type { Instant } from "../../words/brand.ts";
+import { consumeId } from "../../words/consume-id.ts";
+import { publicId } from "../../words/public-id.ts";
+import type { ManageAct } from "./act.ts";
+import { planIdOf } from "./demo-catalog.ts";
+import { findCharge, type Known, type Moment, type World } from "./moment.ts";
+
+/** What an operation did: its change, and what people read about it. */
+type Done = {
+  readonly change: Change | null;
+  readonly origin: { readonly grant: number; readonly origin: GrantOrigin } | null;
+  readonly actor: Actor;
+  readonly action: string;
+  readonly subject: string;
+  readonly details: object;
+};
+
+/** The webhook of the billing provider, and a hand on the dashboard. */
+const ACTORS = {
+  billing: { kind: "token", id: "billing", requestId: null },
+  support: { kind: "member", id: "robin@support.example", requestId: null },
+} as const satisfies Record<string, Actor>;
+
+/** What people and automation do, decided and recorded as the operations of `manage` do it. */
+export function operate(
+  world: World,
+  known: Known,
+  act: ManageAct & { readonly at: Instant },
+  past: readonly Moment[],
+): Moment {
+  const done = decideAct(world, known, act, past);
+  const { change, origin, actor, action, subject, details } = done;
+  assert(change !== null, "an operation of the demo changes something");
+  const { environmentId, customerNumber } = known;
+  const name = { environmentId, customerNumber };
+  const before = summarize(known.wallet, world.catalog);
+  const after = { ...summarize(change.wallet, world.catalog), ...details };
+  return {
+    at: act.at,
+    wallet: change.wallet,
+    ledger: change.entries.map((entry) => ({ ...name, entry, keyHash: null, metadata: null })),
+    grants: change.grants.map((grant) => ({
+      ...name,
+      grant,
+      origin: grant.number === origin?.grant ? origin.origin : null,
+    })),
+    assignments: change.assignments.map((assignment) => ({ ...name, change: assignment })),
+    denials: [],
+    events: [],
+    keyedRequests: [],
+    audits: [{ ...name, recordedAt: act.at, actor, action, subject, before, after }],
+  };
+}
+
+function decideAct(
+  world: World,
+  known: Known,
+  act: ManageAct & { readonly at: Instant },
+  past: readonly Moment[],
+): Done {
+  switch (act.kind) {
+    case "assign":
+      return assign(world, known, act);
+    case "add_credits":
+      return add(world, known, act);
+    case "reverse":
+      return reverse(world, known, act, past);
+    default:
+      return assertNever(act);
+  }
+}
+
+type ActOf<K extends ManageAct["kind"]> = Extract<ManageAct, { kind: K }> & { readonly at: Instant };
+
+function assign({ catalog }: World, { wallet }: Known, { plan, endsAt, at }: ActOf<"assign">): Done {
+  const request = { plan: planIdOf(catalog, plan), anchor: null, endsAt };
+  const outcome = assignPlan(catalog, wallet, request, at);
+  assert(outcome.kind === "changed", "the demo assigns plans that are not active");
+  return {
+    change: outcome.change,
+    origin: null,
+    actor: ACTORS.billing,
+    action: "plan.assigned",
+    subject: plan,
+    details: {},
+  };
+}
+
+function add({ catalog }: World, { wallet }: Known, act: ActOf<"add_credits">): Done {
+  const { grant: kind, credits, expiresAt, reference, price, note, at } = act;
+  const [pool] = catalog.pools.keys();
+  assert(pool !== undefined, "the demo has a pool");
+  const outcome = addCredits(catalog, wallet, { pool, kind, credits, expiresAt }, at);
+  assert(outcome.kind === "added", "the demo adds credits that can be added");
+  const { number } = outcome.grant;
+  return {
+    change: outcome.change,
+    origin: { grant: number, origin: { reference, price, note } },
+    actor: ACTORS[act.by],
+    action: "credits.added",
+    subject: `grant ${number}`,
+    details: { kind, credits, expiresAt, reference, price, note },
+  };
+}
+
+function reverse(
+  { catalog }: World,
+  known: Known,
+  { key, at }: ActOf<"reverse">,
+  past: readonly Moment[],
+): Done {
+  const charge = findCharge(past, key);
+  assert(charge !== null && charge.row.entry.usage !== null, "the demo reverses what was charged");
+  const { entry } = charge.row;
+  const consume = { ...entry, ...charge.row.entry.usage, reversedQuantity: 0 };
+  const grants = past.flatMap((moment) =>
+    moment.grants.map(({ grant }) => ({
+      ...grant,
+      slot: grant.mergedInto ?? grant.number,
+      isRevoked: false,
+    })),
+  );
+  const outcome = reverseConsume(catalog, known.wallet, { consume, quantity: null, grants }, at);
+  assert(outcome.kind === "reversed", "the demo reverses a consume once");
+  const { change, credits, quantity } = outcome;
+  const { customerNumber } = known;
+  const id = consumeId({ recordedAt: charge.at, customerNumber, sequence: entry.sequence });
+  return {
+    change,
+    origin: null,
+    actor: ACTORS.support,
+    action: "consume.reversed",
+    subject: publicId("con", id),
+    details: { credits, quantity },
+  };
+}

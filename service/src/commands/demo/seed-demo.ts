@@ -1,0 +1,78 @@
+import { Session } from "../../postgres/session.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { compareCustomers } from "../../store/cell/customers.ts";
+import { ensurePartitions } from "../../store/cell/partitions.ts";
+import { assert } from "../../words/assert.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EnvironmentId,
+  type Instant,
+  type ProjectId,
+} from "../../words/brand.ts";
+import { type Act, FIRST_DAY, timeOn } from "./act.ts";
+import { openChance } from "./chance.ts";
+import { COMPANIES, type Company } from "./companies.ts";
+import { liveCompany } from "./company-life.ts";
+import { sellDemoCatalog } from "./demo-catalog.ts";
+import type { World } from "./moment.ts";
+import { simulate } from "./simulate.ts";
+import { type NewCustomer, writeCustomers, writeMoments } from "./write.ts";
+
+const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/**
+ * A product with customers, plans and two months of history, to look around in and to try things on. Returns whether it
+ * was made now: where something is sold already, nothing is added. By a lane's session, which sends statements without
+ * waiting for each other's answers: there are thousands, and somebody waits for their first start.
+ */
+export async function seedDemo(
+  databaseUrl: string,
+  where: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+): Promise<boolean> {
+  const actor = { kind: "command", id: "purser dev", requestId: null } as const;
+  const session = await Session.open({ url: databaseUrl, name: "purser command", connectTimeoutMs: 5_000 });
+  try {
+    const now = await readClock(session);
+    const lives = COMPANIES.map((company) => ({
+      customer: toCustomer(company, where.environmentId),
+      acts: liveCompany(company, now),
+    }));
+    await session.begin();
+    await ensurePartitions(session, { monthsBack: 3, monthsAhead: 3 });
+    const publishedAt = timeOn(now, FIRST_DAY + 2, "10:00");
+    const catalog = await sellDemoCatalog(session, { ...where, actor }, publishedAt);
+    if (catalog !== null) await writeLives(session, { projectId: where.projectId, catalog }, lives);
+    await session.commit();
+    return catalog !== null;
+  } finally {
+    session.destroy();
+  }
+}
+
+type Life = { readonly customer: Omit<NewCustomer, "createdAt">; readonly acts: readonly Act[] };
+
+async function writeLives(session: Session, world: World, lives: readonly Life[]): Promise<void> {
+  const newCustomers = lives.map(({ customer, acts }) => ({ ...customer, createdAt: beginningOf(acts) }));
+  const customers = await writeCustomers(session, newCustomers.sort(compareCustomers));
+  for (const { customer, acts } of lives) {
+    const known = customers.get(customer.customerId);
+    assert(known !== undefined, "a customer that was just made is there");
+    await writeMoments(session, known, simulate(world, known, acts));
+  }
+}
+
+function toCustomer(
+  { id, seed: number, name, email, plans }: Company,
+  environmentId: EnvironmentId,
+): Omit<NewCustomer, "createdAt"> {
+  const billingReference =
+    plans.length === 0 ? null : `cus_${openChance(-number).word(LETTERS_AND_DIGITS, 14)}`;
+  return { environmentId, customerId: brandAs<CustomerId>(id), name, email, billingReference };
+}
+
+function beginningOf(acts: readonly Act[]): Instant {
+  const [first] = acts;
+  assert(first !== undefined, "everyone has joined");
+  return first.at;
+}

@@ -1,0 +1,23 @@
+import { newWallet } from "../../entitlement/wallet.ts";
+import type { Act } from "./act.ts";
+import { ask } from "./ask.ts";
+import { type Customer, findCharge, type Moment, type World } from "./moment.ts";
+import { operate } from "./operate.ts";
+
+/**
+ * Lives through a customer's acts with the clock at each of them, by the very decisions the service makes. No number
+ * is made up here, so wallets and ledgers agree as those of any other customer do.
+ */
+export function simulate(world: World, customer: Customer, acts: readonly Act[]): readonly Moment[] {
+  const past: Moment[] = [];
+  for (const act of acts) {
+    const known = { ...customer, wallet: past.at(-1)?.wallet ?? newWallet(act.at) };
+    if (act.kind !== "consume" && act.kind !== "event") past.push(operate(world, known, act, past));
+    else if (isDone(act, past)) past.push(ask(world, known, act));
+  }
+  return past;
+}
+
+function isDone(act: Act, past: readonly Moment[]): boolean {
+  return act.kind !== "event" || act.ifAllowed === null || findCharge(past, act.ifAllowed) !== null;
+}

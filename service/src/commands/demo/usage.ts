@@ -1,0 +1,84 @@
+import { brandAs, type Instant } from "../../words/brand.ts";
+import { type Act, DAY_MS, FIRST_DAY, timeOn } from "./act.ts";
+import type { Chance } from "./chance.ts";
+import type { Company } from "./companies.ts";
+
+const HEX = "0123456789abcdef";
+const MODELS = ["aurora-2", "aurora-2-mini", "aurora-3-preview"] as const;
+const WEEKEND_SHARE = 0.3;
+
+type Use = {
+  readonly feature: string;
+  /** Of all uses; they add up to 1. */
+  readonly share: number;
+  readonly quantity: (chance: Chance) => number;
+};
+
+const USES: readonly Use[] = [
+  // Many short texts and a few long ones.
+  { feature: "text.generate", share: 0.52, quantity: (chance) => Math.round(400 * 90 ** chance.fraction()) },
+  { feature: "image.generate", share: 0.29, quantity: (chance) => chance.between(1, 4) },
+  { feature: "video.render", share: 0.09, quantity: (chance) => (chance.fraction() < 0.8 ? 1 : 2) },
+  { feature: "hd.export", share: 0.1, quantity: (chance) => chance.between(1, 2) },
+];
+
+/** What a company does with the product on one day: more on working days, and a little more from week to week. */
+export function listUsage(company: Company, chance: Chance, daysAgo: number, now: Instant): Act[] {
+  const midnight = timeOn(now, daysAgo, "00:00");
+  const growth = 0.7 + (0.5 * (FIRST_DAY - daysAgo)) / FIRST_DAY;
+  const expected = company.perDay * growth * (isWeekend(midnight) ? WEEKEND_SHARE : 1);
+  // Any number around what is expected, some days none.
+  const count = Math.floor(expected * 2 * chance.fraction() + chance.fraction());
+  const acts: Act[] = [];
+  for (let session = 0; session < count; session++) {
+    const at = brandAs<Instant>(midnight + timeInDay(chance));
+    acts.push(...useOnce(chance, at));
+  }
+  return acts;
+}
+
+/** A charge, and beside it what the product measures: tokens of a text, or that somebody opened the editor. */
+function useOnce(chance: Chance, at: Instant): Act[] {
+  const { feature, quantity: draw } = pickUse(chance);
+  const quantity = draw(chance);
+  const jobId = `job_${chance.word(HEX, 8)}`;
+  const metadata = { jobId, model: chance.pick(MODELS) };
+  const key = `${jobId}/attempt-1`;
+  const charge: Act = { kind: "consume", at, feature, quantity, metadata, key };
+  const afterwards = brandAs<Instant>(at + chance.between(700, 9_000));
+  if (feature === "text.generate") {
+    const event = "tokens.generated";
+    return [charge, { kind: "event", at: afterwards, event, quantity, metadata, ifAllowed: key }];
+  }
+  const before = brandAs<Instant>(at - chance.between(20_000, 400_000));
+  const opened: Act = {
+    kind: "event",
+    at: before,
+    event: "editor.opened",
+    quantity: 1,
+    metadata: { jobId },
+    ifAllowed: null,
+  };
+  return chance.fraction() < 0.5 ? [opened, charge] : [charge];
+}
+
+function pickUse(chance: Chance): Use {
+  let rest = chance.fraction();
+  for (const use of USES) {
+    if (rest < use.share) return use;
+    rest -= use.share;
+  }
+  return chance.pick(USES);
+}
+
+/** Mostly around 13:00 UTC, hardly at night. */
+function timeInDay(chance: Chance): number {
+  const shares = chance.fraction() + chance.fraction() + chance.fraction();
+  return Math.floor((2 + shares * 7.3) * 3_600_000);
+}
+
+function isWeekend(midnight: Instant): boolean {
+  // 1 January 1970 was a Thursday.
+  const weekday = (Math.floor(midnight / DAY_MS) + 4) % 7;
+  return weekday === 0 || weekday === 6;
+}

@@ -1,0 +1,93 @@
+import { integers, texts, timestamps } from "../../postgres/binary-array.ts";
+import type { Session } from "../../postgres/session.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { insertAssignmentChanges } from "../../store/cell/assignments.ts";
+import { insertAudit } from "../../store/cell/audit.ts";
+import { type CustomerName, findCustomers, insertMissingCustomers } from "../../store/cell/customers.ts";
+import { insertDenials } from "../../store/cell/denials.ts";
+import { insertEvents } from "../../store/cell/events.ts";
+import { insertGrants } from "../../store/cell/grants.ts";
+import { insertKeyedRequests } from "../../store/cell/keyed-requests.ts";
+import { appendToLedger } from "../../store/cell/ledger.ts";
+import { updateWallets } from "../../store/cell/wallets.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../words/brand.ts";
+import type { Customer, Moment } from "./moment.ts";
+
+export type NewCustomer = CustomerName & {
+  readonly createdAt: Instant;
+  readonly name: string;
+  readonly email: string;
+  readonly billingReference: string | null;
+};
+
+const DESCRIBE = statement(
+  "demo.describe_customers",
+  `
+  update cell.customers as c
+  set
+    created_at = n.created_at,
+    name = n.name,
+    email = n.email,
+    billing_reference = n.billing_reference
+  from unnest($1::integer[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[])
+    as n (environment_id, customer_id, created_at, name, email, billing_reference)
+  where c.environment_id = n.environment_id
+    and c.customer_id = n.customer_id`,
+);
+
+/** Makes them, and returns them under the numbers they got. */
+export async function writeCustomers(
+  tx: Tx,
+  customers: readonly NewCustomer[],
+): Promise<Map<CustomerId, Customer>> {
+  await insertMissingCustomers(tx, customers);
+  await tx.run(DESCRIBE, [
+    integers(customers.map(({ environmentId }) => environmentId)),
+    texts(customers.map(({ customerId }) => customerId)),
+    timestamps(customers.map(({ createdAt }) => createdAt)),
+    texts(customers.map(({ name }) => name)),
+    texts(customers.map(({ email }) => email)),
+    texts(customers.map(({ billingReference }) => billingReference)),
+  ]);
+  const found = await findCustomers(tx, customers);
+  return new Map(
+    found.map(({ number, ...name }) => [
+      name.customerId,
+      { ...name, customerNumber: brandAs<CustomerNumber>(number) },
+    ]),
+  );
+}
+
+/** One customer's past. Each moment is recorded at its own time; the wallet is written as the last one left it. */
+export async function writeMoments(
+  session: Session,
+  customer: Customer,
+  moments: readonly Moment[],
+): Promise<void> {
+  const last = moments.at(-1);
+  if (last === undefined) return;
+  await session.trip(() => [
+    ...moments.flatMap((moment) => writeMoment(session, moment)),
+    insertEvents(
+      session,
+      moments.flatMap(({ events }) => events),
+    ),
+    updateWallets(session, [{ ...customer, wallet: last.wallet }]),
+  ]);
+}
+
+function writeMoment(tx: Tx, moment: Moment): Promise<unknown>[] {
+  const { at, ledger, grants, assignments, denials, keyedRequests, audits } = moment;
+  const write = <T>(
+    rows: readonly T[],
+    into: (tx: Tx, rows: readonly T[], at: Instant) => Promise<unknown>,
+  ) => (rows.length > 0 ? [into(tx, rows, at)] : []);
+  return [
+    ...write(ledger, appendToLedger),
+    ...write(grants, insertGrants),
+    ...write(assignments, insertAssignmentChanges),
+    ...write(denials, insertDenials),
+    ...write(keyedRequests, insertKeyedRequests),
+    ...audits.map((audit) => insertAudit(tx, audit)),
+  ];
+}

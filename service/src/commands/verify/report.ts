@@ -1,0 +1,32 @@
+import type { WalletName } from "../../store/cell/wallets.ts";
+import type { CustomerId } from "../../words/brand.ts";
+
+/** The first thing that is wrong. */
+export type Mismatch = WalletName & {
+  /** Null: there is no such customer. */
+  readonly customerId: CustomerId | null;
+  readonly text: string;
+};
+
+/** How much was found to be right. */
+export type Checked = {
+  customers: number;
+  wallets: number;
+  entries: number;
+  grants: number;
+  reversals: number;
+};
+
+export function describeMismatch({ customerId, environmentId, customerNumber, text }: Mismatch): string {
+  const where = `number ${customerNumber} in environment ${environmentId}`;
+  const who = customerId === null ? `customer ${where}` : `customer ${JSON.stringify(customerId)}, ${where}`;
+  return `MISMATCH: ${who}: ${text}`;
+}
+
+export function describeChecked({ customers, wallets, entries, grants, reversals }: Checked): string {
+  const count = (number: number): string => number.toLocaleString("en");
+  return (
+    `${count(wallets)} wallets against ${count(entries)} ledger entries, ${count(grants)} grants and ` +
+    `${count(reversals)} reversals; ${count(customers)} customers looked up`
+  );
+}

@@ -1,0 +1,31 @@
+import type { Session } from "../../postgres/session.ts";
+import type { Parameter, Rows, Statement, Tx } from "../../postgres/statement.ts";
+
+/** For each moment that the database works for us it is left alone for as long. */
+const REST_SHARE = 1;
+
+/** One statement at a time, each a transaction of its own, and a rest after it: the callers of the service come first. */
+export class Unhurried implements Tx {
+  readonly #session: Session;
+  #restUntilMs = 0;
+  #longestMs = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  get longestMs(): number {
+    return this.#longestMs;
+  }
+
+  async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
+    const restMs = this.#restUntilMs - performance.now();
+    if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+    const startMs = performance.now();
+    const rows = await this.#session.run(statement, parameters);
+    const endMs = performance.now();
+    this.#longestMs = Math.max(this.#longestMs, endMs - startMs);
+    this.#restUntilMs = endMs + (endMs - startMs) * REST_SHARE;
+    return rows;
+  }
+}
