@@ -57,7 +57,7 @@ function passes(tests: readonly string[]): Promise<boolean> {
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
   const child = spawn(process.execPath, [vitest, "run", "--bail", "1", ...tests], {
     cwd: copy,
-    stdio: "ignore",
+    stdio: process.argv.includes("--loud") ? "inherit" : "ignore",
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import { median, ms, rounded } from "../bench/figures.ts";
-import { CALLS } from "../bench/load/calls.ts";
-import { runOpenLoop } from "../bench/load/open-loop.ts";
 import { startService } from "../bench/purser/service.ts";
 import { type BenchServer, count, openBenchServer } from "../bench/server.ts";
+import { measureCharges } from "./charge-load.ts";
 import { CUSTOMERS, fillLedger, openShop } from "./fill-ledger.ts";
 import { runVerify, type VerifyRun } from "./run-verify.ts";
 
@@ -20,7 +19,6 @@ The last line is JSON.
 
 const DATABASE = "verify";
 const WARM_UP_SECONDS = 3;
-const CONNECTIONS = 64;
 
 const { values } = parseArgs({
   options: {
@@ -53,7 +51,16 @@ async function main(): Promise<void> {
   console.log(alone.output.trim());
   console.log(`alone: ${alone.seconds.toFixed(1)} s, at most ${alone.peakMegabytes.toFixed(0)} MB resident`);
 
-  const charge = (): Promise<number> => measureP99({ url, apiKey: shop.apiKey });
+  const charge = (): Promise<number> =>
+    measureCharges({
+      url,
+      apiKey: shop.apiKey,
+      customers: CUSTOMERS,
+      perSecond: Number(values.rate),
+      warmUpSeconds: WARM_UP_SECONDS,
+      seconds: Number(values.seconds),
+      keyPrefix: `verify-${randomUUID().slice(0, 13)}-`,
+    });
   await charge();
   const without: number[] = [];
   const beside: number[] = [];
@@ -101,23 +108,6 @@ async function besideVerify(databaseUrl: string, measure: () => Promise<number>)
   isMeasuring = false;
   await verifying;
   return measured;
-}
-
-/** Charges of random customers at a fixed rate, as independent users send them. */
-async function measureP99({ url, apiKey }: { url: string; apiKey: string }): Promise<number> {
-  const { p99Ms, errors } = await runOpenLoop({
-    url,
-    apiKey,
-    call: CALLS.consume,
-    customers: CUSTOMERS,
-    perSecond: Number(values.rate),
-    warmUpSeconds: WARM_UP_SECONDS,
-    seconds: Number(values.seconds),
-    connections: CONNECTIONS,
-    keyPrefix: `verify-${randomUUID().slice(0, 13)}-`,
-  });
-  if (errors > 0) throw new Error(`${errors} charges failed or were denied`);
-  return p99Ms;
 }
 
 await main();

@@ -17,7 +17,7 @@ export type Credits = Setup & {
   /** Publishes a version of a plan; what is left out is as `PRO` has it. */
   publish(plan: Partial<PlanInput>): Promise<void>;
   assign(customer: string, plan?: string): Promise<void>;
-  topUp(customer: string, credits: number, expiresAt?: number): Promise<void>;
+  topUp(customer: string, credits: number): Promise<void>;
 };
 
 /** 100 credits a month; image.render costs 10, text.generate 3 per 1,000, export 0 with 5 a day. */

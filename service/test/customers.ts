@@ -3,6 +3,7 @@ import { brandAs, type CustomerId } from "../src/words/brand.ts";
 
 export const ADA = brandAs<CustomerId>("ada");
 export const BOB = brandAs<CustomerId>("bob");
+export const OLD_TIMER = brandAs<CustomerId>("old-timer");
 
 /** 50 credits for "ada", bought without an end and without a word about it. */
 export const TOP_UP: AddCreditsInput = {

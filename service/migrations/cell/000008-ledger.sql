@@ -45,6 +45,7 @@ create table cell.ledger (
   -- Also finds a consume by its id, which is made of these three.
   constraint ledger_pkey primary key (customer_number, sequence, recorded_at),
   constraint ledger_balance_after_not_negative check (balance_after >= 0),
+  constraint ledger_quantity_positive check (quantity >= 1),
   constraint ledger_amount_sign check (
     case kind
       when 1 then amount >= 0

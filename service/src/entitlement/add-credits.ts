@@ -1,3 +1,4 @@
+import { assert } from "../words/assert.ts";
 import type { Instant, PoolId } from "../words/brand.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
@@ -27,6 +28,7 @@ export function addCredits(
   clock: Instant,
 ): CreditsOutcome {
   const { pool, kind, credits, expiresAt } = request;
+  assert(Number.isSafeInteger(credits) && credits >= 1, "credits are whole, and at least one");
   const now = decisionTime(catalog, wallet, clock);
   if (expiresAt !== null && expiresAt <= now) return { kind: "expires_in_the_past" };
   const draft = new Draft(wallet);
@@ -42,6 +44,6 @@ export function addCredits(
   const grant =
     twin === undefined ? draft.open({ pool, kind, expiresAt }, credits) : draft.merge(twin, credits);
   const change = draft.finish(now);
-  if (change === null) throw new Error("added credits change the wallet");
+  assert(change !== null, "added credits change the wallet");
   return { kind: "added", grant, change };
 }

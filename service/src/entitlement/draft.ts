@@ -49,6 +49,7 @@ export class Draft {
   move({ kind, pool, parts, usage }: Move): Entry {
     let amount = 0;
     for (const part of parts) amount += part.amount;
+    assert(Number.isSafeInteger(amount), "credits are whole");
     const grants = this.wallet.grants.map((grant) => applyParts(grant, parts));
     const sequence = this.wallet.sequence + 1;
     this.wallet = { ...this.wallet, sequence, grants: grants.filter(isWorthKeeping) };

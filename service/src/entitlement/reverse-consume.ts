@@ -37,6 +37,10 @@ export function reverseConsume(
 ): ReversalOutcome {
   const reversible = consume.quantity - consume.reversedQuantity;
   const quantity = wanted ?? reversible;
+  assert(
+    wanted === null || (Number.isSafeInteger(wanted) && wanted >= 1),
+    "a quantity to reverse is a whole number",
+  );
   if (reversible === 0) return { kind: "nothing_left" };
   if (quantity > reversible) return { kind: "too_much", reversible };
   const now = decisionTime(catalog, wallet, clock);

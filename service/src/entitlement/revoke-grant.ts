@@ -36,7 +36,19 @@ export function revokeGrant(
   const credits = open === undefined ? 0 : restOf(grant, request.slot, open.remaining);
   if (credits > 0)
     draft.move({ kind: "revoke", pool: grant.pool, parts: [{ grant: grant.slot, amount: -credits }] });
+  if (open === undefined) forgetPaused(draft, grant.number);
   return { kind: "revoked", credits, change: draft.finish(now) };
+}
+
+/** What waits with a plan that was left is in no balance, so no entry takes it; but it must not come back. */
+function forgetPaused(draft: Draft, number: number): void {
+  const waits = draft.wallet.paused.some(({ grants }) => grants.some((grant) => grant.number === number));
+  if (!waits) return;
+  const paused = draft.wallet.paused.map((plan) => ({
+    ...plan,
+    grants: plan.grants.map((grant) => (grant.number === number ? { ...grant, remaining: 0 } : grant)),
+  }));
+  draft.wallet = { ...draft.wallet, paused };
 }
 
 /** First in, first out: of what is left in a slot the latest grants own the most. */

@@ -21,20 +21,26 @@ const FIRST_POOL = { key: "credits", name: "Credits" };
  * Edits a catalog in one transaction, one edit after another: the version is raised first, which locks it, and the
  * catalog is read after that. Processes see the new version with their next request.
  */
-export function editCatalog<T>(
+export async function editCatalog<T>(
   cell: Pool,
   context: Context,
   edit: (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>>,
 ): Promise<T> {
   const { environmentId, actor } = context;
-  return transaction(cell, async (tx) => {
-    const isNew = await ensureCatalog(tx, context);
-    const at = await raiseCatalogVersion(tx, environmentId);
-    if (isNew) await upsertPool(tx, environmentId, FIRST_POOL);
-    const { outcome, audit } = await edit(tx, await loadCatalog(tx, environmentId), at);
-    if (audit !== null) {
-      await insertAudit(tx, { environmentId, recordedAt: at, actor, customerNumber: null, ...audit });
-    }
-    return outcome;
-  });
+  const { outcome } = await transaction(
+    cell,
+    async (tx) => {
+      const isNew = await ensureCatalog(tx, context);
+      const recordedAt = await raiseCatalogVersion(tx, environmentId);
+      if (isNew) await upsertPool(tx, environmentId, FIRST_POOL);
+      const edited = await edit(tx, await loadCatalog(tx, environmentId), recordedAt);
+      const { audit } = edited;
+      if (audit !== null) {
+        await insertAudit(tx, { environmentId, recordedAt, actor, customerNumber: null, ...audit });
+      }
+      return edited;
+    },
+    ({ audit }) => audit !== null,
+  );
+  return outcome;
 }

@@ -1,3 +1,4 @@
+import { assert } from "../words/assert.ts";
 import type { Instant } from "../words/brand.ts";
 
 // Arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column. As text arrays,
@@ -50,6 +51,7 @@ export function texts(values: readonly (string | null)[]): Buffer {
 
 /** In two halves: a BigInt for each value would cost more than the rest of the array. */
 function writeBigint(buffer: Buffer, value: number, at: number): void {
+  assert(Number.isSafeInteger(value), "what is stored as an integer is one");
   buffer.writeInt32BE(Math.floor(value / 2 ** 32), at);
   buffer.writeUInt32BE(value >>> 0, at + 4);
 }

@@ -13,7 +13,7 @@ const ENVIRONMENTS_MAX = 1_000;
 export class CatalogCache {
   readonly #catalogs = new BoundedMap<EnvironmentId, Catalog>(ENVIRONMENTS_MAX);
 
-  /** The catalogs of these environments, at least as new as these versions; where there is none, an empty one. */
+  /** The catalogs of these environments, in these versions or newer; where nothing is defined, an empty one. */
   async get(
     tx: Tx,
     environments: Iterable<EnvironmentId>,
@@ -22,7 +22,7 @@ export class CatalogCache {
     const catalogs = new Map<EnvironmentId, Catalog>();
     for (const environmentId of environments) {
       let catalog = this.#catalogs.find(environmentId);
-      if (catalog === undefined || catalog.version < (versions.get(environmentId) ?? 0)) {
+      if (catalog === undefined || catalog.version !== (versions.get(environmentId) ?? 0)) {
         catalog = await loadCatalog(tx, environmentId);
         this.#catalogs.set(environmentId, catalog);
       }

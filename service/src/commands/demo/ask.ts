@@ -24,10 +24,11 @@ export function ask(world: World, known: Known, act: RuntimeAct & { readonly at:
     skips: 0,
   };
   const plan = decideBatch([pending], {
-    wallets: [{ ...known, readWallet: () => wallet }],
+    wallets: [{ ...known, readWallet: () => wallet, isMissing: false }],
     keyedRequests: [],
     storedEvents: new Set(),
     customers: [{ environmentId, customerId, number: customerNumber }],
+    newcomers: new Map(),
     catalogs: new Map([[environmentId, world.catalog]]),
     now: act.at,
   });

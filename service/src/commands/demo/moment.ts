@@ -14,7 +14,7 @@ import type { Instant, ProjectId } from "../../words/brand.ts";
 /** Where the demo takes place. */
 export type World = { readonly projectId: ProjectId; readonly catalog: Catalog };
 
-export type Customer = Omit<FoundWallet, "readWallet">;
+export type Customer = Omit<FoundWallet, "readWallet" | "isMissing">;
 
 /** A customer as the last moment left them. */
 export type Known = Customer & { readonly wallet: Wallet };

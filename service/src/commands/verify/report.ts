@@ -17,6 +17,12 @@ export type Checked = {
   reversals: number;
 };
 
+export type Report = {
+  readonly checked: Checked;
+  readonly mismatch: Mismatch | null;
+  readonly statementMsMax: number;
+};
+
 export function describeMismatch({ customerId, environmentId, customerNumber, text }: Mismatch): string {
   const where = `number ${customerNumber} in environment ${environmentId}`;
   const who = customerId === null ? `customer ${where}` : `customer ${JSON.stringify(customerId)}, ${where}`;

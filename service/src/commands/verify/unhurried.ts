@@ -8,14 +8,14 @@ const REST_SHARE = 1;
 export class Unhurried implements Tx {
   readonly #session: Session;
   #restUntilMs = 0;
-  #longestMs = 0;
+  #statementMsMax = 0;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  get longestMs(): number {
-    return this.#longestMs;
+  get statementMsMax(): number {
+    return this.#statementMsMax;
   }
 
   async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
@@ -24,7 +24,7 @@ export class Unhurried implements Tx {
     const startMs = performance.now();
     const rows = await this.#session.run(statement, parameters);
     const endMs = performance.now();
-    this.#longestMs = Math.max(this.#longestMs, endMs - startMs);
+    this.#statementMsMax = Math.max(this.#statementMsMax, endMs - startMs);
     this.#restUntilMs = endMs + (endMs - startMs) * REST_SHARE;
     return rows;
   }

@@ -13,9 +13,9 @@ import { listWallets, type WalletRow } from "../../store/cell/verify/wallets.ts"
 import type { EnvironmentId } from "../../words/brand.ts";
 import type { Checked, Mismatch } from "./report.ts";
 
-const WALLETS_MAX = 200;
+const WALLETS_MAX = 250;
 /** Of ledger entries or grants: even from a cold disk a statement stays well below a second. */
-const ROWS_MAX = 1_000;
+const ROWS_MAX = 500;
 
 type Catalogs = ReadonlyMap<EnvironmentId, Catalog>;
 type ReadableRow = WalletRow & { readonly wallet: Wallet };

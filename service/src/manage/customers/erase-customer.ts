@@ -1,5 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
-import { transaction } from "../../postgres/transaction.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { areBatchesUnderWay, readClock } from "../../store/cell/clock.ts";
 import { eraseCustomerRow } from "../../store/cell/customers.ts";
 import { eraseDenialsMetadata } from "../../store/cell/denials.ts";
 import { eraseEventsMetadata } from "../../store/cell/events.ts";
@@ -13,6 +14,7 @@ export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_
 
 /** Rows of one transaction: short ones, so that no old snapshot holds up a busy wallet. */
 const ROWS_MAX = 5_000;
+const BATCHES_END_MS = 12_000;
 
 /**
  * Forgets a person: the caller's id, name, email, billing reference, and the metadata of everything they did. Amounts
@@ -40,7 +42,17 @@ export async function eraseCustomer(
       after: null,
     });
   });
+  await letBatchesEnd(cell);
   return { kind: "erased", rows: rows + (await eraseMetadata(cell, blocked)) };
+}
+
+/** A batch that began before may still write under the old number; none lives longer than some seconds. */
+async function letBatchesEnd(cell: Pool): Promise<void> {
+  const now = await single(cell, readClock);
+  const giveUpAtMs = performance.now() + BATCHES_END_MS;
+  while (performance.now() < giveUpAtMs && (await single(cell, (tx) => areBatchesUnderWay(tx, now)))) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 async function eraseMetadata(cell: Pool, customer: WalletName): Promise<number> {

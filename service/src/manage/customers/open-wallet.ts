@@ -9,7 +9,7 @@ import { readClock } from "../../store/cell/clock.ts";
 import { insertMissingCustomers } from "../../store/cell/customers.ts";
 import { type GrantOrigin, insertGrants } from "../../store/cell/grants.ts";
 import { appendToLedger } from "../../store/cell/ledger.ts";
-import { lockWallets, updateWallets, type WalletName } from "../../store/cell/wallets.ts";
+import { insertEmptyWallets, lockWallets, updateWallets, type WalletName } from "../../store/cell/wallets.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
@@ -24,13 +24,18 @@ export type OpenWallet = WalletName & {
 /** Catalog and clock are read after the lock, as for a consume. Null: there is no such customer. */
 export async function openWallet(
   tx: Tx,
-  { environmentId }: Context,
+  context: Context,
   customerId: CustomerId,
 ): Promise<OpenWallet | null> {
+  const { environmentId } = context;
   const [found] = await lockWallets(tx, [{ environmentId, customerId }]);
   if (found === undefined) return null;
+  if (found.isMissing) {
+    await insertEmptyWallets(tx, [found]);
+    return openWallet(tx, context, customerId);
+  }
   const { customerNumber, readWallet } = found;
-  assert(readWallet !== null, "every customer has a wallet");
+  assert(readWallet !== null, "a wallet that was waited for is locked");
   const catalog = await loadCatalog(tx, environmentId);
   return { environmentId, customerNumber, wallet: readWallet(), catalog, clock: await readClock(tx) };
 }

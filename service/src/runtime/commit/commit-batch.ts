@@ -9,7 +9,9 @@ import {
   compareCustomers,
   customerKey,
   findCustomers,
+  insertCustomers,
   insertMissingCustomers,
+  reserveCustomerNumbers,
 } from "../../store/cell/customers.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
 import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
@@ -21,8 +23,8 @@ import {
   lockKeyedRequests,
 } from "../../store/cell/keyed-requests.ts";
 import { appendToLedger } from "../../store/cell/ledger.ts";
-import { lockFreeWallets, lockWallets, updateWallets } from "../../store/cell/wallets.ts";
-import type { EnvironmentId, Instant } from "../../words/brand.ts";
+import { insertEmptyWallets, lockFreeWallets, lockWallets, updateWallets } from "../../store/cell/wallets.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import type { CatalogCache } from "../catalog-cache.ts";
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
 import type { Pending } from "./request.ts";
@@ -69,7 +71,29 @@ export async function openBatch(
     readClock(session),
   ]);
   const current = await catalogs.get(session, environments, versions);
-  return { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
+  const known = new Set([...wallets, ...customers].map(customerKey));
+  const unknown = distinctCustomers([...consumers, ...reporters]).filter(
+    (name) => !known.has(customerKey(name)),
+  );
+  const mayCreate = consumers.some(
+    (name) => !known.has(customerKey(name)) && current.get(name.environmentId)?.defaultPlan.plan != null,
+  );
+  const newcomers = mayCreate ? await reserve(session, unknown) : new Map<never, never>();
+  return { wallets, keyedRequests, storedEvents, customers, newcomers, catalogs: current, now };
+}
+
+/** Numbers for all whom nobody knows, those of events too: then one sorted statement makes them, and nobody deadlocks. */
+async function reserve(
+  session: Session,
+  unknown: readonly CustomerName[],
+): Promise<Map<string, CustomerNumber>> {
+  const numbers = await reserveCustomerNumbers(session, unknown.length);
+  return new Map(
+    unknown.flatMap((name, index) => {
+      const number = numbers[index];
+      return number === undefined ? [] : [[customerKey(name), number]];
+    }),
+  );
 }
 
 /**
@@ -86,11 +110,14 @@ export async function closeBatch(
   const plan = decide(batch, facts);
   const { now } = facts;
   const newCustomers = [...plan.newCustomers.values()].sort(compareCustomers);
+  const reporters = [...plan.reporters.values()].sort(compareCustomers);
   const write = <T>(rows: readonly T[], into: (tx: Session, rows: readonly T[], at: Instant) => unknown) =>
     rows.length > 0 ? into(session, rows, now) : null;
   try {
     await session.trip(() => [
-      write(newCustomers, insertMissingCustomers),
+      write(newCustomers, insertCustomers),
+      write(reporters, insertMissingCustomers),
+      write([...newCustomers, ...plan.newWallets], insertEmptyWallets),
       write([...plan.changedWallets.values()], updateWallets),
       write(plan.ledger, appendToLedger),
       write(plan.grants, insertGrants),

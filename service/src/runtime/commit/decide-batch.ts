@@ -1,17 +1,22 @@
 import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { AssignmentRow } from "../../store/cell/assignments.ts";
-import { type Customer, type CustomerName, customerKey } from "../../store/cell/customers.ts";
+import {
+  type Customer,
+  type CustomerName,
+  customerKey,
+  type NewCustomer,
+} from "../../store/cell/customers.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
 import type { GrantRow } from "../../store/cell/grants.ts";
 import type { KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
 import type { LedgerRow } from "../../store/cell/ledger.ts";
-import type { ChangedWallet, FoundWallet } from "../../store/cell/wallets.ts";
-import type { EnvironmentId, Instant } from "../../words/brand.ts";
+import type { ChangedWallet, FoundWallet, WalletName } from "../../store/cell/wallets.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { decideConsume } from "./decide-consume.ts";
 import { decideUsageEvent } from "./decide-event.ts";
-import type { KeyConflict, Outcome, Pending, RuntimeRequest, Undecided } from "./request.ts";
+import type { HELD, KeyConflict, Outcome, Pending, RuntimeRequest } from "./request.ts";
 
 /** What the database said in the first trip, and the catalogs of the versions it named. */
 export type BatchFacts = {
@@ -19,20 +24,27 @@ export type BatchFacts = {
   readonly keyedRequests: readonly KeyedRequest[];
   readonly storedEvents: ReadonlySet<EventName>;
   readonly customers: readonly Customer[];
+  /** Numbers for customers nobody knows, in case this batch makes them known. */
+  readonly newcomers: ReadonlyMap<string, CustomerNumber>;
   readonly catalogs: ReadonlyMap<EnvironmentId, Catalog>;
   readonly now: Instant;
 };
 
 /** What is to be written, all at once, and what each caller hears once it is. */
 export class BatchPlan {
-  readonly outcomes: (Outcome | Undecided)[] = [];
+  readonly outcomes: (Outcome | typeof HELD)[] = [];
   readonly ledger: LedgerRow[] = [];
   readonly grants: GrantRow[] = [];
   readonly assignments: AssignmentRow[] = [];
   readonly denials: DenialRow[] = [];
   readonly events: EventRow[] = [];
   readonly keyedRequests: KeyedRequest[] = [];
-  readonly newCustomers = new Map<string, CustomerName>();
+  /** Made known by a consume, under a number that its ledger needs at once. */
+  readonly newCustomers = new Map<string, NewCustomer>();
+  /** Made known by events alone: whoever makes them first, the number is looked up. */
+  readonly reporters = new Map<string, CustomerName>();
+  /** Of customers who were known and had none. */
+  readonly newWallets: WalletName[] = [];
   readonly wallets: ReadonlyMap<string, FoundWallet>;
   /** As decided so far: the next request of the same customer starts from here. */
   readonly changedWallets = new Map<string, ChangedWallet>();
@@ -56,27 +68,23 @@ export class BatchPlan {
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   const plan = new BatchPlan(facts);
   const answered = new Map(facts.keyedRequests.map((request) => [keyId(request), request]));
-  const undecided = new Set<string>();
   for (const pending of batch) {
     const { keyed } = pending.request;
     const key = keyed === null ? null : keyId(keyed);
     const earlier = key === null ? undefined : answered.get(key);
-    if (earlier !== undefined) plan.outcomes.push(answerAgain(pending, earlier));
-    // What this key does is not known yet: until then another request under it must not even make a customer.
-    else if (key !== null && undecided.has(key)) plan.outcomes.push({ kind: "again" });
-    else {
-      const outcome = decideNew(pending, facts, plan);
-      plan.outcomes.push(outcome);
-      const stored = plan.keyedRequests.at(-1);
-      if (key === null) continue;
-      if (outcome.kind === "held" || outcome.kind === "again") undecided.add(key);
-      else if (stored !== undefined && keyId(stored) === key) answered.set(key, stored);
+    if (earlier !== undefined) {
+      plan.outcomes.push(answerAgain(pending, earlier));
+      continue;
     }
+    const count = plan.keyedRequests.length;
+    plan.outcomes.push(decideNew(pending, facts, plan));
+    const stored = plan.keyedRequests[count];
+    if (key !== null && stored !== undefined) answered.set(key, stored);
   }
   return plan;
 }
 
-function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcome | Undecided {
+function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcome | typeof HELD {
   const { request } = pending;
   return request.endpoint === "events"
     ? decideUsageEvent(request, pending, facts, plan)

@@ -1,7 +1,7 @@
 import { ANSWER_FORMAT_CONSUME } from "../../entitlement/answer.ts";
 import { type Decision, decide, type Reason } from "../../entitlement/decide.ts";
 import { exceededLimit } from "../../entitlement/metadata.ts";
-import type { Wallet } from "../../entitlement/wallet.ts";
+import { newWallet, type Wallet } from "../../entitlement/wallet.ts";
 import { customerKey } from "../../store/cell/customers.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
@@ -10,7 +10,7 @@ import type { Instant } from "../../words/brand.ts";
 import { consumeId } from "../../words/consume-id.ts";
 import { type Uuid, uuidV7 } from "../../words/uuid.ts";
 import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
-import type { ConsumeRequest, Outcome, Pending, Undecided } from "./request.ts";
+import { type ConsumeRequest, HELD, type Outcome, type Pending } from "./request.ts";
 
 type Decided = Extract<Decision, { kind: "decided" }>;
 
@@ -23,24 +23,20 @@ export function decideConsume(
   pending: Pending,
   facts: BatchFacts,
   plan: BatchPlan,
-): Outcome | Undecided {
-  const { environmentId, customerId, consumption } = request;
+): Outcome | typeof HELD {
+  const { environmentId, consumption } = request;
   const exceeded = exceededLimit(consumption.metadata, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
   const catalog = facts.catalogs.get(environmentId);
   assert(catalog !== undefined, "a batch reads the catalog of each of its environments");
   const key = customerKey(request);
-  const found = plan.wallets.get(key);
-  if (found !== undefined && found.readWallet === null) return { kind: "held" };
+  const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
+  if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
 
   const wallet = plan.changedWallets.get(key)?.wallet ?? found?.readWallet?.() ?? null;
-  const decision = decide(catalog, wallet, consumption, facts.now);
+  const isKnown = plan.wallets.has(key);
+  const decision = decide(catalog, wallet ?? (isKnown ? newWallet(facts.now) : null), consumption, facts.now);
   if (decision.kind !== "decided") return refuse(pending, decision);
-  if (found === undefined && decision.before !== null) {
-    // The default plan is theirs. They and their wallet are made now; the next batch decides, with a lock on it.
-    plan.newCustomers.set(key, { environmentId, customerId });
-    return { kind: "again" };
-  }
   if (found !== undefined) applyChange(request, decision, found, plan);
   const { reason, creditsRequired, after: position } = decision;
   const isPassing = found === undefined || PASSING_REASONS.has(reason);
@@ -59,6 +55,14 @@ function refuse(pending: Pending, outcome: Outcome): Outcome {
   return pending.isUncertain ? { kind: "outcome_unknown" } : outcome;
 }
 
+/** Somebody nobody knows, who has the default plan: made known together with what is decided, or not at all. */
+function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): FoundWallet | undefined {
+  const customerNumber = newcomers.get(customerKey(request));
+  if (customerNumber === undefined) return undefined;
+  const { environmentId, customerId } = request;
+  return { environmentId, customerId, customerNumber, readWallet: null, isMissing: true };
+}
+
 /** What was due is written even when the answer is no; the charge is one of the entries. */
 function applyChange(
   { keyed, consumption }: ConsumeRequest,
@@ -67,9 +71,12 @@ function applyChange(
   plan: BatchPlan,
 ): void {
   if (change === null) return;
-  const { environmentId, customerNumber } = found;
+  const { environmentId, customerId, customerNumber } = found;
   const name = { environmentId, customerNumber };
-  plan.changedWallets.set(customerKey(found), { ...name, wallet: change.wallet });
+  const key = customerKey(found);
+  if (!plan.wallets.has(key)) plan.newCustomers.set(key, { ...name, customerId });
+  else if (found.isMissing && !plan.changedWallets.has(key)) plan.newWallets.push(name);
+  plan.changedWallets.set(key, { ...name, wallet: change.wallet });
   for (const entry of change.entries) {
     const isCharge = entry === charge;
     const keyHash = isCharge ? keyed.keyHash : null;

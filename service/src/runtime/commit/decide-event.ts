@@ -22,18 +22,20 @@ export function decideUsageEvent(
   pending.name ??= { recordedAt: facts.now, id: uuidV7(facts.now) };
   const answer = { format: ANSWER_FORMAT_EVENT, subjectId: pending.name.id, verdict: null };
   if (!isStored) {
-    plan.events.push(toRow(request, pending.name, plan));
+    plan.events.push(toRow(request, pending.name, facts, plan));
     plan.remember(request, answer);
   }
   return { kind: "answered", answer, replayed: false };
 }
 
-function toRow(request: EventRequest, name: EventName, plan: BatchPlan): EventRow {
+function toRow(request: EventRequest, name: EventName, facts: BatchFacts, plan: BatchPlan): EventRow {
   const { environmentId, customerId, event } = request;
   const customer = { environmentId, customerId };
   const key = customerKey(customer);
-  const customerNumber = plan.numbers.get(key) ?? null;
-  if (customerNumber === null) plan.newCustomers.set(key, customer);
+  const newcomer = facts.newcomers.get(key);
+  if (newcomer !== undefined) plan.newCustomers.set(key, { ...customer, customerNumber: newcomer });
+  const customerNumber = plan.numbers.get(key) ?? newcomer ?? null;
+  if (customerNumber === null) plan.reporters.set(key, customer);
   return {
     ...name,
     ...customer,

@@ -238,10 +238,13 @@ export class Lane {
     const again: Pending[] = [];
     for (const [index, pending] of batch.entries()) {
       const outcome = outcomes[index] ?? { kind: "fault", error: new Error("a request without an outcome") };
-      if (outcome.kind === "held") pending.skips += 1;
-      if (outcome.kind !== "held" && outcome.kind !== "again") pending.settle(outcome);
-      else if (pending.skips >= SKIPS_MAX && this.#options.patient !== null)
-        this.#options.patient.#enqueue(pending);
+      if (outcome.kind !== "held") {
+        pending.settle(outcome);
+        continue;
+      }
+      pending.skips += 1;
+      const { patient } = this.#options;
+      if (patient !== null && pending.skips >= SKIPS_MAX) patient.#enqueue(pending);
       else again.push(pending);
     }
     this.#queue.unshift(...again);

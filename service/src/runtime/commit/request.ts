@@ -48,12 +48,8 @@ export type Outcome =
   /** Not executed: a mistake of ours. */
   | { kind: "fault"; error: unknown };
 
-/** Nothing was decided, and the next batch tries again. */
-export type Undecided =
-  /** Another transaction holds the wallet. */
-  | { kind: "held" }
-  /** The customer had to be made known first. */
-  | { kind: "again" };
+/** Nothing was decided: another transaction holds the wallet. The next batch tries again. */
+export const HELD = { kind: "held" } as const;
 
 /** A request that waits in a lane, and what its earlier attempts left behind. */
 export type Pending<R extends RuntimeRequest = RuntimeRequest> = {

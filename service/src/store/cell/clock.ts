@@ -1,6 +1,7 @@
-import { readInstant } from "../../postgres/column.ts";
+import { readBoolean, readInstant } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 
 const READ = statement(
   "clock.read",
@@ -12,4 +13,23 @@ const READ = statement(
 export async function readClock(tx: Tx): Promise<Instant> {
   const { rows } = await tx.run(READ);
   return readInstant(rows[0]?.[0]);
+}
+
+const ARE_BATCHES_UNDER_WAY = statement(
+  "clock.are_batches_under_way",
+  `
+  select exists (
+    select
+    from pg_stat_activity
+    where datname = current_database()
+      and application_name = 'purser lane'
+      -- The clock is read in whole milliseconds.
+      and xact_start <= $1::timestamptz + interval '1 millisecond'
+  )`,
+);
+
+/** Whether any lane is still in a transaction that began by then. */
+export async function areBatchesUnderWay(tx: Tx, by: Instant): Promise<boolean> {
+  const { rows } = await tx.run(ARE_BATCHES_UNDER_WAY, [formatTimestamp(by)]);
+  return readBoolean(rows[0]?.[0]);
 }

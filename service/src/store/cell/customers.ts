@@ -1,4 +1,4 @@
-import { integers, texts } from "../../postgres/binary-array.ts";
+import { bigints, integers, texts } from "../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
@@ -48,6 +48,39 @@ export function insertMissingCustomers(tx: Tx, customers: readonly CustomerName[
   return tx.run(INSERT_MISSING, [
     integers(customers.map((customer) => customer.environmentId)),
     texts(customers.map((customer) => customer.customerId)),
+  ]);
+}
+
+const RESERVE_NUMBERS = statement(
+  "customers.reserve_numbers",
+  `
+  select nextval(pg_get_serial_sequence('cell.customers', 'number'))
+  from generate_series(1, $1::integer)`,
+);
+
+/** Numbers for customers who may be made: what is not used is a gap, and harmless. */
+export async function reserveCustomerNumbers(tx: Tx, count: number): Promise<CustomerNumber[]> {
+  const { rows } = await tx.run(RESERVE_NUMBERS, [count]);
+  return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
+}
+
+export type NewCustomer = CustomerName & { readonly customerNumber: CustomerNumber };
+
+const INSERT = statement(
+  "customers.insert",
+  `
+  insert into cell.customers (environment_id, customer_id, number, created_at)
+  overriding system value
+  select c.environment_id, c.customer_id, c.number, clock_timestamp()
+  from unnest($1::integer[], $2::text[], $3::bigint[]) as c (environment_id, customer_id, number)`,
+);
+
+/** Plainly, in sorted order: one that another process has made meanwhile fails the statement, and the batch reruns. */
+export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
+  return tx.run(INSERT, [
+    integers(customers.map(({ environmentId }) => environmentId)),
+    texts(customers.map(({ customerId }) => customerId)),
+    bigints(customers.map(({ customerNumber }) => customerNumber)),
   ]);
 }
 

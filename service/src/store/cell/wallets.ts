@@ -4,26 +4,43 @@ import { readBoolean, readInstant, readInteger, readText } from "../../postgres/
 import { type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
 import type { CustomerName } from "./customers.ts";
-import { decodeWalletState, encodeWalletState } from "./wallet-state.ts";
+import { decodeWalletState, EMPTY_WALLET_STATE, encodeWalletState } from "./wallet-state.ts";
 
 export type WalletName = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
 /**
- * A customer's wallet; null when another transaction holds it. Read one by one: a wallet that this release cannot read,
+ * A customer's wallet. Null when another transaction holds it, or when there is none: a release from before wallets made
+ * the customer, or this batch is to make it. Read one by one: a wallet that this release cannot read,
  * because a later one wrote it, is its own customer's trouble and nobody else's.
  */
-export type FoundWallet = CustomerName & WalletName & { readonly readWallet: (() => Wallet) | null };
+export type FoundWallet = CustomerName &
+  WalletName & { readonly readWallet: (() => Wallet) | null; readonly isMissing: boolean };
 
 const LOCK_FREE = lockStatement("wallets.lock_free", "for update skip locked");
 const LOCK = lockStatement("wallets.lock", "for update");
 const READ = lockStatement("wallets.read", "");
 
-/** One look-up by the caller's id and one by our number for each; every customer has a wallet. */
+/** One look-up by the caller's id and one by our number for each. */
 function lockStatement(name: string, lock: string): Statement {
   return statement(
     name,
     `
-    select n.position, c.number, w.sequence, w.decided_at, w.is_blocked, w.state
+    select
+      n.position,
+      c.number,
+      w.sequence,
+      w.decided_at,
+      w.is_blocked,
+      w.state,
+      case
+        when w.state is null then not exists (
+          select
+          from cell.wallets as e
+          where e.environment_id = c.environment_id
+            and e.customer_number = c.number
+        )
+        else false
+      end
     from unnest($1::integer[], $2::text[]) with ordinality as n (environment_id, customer_id, position)
     join cell.customers as c on c.environment_id = n.environment_id and c.customer_id = n.customer_id
     left join lateral (
@@ -64,7 +81,7 @@ async function find(tx: Tx, lock: Statement, names: readonly CustomerName[]): Pr
     texts(names.map((name) => name.customerId)),
   ]);
   const found: FoundWallet[] = [];
-  for (const [position, number, sequence, decidedAt, isBlocked, state] of rows) {
+  for (const [position, number, sequence, decidedAt, isBlocked, state, isMissing] of rows) {
     const name = names[readInteger(position) - 1];
     if (name === undefined) continue;
     const readWallet = (): Wallet =>
@@ -75,9 +92,31 @@ async function find(tx: Tx, lock: Statement, names: readonly CustomerName[]): Pr
       });
     const { environmentId, customerId } = name;
     const customerNumber = brandAs<CustomerNumber>(readInteger(number));
-    found.push({ environmentId, customerId, customerNumber, readWallet: state === null ? null : readWallet });
+    found.push({
+      environmentId,
+      customerId,
+      customerNumber,
+      readWallet: state === null ? null : readWallet,
+      isMissing: readBoolean(isMissing),
+    });
   }
   return found;
+}
+
+const INSERT_EMPTY = statement(
+  "wallets.insert_empty",
+  `
+  insert into cell.wallets (environment_id, customer_number, sequence, decided_at, balance, is_blocked, state)
+  select w.environment_id, w.customer_number, 0, clock_timestamp(), 0, false, '${EMPTY_WALLET_STATE}'
+  from unnest($1::integer[], $2::bigint[]) as w (environment_id, customer_number)`,
+);
+
+/** Plainly: if another process has made one meanwhile, the statement fails and the batch reruns. */
+export function insertEmptyWallets(tx: Tx, names: readonly WalletName[]): Promise<Rows> {
+  return tx.run(INSERT_EMPTY, [
+    integers(names.map(({ environmentId }) => environmentId)),
+    bigints(names.map(({ customerNumber }) => customerNumber)),
+  ]);
 }
 
 export type ChangedWallet = WalletName & { readonly wallet: Wallet };

@@ -1,0 +1,30 @@
+import { Session } from "../../postgres/session.ts";
+import { findOrphan } from "./find-orphans.ts";
+import type { Checked, Report } from "./report.ts";
+import { Unhurried } from "./unhurried.ts";
+import { verifyWallets } from "./verify-wallets.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Everything there is to verify, up to the first mismatch. */
+export async function verifyDatabase(databaseUrl: string): Promise<Report> {
+  const session = await connect(databaseUrl);
+  try {
+    const tx = new Unhurried(session);
+    const checked: Checked = { customers: 0, wallets: 0, entries: 0, grants: 0, reversals: 0 };
+    const mismatch = (await verifyWallets(tx, checked)) ?? (await findOrphan(tx, checked));
+    return { checked, mismatch, statementMsMax: tx.statementMsMax };
+  } finally {
+    session.destroy();
+  }
+}
+
+/** With the settings of a lane: these are point look-ups too, and a plan that reads a whole table would hold others up. */
+async function connect(url: string): Promise<Session> {
+  try {
+    return await Session.open({ url, name: "purser verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot connect to the database of DATABASE_URL: ${reason}`, { cause: error });
+  }
+}
