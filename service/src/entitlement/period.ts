@@ -9,12 +9,15 @@ const DAY_MS = 86_400_000;
 const LENGTH_MS = { day: DAY_MS, week: 7 * DAY_MS } as const;
 const MONTHS = { month: 1, year: 12 } as const;
 
+/** The one period of what comes once: wherever the anchor is, it has begun. */
+const ALWAYS: Period = { start: brandAs<Instant>(0), end: null };
+
 /**
  * The period that holds `at`. Every period is counted from the anchor, in UTC, never from the one before: an anchor on
  * the 31st gives 28 February and then 31 March. An anchor in the future only says where the cuts are.
  */
 export function periodAt(kind: PeriodKind, anchor: Instant, at: Instant): Period {
-  if (kind === "once") return { start: brandAs<Instant>(Math.min(anchor, at)), end: null };
+  if (kind === "once") return ALWAYS;
   let index = estimateIndex(kind, anchor, at);
   while (cut(kind, anchor, index) > at) index -= 1;
   while (cut(kind, anchor, index + 1) <= at) index += 1;

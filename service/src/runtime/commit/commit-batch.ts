@@ -24,6 +24,7 @@ import {
 } from "../../store/cell/keyed-requests.ts";
 import { appendToLedger } from "../../store/cell/ledger.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets, updateWallets } from "../../store/cell/wallets.ts";
+import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import type { CatalogCache } from "../catalog-cache.ts";
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
@@ -61,9 +62,10 @@ export async function openBatch(
     }
   }
   const lock = waits ? lockWallets : lockFreeWallets;
+  const names = distinctCustomers(consumers);
   const [, wallets, keyedRequests, storedEvents, customers, versions, now] = await session.trip(() => [
     session.begin(),
-    consumers.length > 0 ? lock(session, distinctCustomers(consumers)) : [],
+    names.length > 0 ? lock(session, names) : [],
     keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys)) : [],
     uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
     reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
@@ -71,29 +73,31 @@ export async function openBatch(
     readClock(session),
   ]);
   const current = await catalogs.get(session, environments, versions);
-  const known = new Set([...wallets, ...customers].map(customerKey));
-  const unknown = distinctCustomers([...consumers, ...reporters]).filter(
-    (name) => !known.has(customerKey(name)),
-  );
-  const mayCreate = consumers.some(
-    (name) => !known.has(customerKey(name)) && current.get(name.environmentId)?.defaultPlan.plan != null,
-  );
-  const newcomers = mayCreate ? await reserve(session, unknown) : new Map<never, never>();
-  return { wallets, keyedRequests, storedEvents, customers, newcomers, catalogs: current, now };
+  const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
+  // Nearly always everybody is known.
+  if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };
+  return { ...facts, newcomers: await welcome(session, [...names, ...reporters], facts) };
 }
 
-/** Numbers for all whom nobody knows, those of events too: then one sorted statement makes them, and nobody deadlocks. */
-async function reserve(
+/**
+ * Numbers for customers nobody knows, if one of them has the default plan and so may be made known by what is decided. For
+ * those of events too: then one sorted statement makes all of them, and nobody deadlocks.
+ */
+async function welcome(
   session: Session,
-  unknown: readonly CustomerName[],
+  names: readonly CustomerName[],
+  { wallets, customers, catalogs }: Omit<BatchFacts, "newcomers">,
 ): Promise<Map<string, CustomerNumber>> {
-  const numbers = await reserveCustomerNumbers(session, unknown.length);
-  return new Map(
-    unknown.flatMap((name, index) => {
-      const number = numbers[index];
-      return number === undefined ? [] : [[customerKey(name), number]];
-    }),
-  );
+  const known = new Set([...wallets, ...customers].map(customerKey));
+  const unknown = distinctCustomers(names).filter((name) => !known.has(customerKey(name)));
+  const mayCreate = unknown.some((name) => catalogs.get(name.environmentId)?.defaultPlan.plan != null);
+  const numbers = mayCreate ? await reserveCustomerNumbers(session, unknown.length) : [];
+  return new Map(numbers.map((number, index) => [nameOf(unknown[index]), number]));
+}
+
+function nameOf(name: CustomerName | undefined): string {
+  assert(name !== undefined, "as many numbers as were asked for");
+  return customerKey(name);
 }
 
 /**
