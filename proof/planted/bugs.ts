@@ -21,9 +21,9 @@ export const BUGS: readonly PlantedBug[] = [
   },
   {
     name: "off-by-one period",
-    file: `${CORE}/assignment.ts`,
-    edits: [{ find: "end > at;", replace: "end >= at;" }],
-    tests: [`${CORE}/decide.test.ts`],
+    file: `${CORE}/period.ts`,
+    edits: [{ find: "cut(kind, anchor, index + 1) <= at", replace: "cut(kind, anchor, index + 1) < at" }],
+    tests: [`${CORE}/period.test.ts`],
   },
   {
     name: "lost limit reset",

@@ -4,7 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, NewGrant } from "./entry.ts";
-import { BALANCE_MAX, balanceOf, type GrantKind, OPEN_GRANTS_MAX, type Wallet } from "./wallet.ts";
+import { BALANCE_MAX, type GrantKind, OPEN_GRANTS_MAX, totalOf, type Wallet } from "./wallet.ts";
 
 export type CreditsRequest = {
   readonly pool: PoolId;
@@ -33,7 +33,8 @@ export function addCredits(
   if (expiresAt !== null && expiresAt <= now) return { kind: "expires_in_the_past" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
-  if (balanceOf(draft.wallet, pool) + credits > BALANCE_MAX - ROOM_FOR_ALLOWANCES)
+  // All pools together: their sum is stored too.
+  if (totalOf(draft.wallet) + credits > BALANCE_MAX - ROOM_FOR_ALLOWANCES)
     return { kind: "balance_too_large" };
   const { grants } = draft.wallet;
   const twin = grants.find(

@@ -119,3 +119,14 @@ test("a version for the next period waits for it, and pins its costs", () => {
   expect(customer.check("2026-01-31T23:59:59", "image").creditsRequired).toBe(10);
   expect(customer.check("2026-02-01", "image").creditsRequired).toBe(20);
 });
+
+test("years away cost a few entries, not one for each missed day, also where allowances roll over", () => {
+  for (const rollover of [0, 1, 12]) {
+    const allowance = { pool: CREDITS, credits: 10, period: "day" as const, rollover };
+    const customer = new Timeline(makeCatalog({ pro: [{ allowances: [allowance] }] }));
+    customer.assign("2020-01-01", "pro");
+    expect(customer.check("2026-01-01T12:00:00", "image").before?.balance).toBe(10 * (rollover + 1));
+    customer.consume("2026-01-01T12:00:00", "image");
+    expect(customer.entries.length).toBeLessThanOrEqual(4 + rollover);
+  }
+});

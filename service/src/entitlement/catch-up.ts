@@ -66,19 +66,23 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
 /** At one moment in this order: an end, the default plan, expiries, a version, and only then a new period. */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
-  const candidates = [
-    planEnd(wallet, from),
-    defaultChange(catalog, wallet, from),
-    firstExpiry(wallet, from),
-    versionChange(catalog, wallet, from),
-  ];
+  const end = planEnd(wallet, from);
+  const change = defaultChange(catalog, wallet, from);
+  const version = versionChange(catalog, wallet, from);
+  const first = earliest([end, change, firstExpiry(wallet, from), version], now);
+  if (wallet.assignment === null) return first;
+  // Until the plan itself takes a turn its periods follow each other: what nobody could use any more by then is skipped.
+  const turn = earliest([end, change, version], now);
+  const period = periodStart(catalog, wallet.assignment, { from, until: turn?.at ?? now });
+  if (period !== null && (first === null || period.at < first.at)) return period;
+  return first;
+}
+
+function earliest(dues: readonly (Due | null)[], now: Instant): Due | null {
   let first: Due | null = null;
-  for (const due of candidates) {
+  for (const due of dues) {
     if (due !== null && due.at <= now && (first === null || due.at < first.at)) first = due;
   }
-  if (wallet.assignment === null) return first;
-  const period = periodStart(catalog, wallet.assignment, { from, until: first?.at ?? now });
-  if (period !== null && (first === null || period.at < first.at)) return period;
   return first;
 }
 

@@ -4,7 +4,7 @@ import { loadCatalog } from "../store/cell/catalogs.ts";
 import { BoundedMap } from "../words/bounded-map.ts";
 import type { EnvironmentId } from "../words/brand.ts";
 
-const ENVIRONMENTS_MAX = 1_000;
+const ENVIRONMENTS_MAX = 10_000;
 
 /**
  * Catalogs by version. Whoever decides reads the version from the database, after its locks, and takes only that one

@@ -16,7 +16,9 @@ export function charge(cost: Cost, quantity: number): number {
 export function add(customer: Customer, request: Asked<"add">): Answer {
   const { pool, source, credits, expiresAt } = request;
   if (isOver(expiresAt, customer.now)) return { kind: "expires_in_the_past" };
-  if (balanceIn(customer, pool) + credits > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
+  const pools = [...new Set([pool, ...customer.grants.map((grant) => grant.pool)])];
+  const held = pools.reduce((sum, other) => sum + balanceIn(customer, other), 0);
+  if (held + credits > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
   const open = burnList(customer).find(
     (grant) => grant.pool === pool && grant.kind === source && grant.expiresAt === expiresAt,
   );

@@ -63,7 +63,8 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
       if (earlier !== null) return earlier;
       return add(tx, context, open, input, pool.id);
     },
-    ({ kind }) => kind === "added",
+    // What was added before is acknowledged again, so it must be as durable again: the wallet's lock is committed.
+    ({ kind }) => kind === "added" || kind === "already_added",
   );
 }
 

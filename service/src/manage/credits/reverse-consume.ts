@@ -27,7 +27,8 @@ export function reverseConsume(
     const { environmentId } = context;
     const customerId = await findCustomerId(tx, { environmentId, customerNumber });
     const open = customerId === null ? null : await openWallet(tx, context, customerId);
-    if (open === null) return { kind: "consume_not_found" };
+    // Between the two look-ups the id may have been erased and given to somebody else.
+    if (open === null || open.customerNumber !== customerNumber) return { kind: "consume_not_found" };
     const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
     if (consume === null) return { kind: "consume_not_found" };
     const slots = consume.parts.map(({ grant }) => grant);

@@ -111,27 +111,30 @@ export async function closeBatch(
 ): Promise<BatchPlan["outcomes"]> {
   // Without its transaction each statement would commit by itself, a charge without its key.
   if (!session.isInTransaction) throw new Error("the transaction was lost before anything was written");
-  const plan = decide(batch, facts);
+  const plan = orDecisionFailed(() => decideBatch(batch, facts));
   const { now } = facts;
   const newCustomers = [...plan.newCustomers.values()].sort(compareCustomers);
   const reporters = [...plan.reporters.values()].sort(compareCustomers);
   const write = <T>(rows: readonly T[], into: (tx: Session, rows: readonly T[], at: Instant) => unknown) =>
     rows.length > 0 ? into(session, rows, now) : null;
   try {
-    await session.trip(() => [
-      write(newCustomers, insertCustomers),
-      write(reporters, insertMissingCustomers),
-      write([...newCustomers, ...plan.newWallets], insertEmptyWallets),
-      write([...plan.changedWallets.values()], updateWallets),
-      write(plan.ledger, appendToLedger),
-      write(plan.grants, insertGrants),
-      write(plan.assignments, insertAssignmentChanges),
-      write(plan.denials, insertDenials),
-      write(plan.events, insertEvents),
-      write(plan.keyedRequests.toSorted(compareKeys), insertKeyedRequests),
-      session.commit(),
-    ]);
+    await session.trip(() =>
+      orDecisionFailed(() => [
+        write(newCustomers, insertCustomers),
+        write(reporters, insertMissingCustomers),
+        write([...newCustomers, ...plan.newWallets], insertEmptyWallets),
+        write([...plan.changedWallets.values()], updateWallets),
+        write(plan.ledger, appendToLedger),
+        write(plan.grants, insertGrants),
+        write(plan.assignments, insertAssignmentChanges),
+        write(plan.denials, insertDenials),
+        write(plan.events, insertEvents),
+        write(plan.keyedRequests.toSorted(compareKeys), insertKeyedRequests),
+        session.commit(),
+      ]),
+    );
   } catch (error) {
+    if (error instanceof DecisionFailed) throw error;
     // The commit was on its way when the connection broke.
     if (decodeSqlError(error).kind === "lost") throw new OutcomeUnknown("batch", { cause: error });
     throw error;
@@ -139,16 +142,16 @@ export async function closeBatch(
   return plan.outcomes;
 }
 
-/** One of the requests met a mistake of ours. Nothing was written, and the connection is as good as before. */
+/** One of the requests met a mistake of ours. Nothing was committed, and the connection is as good as before. */
 export class DecisionFailed extends Error {
   override readonly name = "DecisionFailed";
 }
 
-function decide(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
+function orDecisionFailed<T>(work: () => T): T {
   try {
-    return decideBatch(batch, facts);
+    return work();
   } catch (error) {
-    throw new DecisionFailed("a batch could not be decided", { cause: error });
+    throw new DecisionFailed("a batch could not be decided or written", { cause: error });
   }
 }
 

@@ -24,7 +24,7 @@ const QUEUE_AGE_MAX_MS = 2_000;
 const RERUNS_MAX = 3;
 /** After so many skips a request goes where its wallet is waited for. */
 const SKIPS_MAX = 3;
-/** After so many batches in a row one with the same wallet does not set out ahead: a waiter elsewhere would starve. */
+/** After so many batches ahead one that needs a wallet of the one before does not set out: a waiter would starve. */
 const AHEAD_MAX = 4;
 /** How long a broken connection is retried before callers hear of it: with the rest, under a second. */
 const RETRY_WINDOW_MS = 500;
@@ -233,7 +233,7 @@ export class Lane {
     return batch;
   }
 
-  /** Those that could not be decided lead the next batch; those passed by often enough go where they are waited for. */
+  /** Those that could not be decided lead the queue; those passed by often enough go where they are waited for. */
   #settle(batch: readonly Pending[], outcomes: BatchPlan["outcomes"]): void {
     const again: Pending[] = [];
     for (const [index, pending] of batch.entries()) {
