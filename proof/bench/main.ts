@@ -13,7 +13,7 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).
                    Without it, all of them, and at the end every wallet is verified
   --seconds N      length of each measurement (10)
   --rounds N       measurements of each side, taken in turns; the median counts (3)
-  --connections N  connections to Purser (64)
+  --connections N  connections to Purser (128)
   --json           the last line is JSON
 `;
 
@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     seconds: { type: "string", default: "10" },
     rounds: { type: "string", default: "3" },
-    connections: { type: "string", default: "64" },
+    connections: { type: "string", default: "128" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },

@@ -6,33 +6,30 @@ export type ChargeLoad = {
   readonly apiKey: string;
   readonly customers: number;
   readonly perSecond: number;
-  /** Sent at the same rate and not measured. */
-  readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly keyPrefix: string;
 };
 
 /**
  * Charges of random customers at a fixed rate, whatever became of those before, each timed from when it was due.
- * Connections are opened as they are needed: at a moderate rate few are. Returns the 99th percentile.
+ * Connections are opened as they are needed: at a moderate rate few are. Returns how long each took, in milliseconds.
  */
-export async function measureCharges(load: ChargeLoad): Promise<number> {
+export async function sendCharges(load: ChargeLoad): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
-  const total = Math.round(load.perSecond * (load.warmUpSeconds + load.seconds));
-  const firstMeasured = Math.round(load.perSecond * load.warmUpSeconds);
+  const total = Math.round(load.perSecond * load.seconds);
   const startMs = performance.now();
-  const under: Promise<number>[] = [];
-  while (under.length < total) {
+  const sent: Promise<number>[] = [];
+  while (sent.length < total) {
     const due = ((performance.now() - startMs) * load.perSecond) / 1_000;
-    while (under.length < Math.min(due, total)) {
-      const dueMs = startMs + (under.length * 1_000) / load.perSecond;
-      under.push(charge(load, agent, under.length).then(() => performance.now() - dueMs));
+    while (sent.length < Math.min(due, total)) {
+      const dueMs = startMs + (sent.length * 1_000) / load.perSecond;
+      sent.push(charge(load, agent, sent.length).then(() => performance.now() - dueMs));
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  const latencies = (await Promise.all(under)).slice(firstMeasured).sort((a, b) => a - b);
+  const latencies = await Promise.all(sent);
   agent.destroy();
-  return latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN;
+  return latencies;
 }
 
 function charge(
@@ -42,11 +39,11 @@ function charge(
 ): Promise<void> {
   const { path, body, proof } = CALLS.consume;
   const customer = 1 + Math.floor(Math.random() * customers);
-  const sent = body.replace("%d", String(customer)).replace("%s", `${keyPrefix}${index}`);
+  const text = body.replace("%d", String(customer)).replace("%s", `${keyPrefix}${index}`);
   const headers = {
     authorization: `Bearer ${apiKey}`,
     "content-type": "application/json",
-    "content-length": Buffer.byteLength(sent),
+    "content-length": Buffer.byteLength(text),
   };
   return new Promise((resolve, reject) => {
     const call = request(`${url}${path}`, { method: "POST", agent, headers }, (reply) => {
@@ -60,6 +57,6 @@ function charge(
       );
     });
     call.on("error", reject);
-    call.end(sent);
+    call.end(text);
   });
 }

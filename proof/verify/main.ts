@@ -1,29 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
-import { median, ms, rounded } from "../bench/figures.ts";
+import { ms, rounded } from "../bench/figures.ts";
 import { startService } from "../bench/purser/service.ts";
 import { type BenchServer, count, openBenchServer } from "../bench/server.ts";
-import { measureCharges } from "./charge-load.ts";
+import { sendCharges } from "./charge-load.ts";
 import { CUSTOMERS, fillLedger, openShop } from "./fill-ledger.ts";
-import { runVerify, type VerifyRun } from "./run-verify.ts";
+import { startVerify, verify } from "./run-verify.ts";
 
 const HELP = `npm run verify-proof -- [options]
 
-Fills a ledger with a million entries, verifies it, and measures charges with and without a verification beside them.
-The last line is JSON.
+Fills a ledger with a million entries, verifies it, and measures charges with and without a verification beside them,
+in turns, so that a noisy neighbour hits both alike. The last line is JSON.
 
-  --seconds N  length of each measurement (15)
-  --rounds N   measurements of each side, taken in turns; the median counts (3)
+  --seconds N  length of each turn (5)
+  --rounds N   turns of each side (10)
   --rate N     charges a second (500)
 `;
 
 const DATABASE = "verify";
-const WARM_UP_SECONDS = 3;
+const WARM_UP_SECONDS = 5;
+/** Until the command is at work. */
+const START_MS = 2_000;
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: "string", default: "15" },
-    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "5" },
+    rounds: { type: "string", default: "10" },
     rate: { type: "string", default: "500" },
     help: { type: "boolean", default: false },
   },
@@ -47,41 +49,38 @@ async function main(): Promise<void> {
     `${entries.toLocaleString("en")} ledger entries of ${CUSTOMERS.toLocaleString("en")} customers and a hot one`,
   );
 
-  const alone = expectSound(await runVerify(databaseUrl));
+  const alone = await verify(databaseUrl);
   console.log(alone.output.trim());
   console.log(`alone: ${alone.seconds.toFixed(1)} s, at most ${alone.peakMegabytes.toFixed(0)} MB resident`);
 
-  const charge = (): Promise<number> =>
-    measureCharges({
+  const charge = (seconds: number): Promise<number[]> =>
+    sendCharges({
       url,
       apiKey: shop.apiKey,
       customers: CUSTOMERS,
       perSecond: Number(values.rate),
-      warmUpSeconds: WARM_UP_SECONDS,
-      seconds: Number(values.seconds),
+      seconds,
       keyPrefix: `verify-${randomUUID().slice(0, 13)}-`,
     });
-  await charge();
-  const without: number[] = [];
-  const beside: number[] = [];
-  for (let round = 1; round <= Number(values.rounds); round++) {
-    without.push(await charge());
-    beside.push(await besideVerify(databaseUrl, charge));
-    console.log(
-      `round ${round}: p99 of a charge ${ms(without.at(-1) ?? 0)}, beside verify ${ms(beside.at(-1) ?? 0)}`,
-    );
-  }
-  expectSound(await runVerify(databaseUrl));
+  const { without, beside } = await measureInTurns(databaseUrl, charge);
+  for (const [name, { p50Ms, p99Ms }] of Object.entries({
+    "without verify": without,
+    "beside verify": beside,
+  }))
+    console.log(`charges ${name}: p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`);
+
+  const [charged] = await Promise.all([verify(databaseUrl), charge(alone.seconds)]);
+  console.log(charged.output.trim());
   console.log(
     JSON.stringify({
       entries,
       verify_seconds: rounded(alone.seconds),
       verify_peak_mb: rounded(alone.peakMegabytes),
       charges_per_s: Number(values.rate),
-      consume_p99_ms: rounded(median(without)),
-      consume_p99_beside_verify_ms: rounded(median(beside)),
-      consume_p99_ms_rounds: without.map(rounded),
-      consume_p99_beside_verify_ms_rounds: beside.map(rounded),
+      consume_p50_ms: rounded(without.p50Ms),
+      consume_p50_beside_verify_ms: rounded(beside.p50Ms),
+      consume_p99_ms: rounded(without.p99Ms),
+      consume_p99_beside_verify_ms: rounded(beside.p99Ms),
     }),
   );
 }
@@ -91,23 +90,33 @@ async function countEntries(server: BenchServer): Promise<number> {
   return counts["entries"] ?? Number.NaN;
 }
 
-function expectSound(run: VerifyRun): VerifyRun {
-  if (run.code !== 0) throw new Error(`verify ended with code ${run.code}: ${run.output}`);
-  return run;
+type Charge = (seconds: number) => Promise<number[]>;
+type Latency = { readonly p50Ms: number; readonly p99Ms: number };
+
+async function measureInTurns(
+  databaseUrl: string,
+  charge: Charge,
+): Promise<{ without: Latency; beside: Latency }> {
+  const seconds = Number(values.seconds);
+  const without: number[] = [];
+  const beside: number[] = [];
+  await charge(WARM_UP_SECONDS);
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    without.push(...(await charge(seconds)));
+    const verification = startVerify(databaseUrl);
+    await new Promise((resolve) => setTimeout(resolve, START_MS));
+    beside.push(...(await charge(seconds)));
+    verification.stop();
+    const { code, output } = await verification.ended;
+    if (code !== null) throw new Error(`verify ended with code ${code} during a turn: ${output}`);
+  }
+  return { without: latencyOf(without), beside: latencyOf(beside) };
 }
 
-/** Verifies over and over as long as `measure` takes, what it writes included. */
-async function besideVerify(databaseUrl: string, measure: () => Promise<number>): Promise<number> {
-  let isMeasuring = true;
-  const verifying = (async () => {
-    while (isMeasuring) expectSound(await runVerify(databaseUrl));
-  })();
-  // A failure is told below, where it is waited for.
-  verifying.catch(() => {});
-  const measured = await measure();
-  isMeasuring = false;
-  await verifying;
-  return measured;
+function latencyOf(measured: readonly number[]): Latency {
+  const sorted = measured.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 await main();

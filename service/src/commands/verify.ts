@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
-import { describeChecked, describeMismatch, type Report } from "./verify/report.ts";
+import { type Checked, describeChecked, describeMismatch, type Report } from "./verify/report.ts";
+import type { Message } from "./verify/worker.ts";
 
 /** Of each half of the space for what was just made. */
 const YOUNG_MEGABYTES = 8;
@@ -16,7 +16,9 @@ export async function verifyCommand(options: {
 }): Promise<boolean> {
   const { databaseUrl, print } = options;
   const startMs = performance.now();
-  const { checked, mismatch, statementMsMax } = await verifyInThread(databaseUrl);
+  const { checked, mismatch, statementMsMax } = await verifyInThread(databaseUrl, (soFar) =>
+    print(`So far ${describeChecked(soFar)}`),
+  );
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
   print(`Checked ${describeChecked(checked)}.`);
   print(`It took ${seconds} s, the longest statement ${Math.ceil(statementMsMax)} ms.`);
@@ -28,10 +30,15 @@ export async function verifyCommand(options: {
  * What was folded is garbage at once, and a process that is left to itself grows to 370 MB of it. A thread has a heap of
  * its own, and takes its size from the flags as they are when it starts.
  */
-async function verifyInThread(databaseUrl: string): Promise<Report> {
+function verifyInThread(databaseUrl: string, onProgress: (checked: Checked) => void): Promise<Report> {
   setFlagsFromString(`--max-semi-space-size=${YOUNG_MEGABYTES}`);
   const worker = new Worker(new URL("./verify/worker.ts", import.meta.url), { workerData: databaseUrl });
-  const [report]: Report[] = await once(worker, "message");
-  if (report === undefined) throw new Error("the verification ended without a report");
-  return report;
+  return new Promise((resolve, reject) => {
+    worker.on("message", (message: Message) => {
+      if (message.kind === "progress") onProgress(message.checked);
+      else resolve(message.report);
+    });
+    worker.once("error", reject);
+    worker.once("exit", () => reject(new Error("the verification ended without a report")));
+  });
 }

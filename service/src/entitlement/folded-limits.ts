@@ -1,7 +1,7 @@
 import type { FeatureId, Instant, PlanVersionId } from "../words/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { PlanVersion } from "./catalog.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry, Usage } from "./entry.ts";
 import { type Period, periodAt } from "./period.ts";
 import type { Assignment, LimitCounter, Wallet } from "./wallet.ts";
 
@@ -9,8 +9,8 @@ import type { Assignment, LimitCounter, Wallet } from "./wallet.ts";
 type Watched = {
   readonly assignment: Assignment;
   readonly tallies: readonly Tally[];
-  /** The present period of each limit, where it was asked for; null: the plan has no such limit. */
-  readonly periods: Map<FeatureId, Period | null>;
+  /** By plan version and feature, where it was asked for: since when uses must be counted. */
+  readonly countedSince: Map<string, Instant | null>;
 };
 
 type Tally = { readonly counter: LimitCounter; used: number };
@@ -33,7 +33,7 @@ export class FoldedLimits {
       tallies: watched.counters
         .filter(({ end }) => isAhead(end, decidedAt))
         .map((counter) => ({ counter, used: 0 })),
-      periods: new Map(),
+      countedSince: new Map(),
     }));
   }
 
@@ -50,7 +50,9 @@ export class FoldedLimits {
         tally.used += kind === "consume" ? usage.quantity : -usage.quantity;
         isCounted = true;
       }
-      if (!isCounted && kind === "consume" && this.#mustCount(watched, entry.effectiveAt, usage))
+      if (isCounted || kind !== "consume") continue;
+      const since = this.#countedSince(watched, usage);
+      if (since !== null && entry.effectiveAt >= since)
         return `is of limited feature ${usage.feature}, and no counter of the wallet counts it`;
     }
     return null;
@@ -62,7 +64,7 @@ export class FoldedLimits {
         const { feature } = counter;
         if (counter.used !== used)
           return `the counter of feature ${feature} says ${counter.used}, its ledger ${used}`;
-        const period = this.#periodOf(watched, feature);
+        const period = this.#presentPeriod(watched.assignment, feature);
         if (period !== null && period.end !== counter.end)
           return `the counter of feature ${feature} does not end with its period`;
       }
@@ -70,23 +72,36 @@ export class FoldedLimits {
     return null;
   }
 
-  /** Within the present period and under the present version, every use of a limited feature counts. */
-  #mustCount(
-    watched: Watched,
-    at: Instant,
-    { feature, planVersion }: { readonly feature: FeatureId; readonly planVersion: PlanVersionId },
-  ): boolean {
-    if (planVersion !== watched.assignment.version) return false;
-    const period = this.#periodOf(watched, feature);
-    return period !== null && at >= period.start;
+  #countedSince({ assignment, countedSince }: Watched, { feature, planVersion }: Usage): Instant | null {
+    const key = `${planVersion} ${feature}`;
+    const known = countedSince.get(key);
+    if (known !== undefined) return known;
+    const isCounted = this.#isCountedStill(assignment, feature, planVersion);
+    const since = (isCounted ? this.#presentPeriod(assignment, feature)?.start : null) ?? null;
+    countedSince.set(key, since);
+    return since;
   }
 
-  #periodOf({ assignment, periods }: Watched, feature: FeatureId): Period | null {
-    const known = periods.get(feature);
-    if (known !== undefined) return known;
-    const limit = this.#versions.get(assignment.version)?.features.get(feature)?.limit ?? null;
-    const period = limit === null ? null : periodAt(limit.period, assignment.anchor, this.#decidedAt);
-    periods.set(feature, period);
-    return period;
+  /**
+   * Whether a counter that began under a version is the one of today, if it is of today's period. It is, where no version
+   * from then on had a limit with another period, which would have ended it sooner or later.
+   */
+  #isCountedStill({ version }: Assignment, feature: FeatureId, planVersion: PlanVersionId): boolean {
+    const first = this.#versions.get(planVersion);
+    const last = this.#versions.get(version);
+    if (first === undefined || last === undefined || first.plan !== last.plan) return false;
+    const period = first.features.get(feature)?.limit?.period;
+    if (period === undefined) return false;
+    for (const { plan, number, features } of this.#versions.values()) {
+      if (plan !== first.plan || number < first.number || number > last.number) continue;
+      if ((features.get(feature)?.limit?.period ?? period) !== period) return false;
+    }
+    return true;
+  }
+
+  /** Of the limit as it is now; null: there is none. */
+  #presentPeriod({ version, anchor }: Assignment, feature: FeatureId): Period | null {
+    const limit = this.#versions.get(version)?.features.get(feature)?.limit ?? null;
+    return limit === null ? null : periodAt(limit.period, anchor, this.#decidedAt);
   }
 }

@@ -6,13 +6,16 @@ import { verifyWallets } from "./verify-wallets.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Everything there is to verify, up to the first mismatch. */
-export async function verifyDatabase(databaseUrl: string): Promise<Report> {
+/** Everything there is to verify, up to the first mismatch. Tells after each page how much was right. */
+export async function verifyDatabase(
+  databaseUrl: string,
+  onProgress: (checked: Checked) => void = () => {},
+): Promise<Report> {
   const session = await connect(databaseUrl);
   try {
     const tx = new Unhurried(session);
     const checked: Checked = { customers: 0, wallets: 0, entries: 0, grants: 0, reversals: 0 };
-    const mismatch = (await verifyWallets(tx, checked)) ?? (await findOrphan(tx, checked));
+    const mismatch = (await verifyWallets(tx, checked, onProgress)) ?? (await findOrphan(tx, checked));
     return { checked, mismatch, statementMsMax: tx.statementMsMax };
   } finally {
     session.destroy();

@@ -1,7 +1,23 @@
 import { constants, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
+import type { Checked, Report } from "./report.ts";
 import { verifyDatabase } from "./verify-database.ts";
+
+export type Message =
+  | { readonly kind: "progress"; readonly checked: Checked }
+  | { readonly kind: "done"; readonly report: Report };
+
+const PROGRESS_MS = 10_000;
+
+const post = (message: Message): void => parentPort?.postMessage(message);
+let toldMs = performance.now();
+
+function tellProgress(checked: Checked): void {
+  if (performance.now() - toldMs < PROGRESS_MS) return;
+  toldMs = performance.now();
+  post({ kind: "progress", checked });
+}
 
 // A thread with a small heap (see commands/verify.ts), which waits for whoever else has something to do.
 setPriority(constants.priority.PRIORITY_LOW);
-parentPort?.postMessage(await verifyDatabase(workerData));
+post({ kind: "done", report: await verifyDatabase(workerData, tellProgress) });

@@ -14,8 +14,9 @@ export type WalletRow = WalletName & {
   /** Null: it is in no form that this release can read. */
   readonly wallet: Wallet | null;
   readonly balance: number;
-  /** The last number in each table; 0 where there is none. */
-  readonly lastEntry: number;
+  /** Whether there are entries that the wallet does not know of. */
+  readonly hasLaterEntries: boolean;
+  /** The last one's number; 0 where there is none. */
   readonly lastGrant: number;
 };
 
@@ -32,11 +33,12 @@ const LIST = statement(
     w.is_blocked,
     w.state,
     w.balance,
-    coalesce((
-      select max(e.sequence)
+    exists (
+      select
       from cell.ledger as e
       where e.customer_number = w.customer_number
-    ), 0),
+        and e.sequence > w.sequence
+    ),
     coalesce((
       select max(g.number)
       from cell.grants as g
@@ -53,7 +55,7 @@ const LIST = statement(
 export async function listWallets(tx: Tx, after: WalletName, rowsMax: number): Promise<WalletRow[]> {
   const { rows } = await tx.run(LIST, [after.environmentId, after.customerNumber, rowsMax]);
   return rows.map(([environmentId, customerNumber, readAt, customerId, ...row]) => {
-    const [sequence, decidedAt, isBlocked, state, balance, lastEntry, lastGrant] = row;
+    const [sequence, decidedAt, isBlocked, state, balance, hasLaterEntries, lastGrant] = row;
     return {
       ...readName(environmentId, customerNumber),
       readAt: readInstant(readAt),
@@ -61,7 +63,7 @@ export async function listWallets(tx: Tx, after: WalletName, rowsMax: number): P
       wallet: findWallet(readText(state), { sequence, decidedAt, isBlocked }),
       // Two full pools make more than an integer can be sure of: rounded as the sum that was written.
       balance: Number(balance),
-      lastEntry: Number(lastEntry),
+      hasLaterEntries: readBoolean(hasLaterEntries),
       lastGrant: Number(lastGrant),
     };
   });

@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { liveBusyLives } from "../../test/busy-history.ts";
+import { type Credits, setupCredits } from "../../test/credits.ts";
+import { TAMPERINGS } from "../../test/tamperings.ts";
+import { reverseConsume } from "../manage/credits/reverse-consume.ts";
+import { describeMismatch } from "./verify/report.ts";
+import { verifyDatabase } from "./verify/verify-database.ts";
+
+const MAIN = join(import.meta.dirname, "../main.ts");
+const run = promisify(execFile);
+
+/** As the service's own role, which may not change history. */
+async function verify({ database }: Credits): Promise<{ mismatch: string | null; entries: number }> {
+  const { mismatch, checked } = await verifyDatabase(database.serviceUrl);
+  return { mismatch: mismatch && describeMismatch(mismatch), entries: checked.entries };
+}
+
+async function purser({ database }: Credits): Promise<{ code: number; stdout: string }> {
+  return run(process.execPath, [MAIN, "verify"], { env: { DATABASE_URL: database.serviceUrl } }).then(
+    ({ stdout }) => ({ code: 0, stdout }),
+    (error: { code: number; stdout: string }) => error,
+  );
+}
+
+test("a busy, honest history verifies, and the command says what it checked", async () => {
+  const credits = await setupCredits();
+  await liveBusyLives(credits);
+  const entries = await credits.database.count("cell.ledger");
+  const grants = await credits.database.count("cell.grants");
+  const { code, stdout } = await purser(credits);
+  expect(stdout).toContain(
+    `6 wallets against ${entries} ledger entries, ${grants} grants and 2 reversals; 6 customers looked up`,
+  );
+  expect(stdout).toContain("Every wallet is the fold of its ledger.");
+  expect(code).toBe(0);
+});
+
+test("no tampering goes unnoticed, and the customer is named", { timeout: 120_000 }, async () => {
+  const credits = await setupCredits();
+  await liveBusyLives(credits);
+  const { database } = credits;
+  expect((await verify(credits)).mismatch).toBeNull();
+  // Past the triggers, as whoever owns the database can go.
+  await database.query("set session_replication_role = replica");
+  const tables = ["customers", "wallets", "grants", "ledger"];
+  for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
+  for (const { name, names = 'customer "ada"', tamper } of TAMPERINGS) {
+    await tamper(database);
+    const { mismatch } = await verify(credits);
+    expect({ name, mismatch }).toEqual({ name, mismatch: expect.stringContaining(names) });
+    for (const table of tables) {
+      await database.query(`delete from cell.${table}`);
+      await database.query(`insert into cell.${table} overriding system value table kept_${table}`);
+    }
+  }
+  expect((await verify(credits)).mismatch).toBeNull();
+});
+
+test("a mismatch ends the command with code 1", async () => {
+  const credits = await setupCredits();
+  await credits.database.query("update cell.wallets set balance = balance + 1");
+  const { code, stdout } = await purser(credits);
+  expect(stdout).toContain('MISMATCH: customer "ada"');
+  expect(code).toBe(1);
+});
+
+test("a wallet that is charged while it is verified is no mismatch", async () => {
+  const credits = await setupCredits();
+  await credits.topUp("ada", 1_000_000);
+  let isOver = false;
+  const customers = ["ada", "bob", "carol"];
+  for (const customer of customers) await credits.assign(customer);
+  const charging = customers.map(async (customerId) => {
+    for (let i = 0; !isOver; i++) {
+      const feature = i % 3 === 0 ? "text.generate" : "export";
+      await credits.consume({ customerId, feature, idempotencyKey: `${customerId}-${i}` });
+    }
+  });
+  const mismatches = [];
+  for (let round = 0; round < 30; round++) mismatches.push((await verify(credits)).mismatch);
+  isOver = true;
+  await Promise.all(charging);
+  expect(mismatches.filter((mismatch) => mismatch !== null)).toEqual([]);
+  expect(await credits.database.count("cell.ledger")).toBeGreaterThan(100);
+});
+
+test("a ledger of several pages verifies, and a tampering on its last page is found", async () => {
+  const credits = await setupCredits();
+  const { database } = credits;
+  await credits.topUp("ada", 1_000_000);
+  const ask = (i: number) =>
+    credits.consume({ customerId: "ada", feature: "image.render", idempotencyKey: `long-${i}` });
+  for (let i = 0; i < 2_500; i += 100) await Promise.all(Array.from({ length: 100 }, (_, j) => ask(i + j)));
+  const first = (await ask(0)).body["consumeId"];
+  await reverseConsume(credits.cell, credits.context, { consumeId: String(first), quantity: null });
+  expect(await verify(credits)).toEqual({ mismatch: null, entries: 2_503 });
+  await database.query("set session_replication_role = replica");
+  await database.query("update cell.ledger set reverses = 1 where sequence = 2503");
+  expect((await verify(credits)).mismatch).toContain('customer "ada"');
+  await database.query("update cell.ledger set reverses = 3 where sequence = 2503");
+  expect((await verify(credits)).mismatch).toBeNull();
+  await database.query("update cell.ledger set parts = '1:-10' where sequence = 2502");
+  expect((await verify(credits)).mismatch).toContain('customer "ada"');
+});

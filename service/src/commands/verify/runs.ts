@@ -1,0 +1,56 @@
+import type { Wallet } from "../../entitlement/wallet.ts";
+import type { Run } from "../../store/cell/verify/ledger.ts";
+import type { WalletRow } from "../../store/cell/verify/wallets.ts";
+
+/** Of ledger entries or grants: even from a cold disk a statement stays well below a second. */
+const ROWS_MAX = 1_000;
+
+export type ReadableRow = WalletRow & { readonly wallet: Wallet };
+
+/** As many wallets as have rows for one statement; a larger one is alone. */
+export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly ReadableRow[]> {
+  let batch: ReadableRow[] = [];
+  let entries = 0;
+  let grants = 0;
+  for (const row of page) {
+    const { sequence, grantCount } = row.wallet;
+    if (batch.length > 0 && (entries + sequence > ROWS_MAX || grants + grantCount > ROWS_MAX)) {
+      yield batch;
+      batch = [];
+      entries = 0;
+      grants = 0;
+    }
+    batch.push(row);
+    entries += sequence;
+    grants += grantCount;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** A run, and which wallet of a batch it is of. */
+export type IndexedRun = Run & { readonly index: number; readonly isWhole: boolean };
+
+/** Cuts the rows of a batch, so many of each wallet, into runs of at most one statement's worth. */
+export function* runsOf(
+  batch: readonly ReadableRow[],
+  countOf: (row: ReadableRow) => number,
+): Generator<readonly IndexedRun[]> {
+  let runs: IndexedRun[] = [];
+  let room = ROWS_MAX;
+  for (const [index, row] of batch.entries()) {
+    const count = countOf(row);
+    const { environmentId, customerNumber } = row;
+    for (let after = 0; after < count; ) {
+      const until = Math.min(count, after + room);
+      const isWhole = after === 0 && until === count;
+      runs.push({ index, environmentId, customerNumber, after, until, isWhole });
+      room -= until - after;
+      after = until;
+      if (room > 0) continue;
+      yield runs;
+      runs = [];
+      room = ROWS_MAX;
+    }
+  }
+  if (runs.length > 0) yield runs;
+}

@@ -1,0 +1,98 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Entry } from "../../entitlement/entry.ts";
+import { Fold, type ReversedConsume } from "../../entitlement/fold.ts";
+import { reversedConsumes } from "../../entitlement/reversed-consumes.ts";
+import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { listGrants } from "../../store/cell/verify/grants.ts";
+import { type ConsumePlace, listEntries, listReversed } from "../../store/cell/verify/ledger.ts";
+import type { EnvironmentId } from "../../words/brand.ts";
+import type { Checked, Mismatch } from "./report.ts";
+import { type IndexedRun, type ReadableRow, runsOf } from "./runs.ts";
+
+export type Catalogs = ReadonlyMap<EnvironmentId, Catalog>;
+
+/** Folds the ledgers of a few wallets, or of one that has many entries. */
+export async function verifyBatch(
+  tx: Tx,
+  batch: readonly ReadableRow[],
+  catalogs: Catalogs,
+  checked: Checked,
+): Promise<Mismatch | null> {
+  const grants = await readGrants(tx, batch);
+  const folds = batch.map(({ environmentId, wallet, balance }, index) => {
+    const versions = catalogs.get(environmentId)?.versions ?? new Map();
+    return new Fold({ wallet, balance, grants: grants[index] ?? [], versions });
+  });
+  for (const runs of runsOf(batch, ({ wallet }) => wallet.sequence)) {
+    const ledgers = await listEntries(tx, runs);
+    const reversed = await readReversed(tx, runs, ledgers);
+    for (const [position, { index, after, until }] of runs.entries()) {
+      const row = batch[index];
+      const fold = folds[index];
+      const entries = ledgers[position] ?? null;
+      if (row === undefined || fold === undefined) continue;
+      if (entries === null) return { ...row, text: `entries ${after + 1} to ${until} cannot all be read` };
+      for (const entry of entries) {
+        const text = fold.add(entry, reversed.get(entry));
+        if (text !== null) return { ...row, text };
+      }
+      checked.entries += entries.length;
+      // A wallet may claim any number: nobody goes on looking for what is not there.
+      if (entries.length < until - after)
+        return {
+          ...row,
+          text: `the wallet is at entry ${row.wallet.sequence}, its ledger at ${after + entries.length}`,
+        };
+    }
+    checked.reversals += reversed.size;
+  }
+  for (const [index, row] of batch.entries()) {
+    const text = folds[index]?.finish() ?? null;
+    if (text !== null) return { ...row, text };
+    checked.wallets += 1;
+    checked.grants += row.wallet.grantCount;
+  }
+  return null;
+}
+
+async function readGrants(tx: Tx, batch: readonly ReadableRow[]): Promise<GrantFacts[][]> {
+  const grants: GrantFacts[][] = batch.map(() => []);
+  for (const runs of runsOf(batch, ({ wallet }) => wallet.grantCount)) {
+    const readAt = batch[0]?.readAt;
+    if (readAt === undefined) break;
+    const found = await listGrants(tx, runs, readAt);
+    for (const [position, { index }] of runs.entries()) grants[index]?.push(...(found[position] ?? []));
+    // Likewise: the fold says which of them is missing.
+    if (found.every((some) => some.length === 0)) break;
+  }
+  return grants;
+}
+
+/** What reversals among these entries name: in the run itself where it is a whole ledger, else it is looked up. */
+async function readReversed(
+  tx: Tx,
+  runs: readonly IndexedRun[],
+  ledgers: readonly (readonly Entry[] | null)[],
+): Promise<Map<Entry, ReversedConsume | null>> {
+  const reversed = new Map<Entry, ReversedConsume | null>();
+  const reversals: Entry[] = [];
+  const places: ConsumePlace[] = [];
+  for (const [position, { customerNumber, isWhole }] of runs.entries()) {
+    const entries = ledgers[position] ?? [];
+    if (isWhole) {
+      for (const [entry, consume] of reversedConsumes(entries)) reversed.set(entry, consume);
+      continue;
+    }
+    for (const entry of entries) {
+      const sequence = entry.usage?.reverses ?? null;
+      if (sequence === null) continue;
+      reversals.push(entry);
+      places.push({ customerNumber, sequence });
+    }
+  }
+  if (places.length === 0) return reversed;
+  const found = await listReversed(tx, places);
+  for (const [index, entry] of reversals.entries()) reversed.set(entry, found[index] ?? null);
+  return reversed;
+}

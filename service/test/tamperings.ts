@@ -1,0 +1,204 @@
+import type { Assignment, Wallet } from "../src/entitlement/wallet.ts";
+import { decodeWalletState, encodeWalletState } from "../src/store/cell/wallet-state.ts";
+import { brandAs, type Instant } from "../src/words/brand.ts";
+import type { TestDatabase } from "./harness.ts";
+
+/** One thing that is done to the tables of `liveBusyLives` behind the service's back. */
+export type Tampering = {
+  readonly name: string;
+  /** What the command must say; "ada" if nothing else. */
+  readonly names?: string;
+  tamper(database: TestDatabase): Promise<unknown>;
+};
+
+const ADA = "(select number from cell.customers where customer_id = 'ada')";
+const OF_ADA = `customer_number = ${ADA}`;
+const ANY_CONSUME = `${OF_ADA} and sequence = (select min(sequence) from cell.ledger where ${OF_ADA} and amount < 0 and kind = 2)`;
+const LAST_ENTRY = `${OF_ADA} and sequence = (select sequence from cell.wallets where ${OF_ADA})`;
+const COLUMNS =
+  "environment_id, customer_number, amount, balance_after, pool_id, feature_id, quantity, plan_version_id, assignment_number, kind, parts";
+
+const LEDGER: readonly Tampering[] = [
+  entry(
+    "a balance after an entry",
+    `update cell.ledger set balance_after = balance_after + 1 where ${ANY_CONSUME}`,
+  ),
+  entry("an amount", `update cell.ledger set amount = amount - 1 where ${ANY_CONSUME}`),
+  entry(
+    "an amount with its parts",
+    `update cell.ledger set amount = -9, parts = '1:-9' where ${ANY_CONSUME}`,
+  ),
+  entry(
+    "an amount beyond 53 bits",
+    `update cell.ledger set amount = -(2::bigint ^ 60)::bigint where ${ANY_CONSUME}`,
+  ),
+  entry("which grant paid", `update cell.ledger set parts = replace(parts, '1:', '2:') where ${ANY_CONSUME}`),
+  entry("parts that are no parts", `update cell.ledger set parts = 'all of it' where ${ANY_CONSUME}`),
+  entry("a quantity that was paid", `update cell.ledger set quantity = 2 where ${ANY_CONSUME}`),
+  entry("a feature", `update cell.ledger set feature_id = 4 where ${ANY_CONSUME}`),
+  entry("a consume without a feature", `update cell.ledger set feature_id = null where ${ANY_CONSUME}`),
+  entry("an entry in another environment", `update cell.ledger set environment_id = 99 where ${ANY_CONSUME}`),
+  entry("an entry deleted", `delete from cell.ledger where ${ANY_CONSUME}`),
+  entry("the last entry deleted", `delete from cell.ledger where ${LAST_ENTRY}`),
+  entry(
+    "an entry doubled",
+    `insert into cell.ledger (recorded_at, sequence, ${COLUMNS})
+     select recorded_at + interval '1 ms', sequence, ${COLUMNS} from cell.ledger where ${ANY_CONSUME}`,
+  ),
+  entry(
+    "an entry that the wallet does not know of",
+    `insert into cell.ledger (recorded_at, sequence, ${COLUMNS})
+     select recorded_at, sequence + 1, ${COLUMNS} from cell.ledger where ${LAST_ENTRY}`,
+  ),
+  entry(
+    "more reversed than was used",
+    `update cell.ledger set quantity = 1501 where ${OF_ADA} and kind = 5 and quantity = 500`,
+  ),
+  entry(
+    "a little less reversed than was given back",
+    `update cell.ledger set quantity = 100 where ${OF_ADA} and kind = 5 and quantity = 500`,
+  ),
+  entry("a reversal of something else", `update cell.ledger set reverses = 1 where ${OF_ADA} and kind = 5`),
+  entry("all of a ledger deleted", `delete from cell.ledger where ${OF_ADA}`),
+];
+
+const GRANTS: readonly Tampering[] = [
+  entry("a grant deleted", `delete from cell.grants where ${OF_ADA} and number = 3`),
+  entry("the last grant deleted", `delete from cell.grants where ${OF_ADA} and number = 5`),
+  entry("a grant's credits", `update cell.grants set credits = credits + 1 where ${OF_ADA} and number = 2`),
+  entry(
+    "an allowance's credits",
+    `update cell.grants set credits = credits + 1 where ${OF_ADA} and number = 1`,
+  ),
+  entry("a grant's kind", `update cell.grants set kind = 4 where ${OF_ADA} and number = 2`),
+  entry("a grant's pool", `update cell.grants set pool_id = 99 where ${OF_ADA} and number = 2`),
+  entry(
+    "a grant's end",
+    `update cell.grants set expires_at = effective_at + interval '1 year' where ${OF_ADA} and number = 2`,
+  ),
+  entry(
+    "what a grant was merged into",
+    `update cell.grants set merged_into = null where ${OF_ADA} and number = 3`,
+  ),
+  entry(
+    "a revocation that took nothing",
+    `update cell.grants set revoked_at = now() - interval '2 minutes' where ${OF_ADA} and number = 2`,
+  ),
+  entry(
+    "a grant that nobody gave",
+    `insert into cell.grants (environment_id, customer_number, number, pool_id, kind, credits, recorded_at, effective_at)
+     select environment_id, customer_number, 6, pool_id, 3, 10, recorded_at, effective_at
+     from cell.grants where ${OF_ADA} and number = 1`,
+  ),
+];
+
+const WALLETS: readonly Tampering[] = [
+  entry("the balance column", `update cell.wallets set balance = balance + 1 where ${OF_ADA}`),
+  entry("the wallet's sequence", `update cell.wallets set sequence = sequence + 1 where ${OF_ADA}`),
+  entry("a sequence without end", `update cell.wallets set sequence = 9007199254740991 where ${OF_ADA}`),
+  entry("a wallet that cannot be read", `update cell.wallets set state = '{}' where ${OF_ADA}`),
+  wallet("credits from nowhere", (found) => ({ ...found, grants: withMore(found.grants, 1) })),
+  wallet("a grant twice", (found) => ({ ...found, grants: [...found.grants, ...found.grants] })),
+  wallet("grants in another order", (found) => ({ ...found, grants: found.grants.toReversed() })),
+  wallet("a grant held for ever", (found) => ({
+    ...found,
+    grants: found.grants.map((grant) => ({ ...grant, expiresAt: null, kind: "purchase" as const })),
+  })),
+  wallet("a count of grants", (found) => ({ ...found, grantCount: found.grantCount - 1 })),
+  wallet("use of a limit forgiven", (found) => ({
+    ...found,
+    assignment: withPlan(found.assignment, ({ counters, ...plan }) => ({
+      ...plan,
+      counters: counters.map((counter) => ({ ...counter, used: counter.used - 1 })),
+    })),
+  })),
+  wallet("a limit's counter dropped", (found) => ({
+    ...found,
+    assignment: withPlan(found.assignment, (plan) => ({ ...plan, counters: [] })),
+  })),
+  wallet("a limit's counter begun anew", (found) => ({
+    ...found,
+    assignment: withPlan(found.assignment, ({ counters, ...plan }) => ({
+      ...plan,
+      counters: counters.map((counter) => ({ ...counter, used: 1, fromSequence: found.sequence })),
+    })),
+  })),
+  wallet("what an allowance began with", (found) => ({
+    ...found,
+    assignment: withPlan(found.assignment, ({ allowances, ...plan }) => ({
+      ...plan,
+      allowances: allowances.map((allowance) => ({ ...allowance, base: allowance.base + 1 })),
+    })),
+  })),
+  wallet("what waits for a plan that was left", (found) => ({
+    ...found,
+    paused: found.paused.map(({ grants, ...plan }) => ({ ...plan, grants: withMore(grants, 1) })),
+  })),
+];
+
+const ORPHANS: readonly Tampering[] = [
+  entry("a customer without a wallet", `delete from cell.wallets where ${OF_ADA}`),
+  {
+    name: "a wallet without a customer",
+    names: "customer number ",
+    tamper: (database) => database.query("delete from cell.customers where customer_id = 'ada'"),
+  },
+  {
+    name: "a ledger of nobody",
+    names: "there are ledger entries, and no wallet",
+    tamper: (database) => leaveOnly(database, ["grants"]),
+  },
+  {
+    name: "grants of nobody",
+    names: "there are grants, and no wallet",
+    tamper: (database) => leaveOnly(database, ["ledger"]),
+  },
+];
+
+export const TAMPERINGS: readonly Tampering[] = [...LEDGER, ...GRANTS, ...WALLETS, ...ORPHANS];
+
+/** By one statement that must find something to change. */
+function entry(name: string, statement: string): Tampering {
+  return {
+    name,
+    async tamper(database) {
+      const changed = await database.query(`${statement} returning 1`);
+      if (changed.length === 0) throw new Error(`nothing was tampered with: ${name}`);
+    },
+  };
+}
+
+/** Rewrites ada's wallet, and its balance column with it. */
+function wallet(name: string, change: (wallet: Wallet) => Wallet): Tampering {
+  return {
+    name,
+    async tamper(database) {
+      const [row = {}] = await database.query(`select sequence, state from cell.wallets where ${OF_ADA}`);
+      const before = String(row["state"]);
+      const rest = { decidedAt: brandAs<Instant>(0), isBlocked: false };
+      const changed = change(decodeWalletState(before, { sequence: Number(row["sequence"]), ...rest }));
+      const state = encodeWalletState(changed);
+      if (state === before) throw new Error(`nothing was tampered with: ${name}`);
+      const balance = changed.grants.reduce((sum, { remaining }) => sum + remaining, 0);
+      await database.query(`update cell.wallets set state = $1, balance = $2 where ${OF_ADA}`, [
+        state,
+        balance,
+      ]);
+    },
+  };
+}
+
+function withMore<T extends { readonly remaining: number }>(grants: readonly T[], more: number): T[] {
+  return grants.map((grant) => ({ ...grant, remaining: grant.remaining + more }));
+}
+
+function withPlan(plan: Assignment | null, change: (plan: Assignment) => Assignment): Assignment | null {
+  return plan === null ? null : change(plan);
+}
+
+/** Takes all of ada away but for one table. */
+async function leaveOnly(database: TestDatabase, without: readonly string[]): Promise<void> {
+  for (const table of [...without, "wallets"])
+    await database.query(`delete from cell.${table} where ${OF_ADA}`);
+  await database.query("delete from cell.customers where customer_id = 'ada'");
+}
