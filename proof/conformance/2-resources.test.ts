@@ -167,10 +167,14 @@ test("2.3 a stored event has no feature and keeps its event key, customer and en
   ]);
 });
 
-test("2.3 an event moves no credits: of all tables only events, customers and keyed requests change", async () => {
+test("2.3 an event moves no credits: of all tables only events and keyed requests change", async () => {
   const { database, record } = await setup();
-  const changed = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-1" }));
-  expect(changed).toEqual(["cell.customers", "cell.events", "cell.keyed_requests"]);
+  const made = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-1" }));
+  // The first one makes the customer known, with a wallet that has nothing in it.
+  expect(made).toEqual(["cell.customers", "cell.events", "cell.keyed_requests", "cell.wallets"]);
+  expect(await database.count("cell.wallets", "balance = 0 and sequence = 0")).toBe(1);
+  const changed = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-2" }));
+  expect(changed).toEqual(["cell.events", "cell.keyed_requests"]);
 });
 
 /** Each is one event more. */

@@ -84,7 +84,7 @@ export const BUGS: readonly PlantedBug[] = [
     name: "missing lock",
     file: "service/src/store/cell/wallets.ts",
     edits: [{ find: '"for update skip locked"', replace: '""' }],
-    tests: ["service/src/runtime/consume/races.test.ts", "service/src/runtime/consume/held-wallet.test.ts"],
+    tests: ["service/src/runtime/consume/races.test.ts"],
   },
   {
     name: "catalog read before the lock",

@@ -1,7 +1,7 @@
 import type { Entry, EntryKind, Usage } from "../../../entitlement/entry.ts";
 import type { ReversedConsume } from "../../../entitlement/fold.ts";
 import { bigints, integers } from "../../../postgres/binary-array.ts";
-import { readInstant, readInteger, readText } from "../../../postgres/column.ts";
+import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { assert } from "../../../words/assert.ts";
 import {
@@ -17,55 +17,33 @@ import type { WalletName } from "../wallets.ts";
 /** A run of one customer's rows: those numbered above `after`, up to `until`. */
 export type Run = WalletName & { readonly after: number; readonly until: number };
 
-// One row for each run and its entries as JSON: as rows of columns they took this process twice the time and four
-// times the memory. An entry of another environment is none of the wallet's, and leaves a gap.
+// An entry of another environment is none of the wallet's, and leaves a gap.
 const LIST = statement(
   "verify.list_entries",
   `
-  select n.position::integer, e.entries
+  select
+    n.position::integer,
+    e.sequence,
+    e.kind,
+    e.pool_id,
+    e.amount,
+    e.balance_after,
+    (date_part('epoch', coalesce(e.effective_at, e.recorded_at)) * 1000)::bigint,
+    e.parts,
+    e.feature_id,
+    e.quantity,
+    e.plan_version_id,
+    e.assignment_number,
+    e.reverses
   from unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[]) with ordinality
     as n (environment_id, customer_number, after, until, position)
-  cross join lateral (
-    select json_agg(json_build_array(
-      e.sequence,
-      e.kind,
-      e.pool_id,
-      e.amount,
-      e.balance_after,
-      (date_part('epoch', coalesce(e.effective_at, e.recorded_at)) * 1000)::bigint,
-      e.parts,
-      e.feature_id,
-      e.quantity,
-      e.plan_version_id,
-      e.assignment_number,
-      e.reverses
-    ) order by e.sequence)::text as entries
-    from cell.ledger as e
-    where e.environment_id = n.environment_id
-      and e.customer_number = n.customer_number
-      and e.sequence > n.after
-      and e.sequence <= n.until
-  ) as e`,
+  join cell.ledger as e
+    on e.environment_id = n.environment_id
+    and e.customer_number = n.customer_number
+    and e.sequence > n.after
+    and e.sequence <= n.until
+  order by n.position, e.sequence`,
 );
-
-type EntryColumns = readonly [
-  sequence: number,
-  kind: number,
-  pool: number,
-  amount: number,
-  balanceAfter: number,
-  effectiveAt: number,
-  parts: string,
-  ...usage: UsageColumns,
-];
-
-type UsageColumns = readonly [
-  feature: number | null,
-  quantity: number,
-  planVersion: number,
-  assignment: number,
-  reverses: number | null,
-];
 
 /** The entries of each run, in their order. Null: something in them is no number of ours. */
 export async function listEntries(tx: Tx, runs: readonly Run[]): Promise<(readonly Entry[] | null)[]> {
@@ -75,36 +53,39 @@ export async function listEntries(tx: Tx, runs: readonly Run[]): Promise<(readon
     bigints(runs.map(({ after }) => after)),
     bigints(runs.map(({ until }) => until)),
   ]);
-  const found: (readonly Entry[] | null)[] = runs.map(() => []);
-  for (const [position, entries] of rows) {
-    if (entries !== null)
-      found[readInteger(position) - 1] = findReadable(() => readEntries(readText(entries)));
+  const found: (Entry[] | null)[] = runs.map(() => []);
+  for (const row of rows) {
+    const run = readInteger(row[0]) - 1;
+    const entry = findReadable(() => readEntry(row));
+    if (entry === null) found[run] = null;
+    else found[run]?.push(entry);
   }
   return found;
 }
 
-function readEntries(text: string): Entry[] {
-  const columns: readonly EntryColumns[] = JSON.parse(text);
-  return columns.map(([sequence, kind, pool, amount, balanceAfter, effectiveAt, parts, ...usage]) => ({
+function readEntry(row: readonly unknown[]): Entry {
+  const [, sequence, kind, pool, amount, balanceAfter, effectiveAt, parts] = row;
+  return {
     sequence: readInteger(sequence),
-    kind: entryKindOf(kind),
-    pool: brandAs<PoolId>(pool),
+    kind: entryKindOf(readInteger(kind)),
+    pool: brandAs<PoolId>(readInteger(pool)),
     amount: readInteger(amount),
     balanceAfter: readInteger(balanceAfter),
     effectiveAt: readInstant(effectiveAt),
-    parts: parseParts(parts),
-    usage: readUsage(usage),
-  }));
+    parts: parseParts(readText(parts)),
+    usage: readUsage(row, 8),
+  };
 }
 
-function readUsage([feature, quantity, planVersion, assignment, reverses]: UsageColumns): Usage | null {
-  if (feature === null) return null;
+/** Of five columns, the first of them at this place. */
+function readUsage(row: readonly unknown[], at: number): Usage | null {
+  if (row[at] === null) return null;
   return {
-    feature: brandAs<FeatureId>(feature),
-    quantity: readInteger(quantity),
-    planVersion: brandAs<PlanVersionId>(readInteger(planVersion)),
-    assignment: readInteger(assignment),
-    reverses,
+    feature: brandAs<FeatureId>(readInteger(row[at])),
+    quantity: readInteger(row[at + 1]),
+    planVersion: brandAs<PlanVersionId>(readInteger(row[at + 2])),
+    assignment: readInteger(row[at + 3]),
+    reverses: readNullable(row[at + 4], readInteger),
   };
 }
 
@@ -134,10 +115,16 @@ const LIST_REVERSED = statement(
   `
   select
     n.position::integer,
-    json_build_array(
-      e.kind, e.pool_id, e.parts, r.quantity, r.amount,
-      e.feature_id, e.quantity, e.plan_version_id, e.assignment_number, e.reverses
-    )::text
+    e.kind,
+    e.pool_id,
+    e.parts,
+    r.quantity,
+    r.amount,
+    e.feature_id,
+    e.quantity,
+    e.plan_version_id,
+    e.assignment_number,
+    e.reverses
   from unnest($1::bigint[], $2::bigint[]) with ordinality as n (customer_number, sequence, position)
   join cell.ledger as e on e.customer_number = n.customer_number and e.sequence = n.sequence
   cross join lateral (
@@ -147,15 +134,6 @@ const LIST_REVERSED = statement(
       and r.reverses = n.sequence
   ) as r`,
 );
-
-type ReversedColumns = readonly [
-  kind: number,
-  pool: number,
-  parts: string,
-  reversedQuantity: number,
-  reversedCredits: number,
-  ...usage: UsageColumns,
-];
 
 /** What reversals name, in the order of the places, with the sum of all reversals of it; null where there is none. */
 export async function listReversed(
@@ -167,19 +145,17 @@ export async function listReversed(
     bigints(places.map(({ sequence }) => sequence)),
   ]);
   const found: (ReversedConsume | null)[] = places.map(() => null);
-  for (const [position, consume] of rows)
-    found[readInteger(position) - 1] = findReadable(() => readReversed(readText(consume)));
+  for (const row of rows) found[readInteger(row[0]) - 1] = findReadable(() => readReversed(row));
   return found;
 }
 
-function readReversed(text: string): ReversedConsume {
-  const columns: ReversedColumns = JSON.parse(text);
-  const [kind, pool, parts, reversedQuantity, reversedCredits, ...usage] = columns;
+function readReversed(row: readonly unknown[]): ReversedConsume {
+  const [, kind, pool, parts, reversedQuantity, reversedCredits] = row;
   return {
-    kind: entryKindOf(kind),
-    pool: brandAs<PoolId>(pool),
-    parts: parseParts(parts),
-    usage: readUsage(usage),
+    kind: entryKindOf(readInteger(kind)),
+    pool: brandAs<PoolId>(readInteger(pool)),
+    parts: parseParts(readText(parts)),
+    usage: readUsage(row, 6),
     reversedQuantity: readInteger(reversedQuantity),
     reversedCredits: readInteger(reversedCredits),
   };
