@@ -3,7 +3,7 @@ import type { Run } from "../../store/cell/verify/ledger.ts";
 import type { WalletRow } from "../../store/cell/verify/wallets.ts";
 
 /** Of ledger entries or grants: even from a cold disk a statement stays well below a second. */
-const ROWS_MAX = 1_000;
+const ROWS_MAX = 500;
 
 export type ReadableRow = WalletRow & { readonly wallet: Wallet };
 
