@@ -22,6 +22,7 @@ export async function benchCredits(
   const rounds: Partial<Figures>[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     print(`round ${round}`);
+    await server.recycleLog();
     rounds.push(await runCreditsRound({ ...options, server, purser }));
   }
   await purser.checkCharges();

@@ -34,6 +34,7 @@ export async function benchEvents(options: BenchOptions): Promise<EventsBenchRes
   const rounds: EventsRound[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     options.print(`round ${round}`);
+    await server.recycleLog();
     rounds.push(await runEventsRound(server, purser, options));
   }
   return {
