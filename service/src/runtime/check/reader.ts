@@ -1,4 +1,5 @@
 import { type Decision, decide } from "../../entitlement/decide.ts";
+import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { readCatalogVersions } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
@@ -23,10 +24,15 @@ export type ReaderOptions = {
   readonly onFailure: (failure: { kind: string; error: unknown }) => void;
 };
 
-type Waiting = { readonly request: CheckRequest; readonly settle: (outcome: CheckOutcome) => void };
+type Waiting = {
+  readonly request: CheckRequest;
+  readonly askedAtMs: number;
+  readonly settle: (outcome: CheckOutcome) => void;
+};
 
 const BATCH_SIZE_MAX = 300;
 const QUEUE_LENGTH_MAX = 2_000;
+const QUEUE_AGE_MAX_MS = 2_000;
 /** The second is on its way while the first is decided. */
 const BATCHES_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 400;
@@ -54,7 +60,7 @@ export class Reader {
       return Promise.resolve({ kind: "unavailable" });
     if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
     return new Promise((settle) => {
-      this.#queue.push({ request, settle });
+      this.#queue.push({ request, askedAtMs: performance.now(), settle });
       this.#schedule();
     });
   }
@@ -73,7 +79,7 @@ export class Reader {
     setImmediate(() => {
       this.#isScheduled = false;
       this.#underWay += 1;
-      void this.#answer(this.#queue.splice(0, BATCH_SIZE_MAX)).finally(() => {
+      void this.#answer(this.#take()).finally(() => {
         this.#underWay -= 1;
         this.#schedule();
       });
@@ -81,15 +87,26 @@ export class Reader {
     });
   }
 
+  /** Who has waited too long has given up, or soon will: their place goes to somebody who has not. */
+  #take(): Waiting[] {
+    const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
+    const taken = this.#queue.splice(0, BATCH_SIZE_MAX);
+    for (const { askedAtMs, settle } of taken) if (askedAtMs < oldestMs) settle({ kind: "overloaded" });
+    return taken.filter(({ askedAtMs }) => askedAtMs >= oldestMs);
+  }
+
   /** Settles every request of the batch. Reading again is harmless, so a broken connection is tried once more. */
   async #answer(batch: readonly Waiting[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
+      let session: Session | null = null;
       try {
-        return await this.#read(batch);
+        session = await this.#session.get(CONNECT_TIMEOUT_MS);
+        return await this.#read(session, batch);
       } catch (error) {
         const { kind } = decodeSqlError(error);
         this.#options.onFailure({ kind, error });
-        if (kind === "lost") this.#session.destroy();
+        // The one it was met on: the other batch may have opened the next one already.
+        if (kind === "lost") session?.destroy();
         if (kind === "lost" && attempt < ATTEMPTS) continue;
         if (kind === "lost") this.#downUntilMs = performance.now() + DOWN_MS;
         const outcome = kind === "lost" ? { kind: "unavailable" as const } : refusal(kind, error);
@@ -99,8 +116,8 @@ export class Reader {
     }
   }
 
-  async #read(batch: readonly Waiting[]): Promise<void> {
-    const session = await this.#session.get(CONNECT_TIMEOUT_MS);
+  async #read(session: Session, batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
     const names = [...new Map(batch.map(({ request }) => [customerKey(request), request])).values()];
     const environments = new Set(names.map(({ environmentId }) => environmentId));
     const [wallets, versions, clock] = await session.trip(() => [
