@@ -5,7 +5,7 @@ import type { BenchServer } from "../bench/server.ts";
 type Options = { database: string; environmentId: number; customerId: string; entries: number };
 
 /** Repeats a customer's last consume until the ledger has so many entries, and makes the wallet agree. */
-export async function copyLastConsume(server: BenchServer, options: Options): Promise<void> {
+export async function copyLastConsume(server: Pick<BenchServer, "query">, options: Options): Promise<void> {
   const { database, environmentId, customerId, entries } = options;
   const [row = {}] = await server.query(
     database,

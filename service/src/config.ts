@@ -1,4 +1,7 @@
 import { isIP } from "node:net";
+import { isEmail } from "./manage/people/email.ts";
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./manage/people/password.ts";
+import { isWellFormedApiKey } from "./words/secret.ts";
 
 /** Everything the environment can decide. Read once, here and nowhere else. */
 export type Config = {
@@ -11,6 +14,11 @@ export type Config = {
   readonly logLevel: string;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** What a database that nobody uses yet begins with. */
+  readonly init: {
+    readonly owner: { readonly email: string; readonly password: string } | null;
+    readonly apiKey: string | null;
+  };
 };
 
 export class ConfigInvalid extends Error {
@@ -33,6 +41,12 @@ export const SETTINGS = {
   TRUST_PROXY: "comma-separated addresses or CIDR ranges whose X-Forwarded-Proto is believed",
   LANES: "database connections that commit batches (1; more where the database is larger or far away)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
+  INIT_OWNER_EMAIL:
+    "serve makes this first owner, together with INIT_OWNER_PASSWORD, while there is no member",
+  INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
+  INIT_API_KEY: "serve makes a first project with this pur_test_ or pur_live_ key, while there is no project",
+  PURSER_URL: "the running service that purser catalog calls (http://127.0.0.1:3300)",
+  PURSER_TOKEN: "the management token that purser catalog calls it with",
 } as const;
 
 export function readConfig(overrides: Environment = {}): Config {
@@ -48,9 +62,28 @@ export function readConfig(overrides: Environment = {}): Config {
     logLevel: readLogLevel(environment, problems),
     trustProxy: readTrustProxy(environment, problems),
     tls: readTls(environment, problems),
+    init: {
+      owner: readFirstOwner(environment, problems),
+      apiKey: readFirstApiKey(environment, problems),
+    },
   };
   if (problems.length > 0) throw new ConfigInvalid(problems.join("\n"));
   return Object.freeze(config);
+}
+
+/** What a command needs that calls a running service instead of its database. */
+export type ClientConfig = { readonly url: string; readonly token: string };
+
+export function readClientConfig(overrides: Environment = {}): ClientConfig {
+  const environment: Environment = { ...process.env, ...overrides };
+  const url = environment["PURSER_URL"] || "http://127.0.0.1:3300";
+  const token = environment["PURSER_TOKEN"] || "";
+  const problems: string[] = [];
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    problems.push("PURSER_URL must begin with http:// or https://");
+  if (token === "") problems.push("PURSER_TOKEN must be set to a management token, pur_mgmt_…");
+  if (problems.length > 0) throw new ConfigInvalid(problems.join("\n"));
+  return Object.freeze({ url: url.replace(/\/+$/, ""), token });
 }
 
 function readDatabaseUrl(environment: Environment, problems: string[]): string {
@@ -101,4 +134,33 @@ function readTls(environment: Environment, problems: string[]): Config["tls"] {
   if (certFile !== null || keyFile !== null)
     problems.push("TLS_CERT_FILE and TLS_KEY_FILE must be set together");
   return null;
+}
+
+/** Neither value is repeated in a message: one of them is a secret. */
+function readFirstOwner(environment: Environment, problems: string[]): Config["init"]["owner"] {
+  const email = environment["INIT_OWNER_EMAIL"] || null;
+  const password = environment["INIT_OWNER_PASSWORD"] || null;
+  if (email === null && password === null) return null;
+  if (email === null || password === null) {
+    problems.push("INIT_OWNER_EMAIL and INIT_OWNER_PASSWORD must be set together");
+    return null;
+  }
+  if (!isEmail(email)) problems.push("INIT_OWNER_EMAIL must be an email address");
+  const { length } = [...password];
+  if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
+    problems.push(
+      `INIT_OWNER_PASSWORD must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters, not ${length}`,
+    );
+  }
+  return { email, password };
+}
+
+function readFirstApiKey(environment: Environment, problems: string[]): string | null {
+  const key = environment["INIT_API_KEY"] || null;
+  if (key !== null && !isWellFormedApiKey(key)) {
+    problems.push(
+      "INIT_API_KEY must be a key as Purser makes them: pur_test_ or pur_live_, 32 random characters and 6 of checksum",
+    );
+  }
+  return key;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
+import { catalogCommand } from "./commands/catalog.ts";
 import { createProjectCommand } from "./commands/create-project.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -8,7 +9,7 @@ import { renderOpenApi } from "./commands/openapi.ts";
 import { revokeKeyCommand } from "./commands/revoke-key.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { verifyCommand } from "./commands/verify.ts";
-import { readConfig, SETTINGS } from "./config.ts";
+import { readClientConfig, readConfig, SETTINGS } from "./config.ts";
 import { VERSION } from "./version.ts";
 
 const HELP = `Purser ${VERSION}: usage metering and credit entitlements beside your own billing system
@@ -28,12 +29,20 @@ Commands
   revoke-key KEY         end an API key, everywhere within 5 seconds
   doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
   verify                 fold every ledger and compare wallets, grants and limits with it, while the service runs
+  catalog export         print what an environment sells as one JSON document
+  catalog apply FILE     make an environment sell what the document says, and show what that changes
+      --project ID         of this project
+      --environment NAME   test or live (test)
+      --dry-run            only show it
+      --reach WHO          who gets changed plans: new_assignments, next_period or now (new_assignments)
+      --archive-missing    archive the plans and features that the document lacks
   openapi                print the runtime API as an OpenAPI document
+      --manage             the management API
   help, version
 
 Settings, from the environment
 ${Object.entries(SETTINGS)
-  .map(([name, meaning]) => `  ${name.padEnd(15)} ${meaning}`)
+  .map(([name, meaning]) => `  ${name.padEnd(19)} ${meaning}`)
   .join("\n")}
 `;
 
@@ -52,7 +61,7 @@ async function main(args: string[]): Promise<void> {
     case "version":
       return print(VERSION);
     case "openapi":
-      return print(await renderOpenApi());
+      return print(await renderOpenApi(values.manage ? "manage" : "runtime"));
     case "dev":
       return devCommand({
         port: readPort(values.port),
@@ -73,6 +82,8 @@ async function main(args: string[]): Promise<void> {
       return createProjectCommand({ databaseUrl: readConfig().databaseUrl, name: argument, print });
     case "revoke-key":
       return revokeKeyCommand({ databaseUrl: readConfig().databaseUrl, secret: argument, print });
+    case "catalog":
+      return catalogCommand({ ...values, client: readClientConfig(), file: rest[1] ?? null, print });
     case "doctor": {
       const isHealthy = await doctorCommand({ databaseUrl: readConfig().databaseUrl, print });
       if (!isHealthy) process.exitCode = 1;
@@ -89,9 +100,19 @@ async function main(args: string[]): Promise<void> {
 }
 
 function checkArguments(command: string, given: readonly string[]): void {
+  if (command === "catalog") {
+    checkCatalogArguments(given);
+    return;
+  }
   const takesOne = command === "create-project" || command === "revoke-key";
   if (takesOne && given.length !== 1) throw new UsageError(`${command} takes one argument`);
   if (!takesOne && given.length > 0) throw new UsageError(`unexpected: ${given.join(" ")}`);
+}
+
+function checkCatalogArguments([action, ...rest]: readonly string[]): void {
+  if (action !== "export" && action !== "apply") throw new UsageError("catalog takes export or apply FILE");
+  if (action === "export" && rest.length > 0) throw new UsageError(`unexpected: ${rest.join(" ")}`);
+  if (action === "apply" && rest.length !== 1) throw new UsageError("catalog apply takes one file");
 }
 
 function parse(args: string[]) {
@@ -106,7 +127,13 @@ function parse(args: string[]) {
         port: { type: "string", default: "3300" },
         directory: { type: "string", default: ".purser" },
         "no-demo": { type: "boolean", default: false },
+        manage: { type: "boolean", default: false },
         "grant-to": { type: "string" },
+        project: { type: "string" },
+        environment: { type: "string", default: "test" },
+        reach: { type: "string", default: "new_assignments" },
+        "dry-run": { type: "boolean", default: false },
+        "archive-missing": { type: "boolean", default: false },
       },
     });
   } catch (error) {

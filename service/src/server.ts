@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs";
+import cookie from "@fastify/cookie";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { admitRuntimeCallers } from "./edge/admit.ts";
+import { admitManagers, type Doorman } from "./edge/admit-managers.ts";
 import type { ApiKeyCache } from "./edge/api-key-cache.ts";
+import { acceptOnlyCsv, isUploading } from "./edge/csv-body.ts";
 import { describeApi, serveDocs } from "./edge/docs.ts";
 import { answerErrors, toProblem } from "./edge/errors.ts";
 import { trustProxies } from "./edge/guard.ts";
@@ -14,12 +17,17 @@ import { acceptOnlyJson, BODY_BYTES_MAX } from "./edge/parse.ts";
 import { replyWithProblem } from "./edge/problem.ts";
 import "./edge/request-context.ts";
 import { chooseRequestId } from "./edge/request-id.ts";
+import { refuseUnstorableText } from "./edge/storable.ts";
+import { toRoute } from "./manage/operation.ts";
+import { manageOperations } from "./manage/operations.ts";
+import type { ManageParts } from "./manage/parts.ts";
 import type { Reader } from "./runtime/check/reader.ts";
 import { checkRoute } from "./runtime/check/route.ts";
 import type { Lanes } from "./runtime/commit/lanes.ts";
 import { consumeRoute } from "./runtime/consume/route.ts";
 import { eventsRoute } from "./runtime/events/route.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
+import type { RequestLog } from "./runtime/request-log.ts";
 import { VERSION } from "./version.ts";
 
 export type ServerParts = {
@@ -31,6 +39,9 @@ export type ServerParts = {
   readonly lanesOf: (cell: string) => Lanes;
   readonly readerOf: (cell: string) => Reader;
   readonly missingFeature: FeatureFinder;
+  readonly requestLog: RequestLog;
+  readonly doorman: Doorman;
+  readonly manage: ManageParts;
 };
 
 /** The whole route table on one screen. */
@@ -41,11 +52,24 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   answerErrors(app, new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])));
   await describeApi(app, VERSION);
 
+  const isTrustedProxy = trustProxies(parts.config.trustProxy);
   await app.register(async (runtime) => {
-    admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: trustProxies(parts.config.trustProxy) });
-    runtime.route(checkRoute(parts.readerOf, parts.missingFeature));
-    runtime.route(consumeRoute(parts.lanesOf, parts.missingFeature));
-    runtime.route(eventsRoute(parts.lanesOf));
+    admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy });
+    const { lanesOf, readerOf, missingFeature, requestLog: log } = parts;
+    runtime.route({ ...checkRoute(readerOf, missingFeature), onResponse: log.observe("check") });
+    runtime.route({ ...consumeRoute(lanesOf, missingFeature), onResponse: log.observe("consume") });
+    runtime.route({ ...eventsRoute(lanesOf), onResponse: log.observe("events") });
+  });
+  await app.register(async (manage) => {
+    await manage.register(cookie);
+    refuseUnstorableText(manage);
+    admitManagers(manage, { doorman: parts.doorman, isTrustedProxy });
+    const operations = manageOperations(parts.manage);
+    for (const operation of operations) if (!operation.takesCsv) manage.route(toRoute(operation));
+    await manage.register(async (files) => {
+      acceptOnlyCsv(files);
+      for (const operation of operations) if (operation.takesCsv) files.route(toRoute(operation));
+    });
   });
   serveHealth(app, parts.readiness);
   await serveDocs(app);
@@ -66,6 +90,8 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
     requestIdHeader: false,
     genReqId: chooseRequestId,
     bodyLimit: BODY_BYTES_MAX,
+    // The router counts before it decodes: 255 characters of 4 bytes each are 3,060, where it would stop at 100.
+    routerOptions: { maxParamLength: 3_072 },
     requestTimeout: 10_000,
     http: SLOW_CLIENTS,
     forceCloseConnections: "idle",
@@ -75,6 +101,8 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
     frameworkErrors: (error, request, reply) =>
       replyWithProblem(reply.header("x-request-id", request.id), toProblem(error)),
     clientErrorHandler: (error, socket) => {
+      // A file that is read in pieces takes as long as dealing with them does.
+      if ("code" in error && error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isUploading(socket)) return;
       // Not even HTTP: there is no request to answer, and nothing of it to log.
       const status =
         "code" in error && error.code === "HPE_HEADER_OVERFLOW"

@@ -4,8 +4,10 @@ import type { Config } from "./config.ts";
 import { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics } from "./edge/metrics.ts";
+import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
 import { schedule } from "./jobs/schedule.ts";
+import { createDoorman } from "./manage/doorman.ts";
 import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { single } from "./postgres/transaction.ts";
@@ -13,13 +15,17 @@ import { CatalogCache } from "./runtime/catalog-cache.ts";
 import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
 import { findMissingFeature } from "./runtime/missing-feature.ts";
+import { RequestLog } from "./runtime/request-log.ts";
 import { buildServer } from "./server.ts";
 import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
-import { hashApiKey } from "./words/api-key.ts";
+import { VERSION } from "./version.ts";
 import { assert } from "./words/assert.ts";
+import { hashSecret } from "./words/secret.ts";
 
 const LAST_USE_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
+const REQUEST_LOG_EVERY_MS = 1_000;
+const FORGET_EVERY_MS = 10 * 60_000;
 
 export type Service = {
   readonly url: string;
@@ -34,6 +40,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     url: config.databaseUrl,
     name: "purser",
     sizeMax: 4,
+    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+  });
+  // Of its own: what people do must not make a key's look-up wait.
+  const managePool = openPool({
+    url: config.databaseUrl,
+    name: "purser manage",
+    sizeMax: 8,
     onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
   });
   await keepPartitions(pool);
@@ -55,13 +68,19 @@ export async function startService(config: Config, log: Logger): Promise<Service
   });
   const reader = new Reader({ openSession: openSession("purser reader"), catalogs, onFailure });
   const keys = new ApiKeyCache({
-    find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashApiKey(secret))),
+    find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashSecret(secret))),
     touch: (ids) => single(pool, (tx) => touchApiKeys(tx, ids)),
+  });
+  const requestLog = new RequestLog({
+    cellOf: () => managePool,
+    onDropped: (why, count) => metrics.dropFromRequestLog(why, count),
   });
   const jobs = schedule(
     [
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
       { name: "last use of keys", everyMs: LAST_USE_EVERY_MS, run: () => keys.flushLastUse() },
+      { name: "request log", everyMs: REQUEST_LOG_EVERY_MS, run: () => requestLog.flush() },
+      { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(managePool) },
     ],
     (name, error) => log.warn({ job: name, err: error }, "a job failed"),
   );
@@ -76,6 +95,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
     lanesOf: () => lanes,
     readerOf: () => reader,
     missingFeature: findMissingFeature((work) => single(pool, work)),
+    requestLog,
+    doorman: createDoorman(managePool),
+    manage: { version: VERSION, control: managePool, cellOf: () => managePool },
   });
   const health = createHealthServer(readiness, metrics);
 
@@ -88,7 +110,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await Promise.all([lanes.close(), reader.close()]);
     jobs.stop();
     await keys.flushLastUse().catch(() => {});
-    await pool.end();
+    await requestLog.flush().catch(() => {});
+    await Promise.all([pool.end(), managePool.end()]);
     await new Promise((resolve) => health.close(resolve));
   };
   try {

@@ -71,7 +71,7 @@ export function makeCatalog(
         ),
       };
     });
-    return { id, key, name: key, versions };
+    return { id, key, name: key, archivedAt: null, versions };
   });
   const byKey = (key: string): PlanId | null => made.find((plan) => plan.key === key)?.id ?? null;
   return {
@@ -108,5 +108,6 @@ function feature(id: number, key: string, pool: PoolId, credits: number, per: nu
     unit: null,
     pool,
     cost: { credits, per },
+    archivedAt: null,
   };
 }

@@ -48,7 +48,7 @@ const ROOMS: Record<string, readonly string[]> = {
 /** Packages by room, where the list is closed. */
 const PACKAGES: Record<string, RegExp> = {
   entitlement: /^(node:crypto|canonicalize)$/,
-  store: /^$/,
+  store: /^kysely$/,
   postgres: /^(pg|node:.*)$/,
   words: /^node:/,
 };
@@ -105,6 +105,14 @@ test("SQL stands in store, postgres, commands and migrations alone", () => {
   const SQL =
     /\bselect\b.*\bfrom\b|\binsert into\b|\bdelete from\b|\bupdate [a-z_.]+ set\b|\b(create|alter|drop) (table|index|schema)\b|\bstatement\(|\.query\(/i;
   expect(findLines(source, SQL, ["src/store/", "src/postgres/", "src/commands/"])).toEqual([]);
+});
+
+test("no two statements share a name: a connection prepares each name once", () => {
+  const names = source
+    .filter((file) => file.startsWith("service/src/store/") || file.startsWith("service/src/postgres/"))
+    .flatMap((file) => [...read(file).matchAll(/\bstatement\(\s*"([^"]+)"/g)].map(([, name]) => name));
+  expect(names.length).toBeGreaterThan(100);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 test("this machine's clock is read only where that was agreed", () => {

@@ -29,7 +29,7 @@ export class Timeline {
   assign(when: string, plan: string, options: Partial<Omit<AssignmentRequest, "plan">> = {}): string {
     const request = { plan: planId(this.catalog, plan), anchor: null, endsAt: undefined, ...options };
     const outcome = assignPlan(this.catalog, this.wallet, request, at(when));
-    if (outcome.kind !== "ends_in_the_past") this.#keep(outcome.change);
+    if ("change" in outcome) this.#keep(outcome.change);
     return outcome.kind;
   }
 

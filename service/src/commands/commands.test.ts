@@ -4,14 +4,15 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, createTestProject, post, startTestService } from "../../test/harness.ts";
 import { startTemporaryServer } from "../../test/temporary-server.ts";
+import { SETTINGS } from "../config.ts";
 
 const MAIN = join(import.meta.dirname, "../main.ts");
 const run = promisify(execFile);
 
 type Result = { code: number; stdout: string; stderr: string };
 
-async function purser(args: string[], databaseUrl = ""): Promise<Result> {
-  return run(process.execPath, [MAIN, ...args], { env: { DATABASE_URL: databaseUrl } }).then(
+async function purser(args: string[], databaseUrl = "", more: Record<string, string> = {}): Promise<Result> {
+  return run(process.execPath, [MAIN, ...args], { env: { DATABASE_URL: databaseUrl, ...more } }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: Result) => error,
   );
@@ -23,7 +24,7 @@ test("help names every command and every setting", async () => {
   for (const word of ["dev", "migrate", "serve", "create-project", "revoke-key", "doctor", "openapi"]) {
     expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, "m"));
   }
-  expect(stdout).toContain("DATABASE_URL");
+  for (const setting of Object.keys(SETTINGS)) expect(stdout).toMatch(new RegExp(`^  ${setting} `, "m"));
 });
 
 test.each([
@@ -57,6 +58,21 @@ test("serve refuses a database that lacks a migration", async () => {
   const result = await purser(["serve"], database.url);
   expect(result.code).toBe(1);
   expect(result.stderr).toContain("migrations: 1 missing: run purser migrate");
+});
+
+test.each([
+  [{ INIT_API_KEY: "pur_live_mine" }, "INIT_API_KEY must be a key as Purser makes them"],
+  [{ INIT_OWNER_EMAIL: "boss@example.com" }, "INIT_OWNER_EMAIL and INIT_OWNER_PASSWORD must be set together"],
+  [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "short-one" }, "10 to 200 characters, not 9"],
+  [{ INIT_OWNER_EMAIL: "boss", INIT_OWNER_PASSWORD: "seven-green-kettles" }, "must be an email address"],
+])("serve refuses a beginning that it cannot make: %j", async (settings, message) => {
+  const database = await createDatabase();
+  const result = await purser(["serve"], database.url, settings);
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain(message);
+  for (const secret of ["pur_live_mine", "short-one", "seven-green-kettles"])
+    expect(result.stderr).not.toContain(secret);
+  expect(await database.count("control.members")).toBe(0);
 });
 
 test("serve refuses a server that would lose what it acknowledged", async () => {

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { openLog } from "../edge/log.ts";
+import { type DevelopmentAccess, openDevelopment } from "../manage/people/development-owner.ts";
 import { createProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { type LocalServer, startLocalServer } from "../postgres/local-server.ts";
@@ -44,16 +45,19 @@ export async function devCommand(options: DevOptions): Promise<void> {
 async function serveFrom(postgres: LocalServer, directory: string, options: DevOptions): Promise<void> {
   const databaseUrl = await prepareDatabase(postgres);
   const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl, options.demo);
+  const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const demoCustomer = await withPool(databaseUrl, (pool) => findDemoCustomer(pool, keys.test));
 
   const config = readConfig({ DATABASE_URL: databaseUrl, PORT: String(options.port), METRICS_PORT: "0" });
   const log = openLog(options.json ? "silent" : "warn");
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
+  const { url } = service;
+  const ready: Ready = { url, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(
     options.json
-      ? JSON.stringify({ ready: true, url: service.url, keys, databaseUrl })
-      : welcome({ url: service.url, keys, databaseUrl, directory: options.directory, demoCustomer }),
+      ? JSON.stringify({ ready: true, ...ready })
+      : welcome({ ...ready, directory: options.directory, demoCustomer }),
   );
 }
 
@@ -74,22 +78,38 @@ async function prepareDatabase(postgres: LocalServer): Promise<string> {
 async function readOrCreateKeys(file: string, databaseUrl: string, demo: boolean): Promise<Keys> {
   const stored = await readFile(file, "utf8").catch(() => null);
   if (stored !== null) return JSON.parse(stored);
-  const { projectId, test, live } = await withPool(databaseUrl, (pool) => createProject(pool, "My product"));
+  const actor = { kind: "command", id: "purser dev", requestId: null } as const;
+  const { projectId, test, live } = await withPool(databaseUrl, (pool) =>
+    createProject(pool, "My product", actor),
+  );
   if (demo) await seedDemo(databaseUrl, { projectId, environmentId: test.environmentId });
   const keys = { test: test.key.secret, live: live.key.secret };
   await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
   return keys;
 }
 
-type Ready = {
+/** Kept for the same reason. The sign-in link is another one with each start. */
+async function readOrCreateAccess(
+  file: string,
+  databaseUrl: string,
+): Promise<{ access: DevelopmentAccess; signInPath: string }> {
+  const stored = await readFile(file, "utf8").catch(() => null);
+  const opened = await withPool(databaseUrl, (pool) =>
+    openDevelopment(pool, stored === null ? null : JSON.parse(stored)),
+  );
+  await writeFile(file, `${JSON.stringify(opened.access, null, 2)}\n`, { mode: 0o600 });
+  return opened;
+}
+
+type Ready = DevelopmentAccess & {
   readonly url: string;
   readonly keys: Keys;
   readonly databaseUrl: string;
-  readonly directory: string;
-  readonly demoCustomer: CustomerId | null;
+  readonly signIn: string;
 };
 
-function welcome({ url, keys, databaseUrl, directory, demoCustomer }: Ready): string {
+function welcome(ready: Ready & { directory: string; demoCustomer: CustomerId | null }): string {
+  const { url, keys, databaseUrl, owner, managementToken, signIn, directory, demoCustomer } = ready;
   const curl = (path: string, body: object): string => `curl ${url}${path} \\
   -H 'Authorization: Bearer ${keys.test}' \\
   -H 'Content-Type: application/json' \\
@@ -108,6 +128,13 @@ Reference       ${url}/docs/
 Test key        ${keys.test}
 Live key        ${keys.live}
 Database        ${databaseUrl}
+
+Management API, as owner
+  Token         ${managementToken}
+  Email         ${owner.email}
+  Password      ${owner.password}
+  Sign-in link  ${signIn}
+                (good once: post what is behind its # as {"token": "…"} to ${url}/manage/v1/links)
 
 Record your first usage event:
 

@@ -4,14 +4,22 @@ import { expect, test } from "vitest";
 import { setup } from "../../test/harness.ts";
 import { renderOpenApi } from "./openapi.ts";
 
-const LOCKED = readFileSync(join(import.meta.dirname, "../../../openapi/runtime.json"), "utf8");
+const APIS = ["runtime", "manage"] as const;
 
-test("the published contract is what the routes state; `npm run openapi` writes it anew", async () => {
-  expect(`${await renderOpenApi()}\n`).toBe(LOCKED);
-});
+const readLocked = (api: string): string =>
+  readFileSync(join(import.meta.dirname, `../../../openapi/${api}.json`), "utf8");
 
-test("the running service hands out the published contract", async () => {
+test.each(APIS)(
+  "the published contract of the %s API is what the routes state; `npm run openapi` writes it anew",
+  async (api) => {
+    expect(`${await renderOpenApi(api)}\n`).toBe(readLocked(api));
+  },
+);
+
+test("the running service hands out the published contracts", async () => {
   const { service } = await setup();
-  const reply = await fetch(`${service.url}/openapi/runtime.json`);
-  expect(await reply.json()).toEqual(JSON.parse(LOCKED));
+  for (const api of APIS) {
+    const reply = await fetch(`${service.url}/openapi/${api}.json`);
+    expect(await reply.json()).toEqual(JSON.parse(readLocked(api)));
+  }
 });

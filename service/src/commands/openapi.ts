@@ -2,10 +2,13 @@ import { ApiKeyCache } from "../edge/api-key-cache.ts";
 import { Readiness } from "../edge/health.ts";
 import { openLog } from "../edge/log.ts";
 import { Metrics } from "../edge/metrics.ts";
+import { openPool } from "../postgres/pool.ts";
+import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
+import { VERSION } from "../version.ts";
 
-/** The contract as the routes themselves state it; needs no database. */
-export async function renderOpenApi(): Promise<string> {
+/** The contracts as the routes themselves state them; needs no database. */
+export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {
   const app = await buildServer({
     config: { trustProxy: [], tls: null },
     log: openLog("silent"),
@@ -15,13 +18,19 @@ export async function renderOpenApi(): Promise<string> {
     lanesOf: refuse,
     readerOf: refuse,
     missingFeature: refuse,
+    requestLog: new RequestLog({ cellOf: refuse, onDropped: refuse }),
+    doorman: { findSession: refuse, findToken: refuse, findPlace: refuse },
+    manage: { version: VERSION, control: openPool({ ...NOWHERE, onIdleError: () => {} }), cellOf: refuse },
   });
   try {
-    return JSON.stringify(app.swagger(), null, 2);
+    return JSON.stringify(api === "runtime" ? app.swagger() : app.manageSwagger(), null, 2);
   } finally {
     await app.close();
   }
 }
+
+/** Never connected to. */
+const NOWHERE = { url: "postgres://localhost:1/none", name: "purser command", sizeMax: 1 };
 
 function refuse(): never {
   throw new Error("this server only describes itself");

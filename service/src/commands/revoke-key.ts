@@ -1,6 +1,4 @@
-import { transaction } from "../postgres/transaction.ts";
-import { revokeApiKey } from "../store/control/api-keys.ts";
-import { hashApiKey } from "../words/api-key.ts";
+import { endApiKeyBySecret } from "../manage/keys/end-api-key.ts";
 import { withPool } from "./connect.ts";
 
 /** By the key itself, which is what one has in hand when it has leaked. */
@@ -9,8 +7,9 @@ export async function revokeKeyCommand(options: {
   secret: string;
   print: (line: string) => void;
 }): Promise<void> {
+  const actor = { kind: "command", id: "purser revoke-key", requestId: null } as const;
   const isRevoked = await withPool(options.databaseUrl, (pool) =>
-    transaction(pool, (tx) => revokeApiKey(tx, hashApiKey(options.secret))),
+    endApiKeyBySecret(pool, actor, options.secret),
   );
   if (!isRevoked) throw new Error("there is no such key, or it is revoked already");
   options.print(

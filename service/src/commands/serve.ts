@@ -2,8 +2,10 @@ import pg from "pg";
 import type { Logger } from "pino";
 import { type Config, readConfig } from "../config.ts";
 import { openLog } from "../edge/log.ts";
+import { createFirstOwner, makeSetupLink } from "../manage/people/set-up.ts";
+import { createFirstProject } from "../manage/projects/create-project.ts";
 import { type Service, startService } from "../service.ts";
-import { connect } from "./connect.ts";
+import { connect, withPool } from "./connect.ts";
 import { inspectEssentials } from "./preflight.ts";
 
 const DATABASE_WAIT_MS = 30_000;
@@ -13,9 +15,32 @@ export async function serveCommand(): Promise<void> {
   const config = readConfig();
   const log = openLog(config.logLevel);
   await refuseUnsafeDatabase(config, log);
+  await initialize(config, log);
+  const setupToken = await withPool(config.databaseUrl, makeSetupLink);
   const service = await startService(config, log);
-  log.info({ url: service.url, metricsUrl: service.metricsUrl }, "ready");
   stopOnSignal(service, log);
+  log.info({ url: service.url, metricsUrl: service.metricsUrl }, "ready");
+  if (setupToken !== null) offerSetup(`${service.url}/setup#${setupToken}`, log);
+}
+
+/** What the environment asks for, in a database that nobody uses yet; once, however many processes start together. */
+async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<void> {
+  const { owner, apiKey } = init;
+  if (owner === null && apiKey === null) return;
+  await withPool(databaseUrl, async (pool) => {
+    if (owner !== null && (await createFirstOwner(pool, { ...owner, name: "Owner" })))
+      log.info({ email: owner.email.toLowerCase() }, "made the first owner");
+    if (apiKey !== null && (await createFirstProject(pool, "My product", apiKey)))
+      log.info({ lastFour: apiKey.slice(-4) }, "made the first project");
+  });
+}
+
+/** Whoever can read this log may become the first owner. A warning: until then nobody can come in. */
+function offerSetup(setupUrl: string, log: Logger): void {
+  log.warn(
+    { setupUrl },
+    "there is no member yet: whoever follows this link becomes the first owner, once, within a day",
+  );
 }
 
 /** Acknowledging what a crash would lose is worse than not starting. */

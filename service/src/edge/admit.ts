@@ -22,9 +22,10 @@ export function admitRuntimeCallers(
     refuseBrowsers(request);
     refusePlainHttp(request, parts.isTrustedProxy);
     const admit = (key: ApiKey): void => {
+      // First: a refusal from here on is one that its owner can look up.
+      request.apiKey = key;
       requireScope(key, scopeOf(request));
       buckets.take(key, reply, performance.now());
-      request.apiKey = key;
     };
     const found = authenticate(request, parts.keys);
     // Most keys are in memory, and a promise for each of those calls would cost a turn of the microtask queue.

@@ -1,6 +1,6 @@
 import type { ApiKey } from "../store/control/api-keys.ts";
-import { isWellFormedApiKey } from "../words/api-key.ts";
 import { BoundedMap } from "../words/bounded-map.ts";
+import { isWellFormedApiKey } from "../words/secret.ts";
 
 export type ApiKeySource = {
   find(secret: string): Promise<ApiKey | null>;

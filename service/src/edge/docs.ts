@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifySchema } from "fastify";
 
 const ERROR_PAGES = join(import.meta.dirname, "../../../docs/errors");
 
@@ -35,9 +35,20 @@ const CLIENTS_NOT_SHOWN = [
   ...(["ocaml", "php", "powershell", "python", "r", "ruby", "rust", "swift", "wget", "httpie"] as const),
 ];
 
+declare module "fastify" {
+  interface FastifyInstance {
+    manageSwagger(): object;
+  }
+}
+
+const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
+const SERVERS = [{ url: "/", description: "This installation" }];
+const MANAGE = "/manage/v1/";
+
 /** Must come before the routes, so that it sees them. */
 export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
+    transform: ({ schema, url }) => ({ schema: hideIf(url.startsWith(MANAGE), schema), url }),
     openapi: {
       openapi: "3.1.0",
       info: {
@@ -45,9 +56,9 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         version,
         description:
           "Usage metering and credit entitlements beside your own billing system. Call it from your backend, never from a browser.",
-        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+        license: LICENSE,
       },
-      servers: [{ url: "/", description: "This installation" }],
+      servers: SERVERS,
       tags: [{ name: "Runtime", description: "What a product's backend calls." }],
       components: {
         securitySchemes: {
@@ -60,6 +71,42 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       },
     },
   });
+  await app.register(swagger, {
+    decorator: "manageSwagger",
+    transform: ({ schema, url }) => ({ schema: hideIf(!url.startsWith(MANAGE), schema), url }),
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Purser management API",
+        version,
+        description:
+          "Everything an operator can do: the dashboard is a client of it, and so is your automation, a handler of billing webhooks say.",
+        license: LICENSE,
+      },
+      servers: SERVERS,
+      components: {
+        securitySchemes: {
+          managementToken: {
+            type: "http",
+            scheme: "bearer",
+            description:
+              "A management token, `pur_mgmt_…`: a role in one environment or in the whole workspace.",
+          },
+          session: {
+            type: "apiKey",
+            in: "cookie",
+            name: "__Host-purser_session",
+            description: "What the dashboard has after log-in.",
+          },
+        },
+      },
+    },
+  });
+}
+
+/** The two APIs share one server, and each document shows its own. */
+function hideIf(isHidden: boolean, schema: FastifySchema | undefined): FastifySchema {
+  return isHidden ? { ...schema, hide: true } : (schema ?? {});
 }
 
 /** `/openapi/runtime.json`, the reference at `/docs`, and a page for each error code. */
@@ -69,6 +116,7 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
       reply.headers(HEADERS);
     });
     docs.get("/openapi/runtime.json", { schema: { hide: true } }, () => app.swagger());
+    docs.get("/openapi/manage.json", { schema: { hide: true } }, () => app.manageSwagger());
     for (const file of readdirSync(ERROR_PAGES)) {
       const page = readFileSync(join(ERROR_PAGES, file), "utf8");
       docs.get(`/docs/errors/${file.replace(/\.md$/, "")}`, { schema: { hide: true } }, (_request, reply) =>
@@ -78,7 +126,10 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
     await docs.register(reference, {
       routePrefix: "/docs",
       configuration: {
-        url: "/openapi/runtime.json",
+        sources: [
+          { title: "Runtime API", slug: "runtime", url: "/openapi/runtime.json" },
+          { title: "Management API", slug: "manage", url: "/openapi/manage.json" },
+        ],
         pageTitle: "Purser API reference",
         hideTestRequestButton: true,
         hideClientButton: true,

@@ -20,7 +20,7 @@ test.each(UNDEFINED_PATHS)("there is nothing at %s: 404 with a problem", async (
     expect(reply.headers.get("content-type")).toMatch("application/problem+json");
     expect(await reply.json()).toEqual({
       type: "/docs/errors/not_found",
-      title: "There is nothing at this path",
+      title: "There is no such thing",
       status: 404,
       detail: expect.any(String),
       code: "not_found",

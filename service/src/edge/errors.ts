@@ -7,7 +7,7 @@ import { Problem, replyWithProblem } from "./problem.ts";
 /** The one place where anything thrown becomes a reply. */
 export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string, string>): void {
   app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
-    const problem = toProblem(error);
+    const problem = toProblem(error, request.routeOptions.bodyLimit);
     if (problem.code === "internal_error")
       request.log.error({ err: error, requestId: request.id }, "request failed");
     return replyWithProblem(reply, problem);
@@ -15,7 +15,7 @@ export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string
   app.setNotFoundHandler((request, reply) => replyWithProblem(reply, notFound(request, reply, methodsOf)));
 }
 
-export function toProblem(error: FastifyError | Problem): Problem {
+export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYTES_MAX): Problem {
   if (error instanceof Problem) return error;
   if (error.validation !== undefined) {
     const errors = toFieldErrors(error.validation);
@@ -23,7 +23,7 @@ export function toProblem(error: FastifyError | Problem): Problem {
   }
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Problem("body_too_large", { detail: `A body may have at most ${BODY_BYTES_MAX} bytes.` });
+      return new Problem("body_too_large", { detail: `A body may have at most ${bodyBytesMax} bytes.` });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new Problem("unsupported_media_type", { detail: "Send `Content-Type: application/json`." });
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":

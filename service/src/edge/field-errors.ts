@@ -37,7 +37,12 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
     case "type":
       return { field, code: "wrong_type", message: `must be ${article(String(params["type"]))}` };
     case "minLength":
-      return { field, code: "too_short", message: "must not be empty" };
+      return {
+        field,
+        code: "too_short",
+        message:
+          params["limit"] === 1 ? "must not be empty" : `must have at least ${params["limit"]} characters`,
+      };
     case "maxLength":
       return { field, code: "too_long", message: `must have at most ${params["limit"]} characters` };
     case "minimum":

@@ -8,6 +8,7 @@ export class Metrics {
   readonly #batchSizes: Histogram;
   readonly #batchDurations: Histogram;
   readonly #batchFailures: Counter<"kind">;
+  readonly #requestLogDrops: Counter<"why">;
 
   constructor(queueLengths: () => readonly number[]) {
     const registers = [this.registry];
@@ -43,6 +44,12 @@ export class Metrics {
       labelNames: ["kind"],
       registers,
     });
+    this.#requestLogDrops = new Counter({
+      name: "purser_request_log_dropped_total",
+      help: "Requests that the request log left out: a success beyond its sample, or anything once it was full",
+      labelNames: ["why"],
+      registers,
+    });
     const gauge: Gauge = new Gauge({
       name: "purser_queue_requests",
       help: "Requests that wait in the lanes",
@@ -59,6 +66,10 @@ export class Metrics {
   batch(batch: { size: number; durationMs: number }): void {
     this.#batchSizes.observe(batch.size);
     this.#batchDurations.observe(batch.durationMs / 1000);
+  }
+
+  dropFromRequestLog(why: "sampled" | "full", count: number): void {
+    this.#requestLogDrops.inc({ why }, count);
   }
 
   batchFailure(kind: string): void {

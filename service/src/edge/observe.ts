@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { RequestLine } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -6,7 +6,10 @@ import type { Metrics } from "./metrics.ts";
 /** Counts every reply, names its request id, and logs those that went wrong. */
 export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metrics): void {
   app.decorateRequest("apiKey", null);
+  app.decorateRequest("principal", null);
+  app.decorateRequest("place", null);
   app.decorateReply("problemCode", null);
+  app.decorateReply("denialReason", null);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();
@@ -24,13 +27,16 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
         route,
         status,
         durationMs: Math.round(durationMs * 10) / 10,
-        ...(request.apiKey === null
-          ? {}
-          : { projectId: request.apiKey.projectId, environment: request.apiKey.environmentKind }),
+        ...whereOf(request),
         ...(code === null ? {} : { code }),
       };
       log[level](line, "request");
     }
     done();
   });
+}
+
+function whereOf({ apiKey, place }: FastifyRequest): Pick<RequestLine, "projectId" | "environment"> {
+  if (apiKey !== null) return { projectId: apiKey.projectId, environment: apiKey.environmentKind };
+  return place === null ? {} : { projectId: place.projectId, environment: place.environment };
 }

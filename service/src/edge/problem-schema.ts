@@ -39,6 +39,8 @@ function problemSchema(status: number, codes: readonly ProblemCode[]) {
           actual: Type.Optional(Type.Integer()),
         }
       : {}),
-    ...(status === 409 ? { conflict: Type.Enum(["payload", "endpoint", "environment"]) } : {}),
+    ...(codes.includes("idempotency_key_reused")
+      ? { conflict: Type.Enum(["payload", "endpoint", "environment"]) }
+      : {}),
   });
 }

@@ -9,5 +9,7 @@ declare module "fastify" {
   interface FastifyReply {
     /** The code of the problem that was answered, for the log and the metrics. */
     problemCode: ProblemCode | null;
+    /** Why the answer is no, where it is. */
+    denialReason: string | null;
   }
 }

@@ -11,7 +11,7 @@ import {
   type Reply,
   type TestDatabase,
 } from "../../test/harness.ts";
-import { makeApiKey } from "../words/api-key.ts";
+import { makeApiKey } from "../words/secret.ts";
 
 // The service as operators run it: a process of its own, watched through its standard output and its exit code.
 

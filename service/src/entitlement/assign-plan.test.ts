@@ -33,6 +33,21 @@ test("an end in the past is refused", () => {
   );
 });
 
+test("an archived plan is renewed where it is active, and given to nobody else, not even to who has left it", () => {
+  const plans = [...catalog.plans].map(
+    ([id, plan]) => [id, plan.key === "pro" ? { ...plan, archivedAt: at("2026-01-10") } : plan] as const,
+  );
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", "pro", { endsAt: at("2026-02-01") });
+  customer.catalog = { ...catalog, plans: new Map(plans) };
+  expect(customer.assign("2026-01-12", "pro")).toBe("unchanged");
+  expect(customer.assign("2026-01-12", "pro", { endsAt: at("2026-03-01") })).toBe("changed");
+  expect(customer.assign("2026-01-13", "scale")).toBe("changed");
+  const { wallet } = customer;
+  expect(customer.assign("2026-01-14", "pro")).toBe("plan_archived");
+  expect(customer.wallet).toBe(wallet);
+});
+
 test("another plan ends the old allowance and starts its own; what was bought stays", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");

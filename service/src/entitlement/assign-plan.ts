@@ -1,6 +1,6 @@
 import type { Instant, PlanId } from "../words/brand.ts";
 import { leavePlan, startPlan } from "./assignment.ts";
-import type { Catalog } from "./catalog.ts";
+import { type Catalog, getPlan } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
@@ -18,7 +18,9 @@ export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
   /** The plan was active already; the change is at most what was due anyway. */
   | { kind: "unchanged"; change: Change | null }
-  | { kind: "ends_in_the_past" };
+  | { kind: "ends_in_the_past" }
+  /** It is kept and renewed where it is active, and given to nobody else. */
+  | { kind: "plan_archived" };
 
 /**
  * Spec 3: assigning the plan that is active already is safe to repeat. A later end extends it, so that a billing
@@ -41,6 +43,7 @@ export function assignPlan(
     draft.wallet = { ...draft.wallet, assignment: next };
     draft.noteAssignment("extended", next);
   } else {
+    if (getPlan(catalog, request.plan).archivedAt !== null) return { kind: "plan_archived" };
     leavePlan(draft);
     const { plan, anchor, endsAt = null } = request;
     startPlan(catalog, draft, { plan, anchor, endsAt, isDefault: false });

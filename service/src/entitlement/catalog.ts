@@ -27,12 +27,16 @@ export type Feature = {
   readonly unit: string | null;
   readonly pool: PoolId;
   readonly cost: Cost;
+  /** Since when it is put into no further plan. Plans that have it keep it. Null: it is offered. */
+  readonly archivedAt: Instant | null;
 };
 
 export type Plan = {
   readonly id: PlanId;
   readonly key: string;
   readonly name: string;
+  /** Since when it is assigned to nobody else. Who is on it stays. Null: it is offered. */
+  readonly archivedAt: Instant | null;
   /** By number; the last one is for new assignments. At least one. */
   readonly versions: readonly PlanVersion[];
 };

@@ -51,11 +51,20 @@ function forgetPaused(draft: Draft, number: number): void {
   draft.wallet = { ...draft.wallet, paused };
 }
 
-/** First in, first out: of what is left in a slot the latest grants own the most. */
 function restOf(grant: GrantFacts, slot: readonly GrantFacts[], remaining: number): number {
-  // An allowance shares its slot with nobody, and a version change may have made it larger than it began.
-  if (grant.kind === "allowance") return remaining;
   let later = 0;
   for (const other of slot) if (other.number > grant.number && !other.isRevoked) later += other.credits;
-  return Math.min(Math.max(remaining - later, 0), grant.credits);
+  return shareOf(grant, { remaining, later });
+}
+
+/**
+ * What a grant owns of what is left in its slot, where `later` is what the slot's later grants gave, those that were revoked
+ * left out. First in, first out: the latest own the most.
+ */
+export function shareOf(
+  { kind, credits }: Pick<GrantFacts, "kind" | "credits">,
+  { remaining, later }: { readonly remaining: number; readonly later: number },
+): number {
+  // An allowance shares its slot with nobody, and a version change may have made it larger than it began.
+  return kind === "allowance" ? remaining : Math.min(Math.max(remaining - later, 0), credits);
 }

@@ -1,4 +1,4 @@
-import type { Actor } from "../store/cell/audit.ts";
+import type { Actor } from "../words/actor.ts";
 import type { EnvironmentId, ProjectId } from "../words/brand.ts";
 
 /** Where an operation takes place, and who does it. */

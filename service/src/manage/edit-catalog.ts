@@ -3,44 +3,77 @@ import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { insertAudit } from "../store/cell/audit.ts";
-import { ensureCatalog, loadCatalog, raiseCatalogVersion } from "../store/cell/catalogs.ts";
+import { ensureCatalog, loadCatalog, lockCatalog, raiseCatalogVersion } from "../store/cell/catalogs.ts";
+import { readClock } from "../store/cell/clock.ts";
 import { upsertPool } from "../store/cell/pools.ts";
 import type { Instant } from "../words/brand.ts";
 import type { Context } from "./context.ts";
 
-export type CatalogEdit<T> = {
-  readonly outcome: T;
-  /** What people will read about it; null when nothing was changed. */
-  readonly audit: { action: string; subject: string; before: object | null; after: object | null } | null;
+/** What people will read about an edit. */
+export type CatalogAudit = {
+  readonly action: string;
+  /** A key of the catalog. */
+  readonly subject: string;
+  readonly before: object | null;
+  readonly after: object | null;
 };
 
-/** An environment starts with one pool, and most never need another. */
-const FIRST_POOL = { key: "credits", name: "Credits" };
+export type CatalogEdit<T> = {
+  readonly outcome: T;
+  /** None: nothing was changed, and whatever was written is taken back. */
+  readonly audits: readonly CatalogAudit[];
+};
+
+type Edit<T> = (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>>;
+
+/** An environment starts with one pool, and most never need another. It is there before the first edit writes it down. */
+export const FIRST_POOL = { key: "credits", name: "Credits" };
 
 /**
  * Edits a catalog in one transaction, one edit after another: the version is raised first, which locks it, and the
  * catalog is read after that. Processes see the new version with their next request.
  */
-export async function editCatalog<T>(
+export function editCatalog<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
+  return editLocked(cell, context, edit, () => true);
+}
+
+/** Drafts are nobody's terms yet: edits take their turns as above, but the version stays, and no process reads it anew. */
+export function editDrafts<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
+  return editLocked(cell, context, edit, (isNew) => isNew);
+}
+
+/** The version that people saw last: the edit under way has raised it already. */
+export function versionBefore({ version }: Catalog): number {
+  return version - 1;
+}
+
+async function editLocked<T>(
   cell: Pool,
   context: Context,
-  edit: (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>>,
+  edit: Edit<T>,
+  mustRaise: (isNew: boolean) => boolean,
 ): Promise<T> {
   const { environmentId, actor } = context;
   const { outcome } = await transaction(
     cell,
     async (tx) => {
       const isNew = await ensureCatalog(tx, context);
-      const recordedAt = await raiseCatalogVersion(tx, environmentId);
+      const recordedAt = mustRaise(isNew)
+        ? await raiseCatalogVersion(tx, environmentId)
+        : await lockAndReadClock(tx, context);
       if (isNew) await upsertPool(tx, environmentId, FIRST_POOL);
       const edited = await edit(tx, await loadCatalog(tx, environmentId), recordedAt);
-      const { audit } = edited;
-      if (audit !== null) {
+      for (const audit of edited.audits) {
         await insertAudit(tx, { environmentId, recordedAt, actor, customerNumber: null, ...audit });
       }
       return edited;
     },
-    ({ audit }) => audit !== null,
+    ({ audits }) => audits.length > 0,
   );
   return outcome;
+}
+
+async function lockAndReadClock(tx: Tx, { environmentId }: Context): Promise<Instant> {
+  await lockCatalog(tx, environmentId);
+  return readClock(tx);
 }

@@ -85,9 +85,17 @@ test("the service's role may not rewrite history, nor touch the schema, nor issu
     ["drop table cell.events", PERMISSION],
     ["alter table cell.events disable trigger all", PERMISSION],
     ["create or replace function cell.refuse_change() returns trigger language sql as ''", PERMISSION],
-    ["update control.api_keys set revoked_at = null", PERMISSION],
-    ["insert into control.workspaces (name) values ('mine')", PERMISSION],
-    ["update control.workspace_plans set metadata_bytes_max = 65536", PERMISSION],
+    ["update control.api_keys set scopes = '{}'", PERMISSION],
+    ["update control.api_keys set secret_hash = sha256('mine')", PERMISSION],
+    ["delete from control.api_keys", PERMISSION],
+    ["update control.projects set workspace_id = 1", PERMISSION],
+    ["update control.environments set kind = 'live'", PERMISSION],
+    ["delete from control.members", PERMISSION],
+    ["delete from control.links", PERMISSION],
+    ["update control.sessions set expires_at = 'infinity'", PERMISSION],
+    ["update control.audit set after = null", PERMISSION],
+    ["delete from control.audit", PERMISSION],
+    ["truncate control.audit", PERMISSION],
     ["delete from cell.migrations", PERMISSION],
   ];
   const service = await connectAsService(database);
@@ -132,6 +140,9 @@ test("the triggers refuse the same even to the owner, also on a single partition
     "update cell.grants set revoked_at = now(), credits = 1",
     "delete from cell.grants",
     "truncate cell.grants",
+    "update control.audit set after = null",
+    "delete from control.audit",
+    "truncate control.audit",
   ];
   const owner = await connectTo(database);
   expect(await codesOf(owner, statements)).toEqual(statements.map((statement) => [statement, APPEND_ONLY]));

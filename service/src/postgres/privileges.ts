@@ -9,7 +9,13 @@ export async function grantToService(client: Client, role: string): Promise<void
   await client.query(`
     grant usage on schema control, cell to ${to};
     grant select on all tables in schema control to ${to};
-    grant update (last_used_at) on control.api_keys to ${to};
+    grant insert, update (last_used_at, name, revoked_at, expires_at) on control.api_keys to ${to};
+    grant insert, update on control.members, control.management_tokens, control.links to ${to};
+    grant insert, delete on control.sessions to ${to};
+    grant insert on control.audit, control.projects, control.environments to ${to};
+    grant update (name, plan_key) on control.workspaces to ${to};
+    grant update (name) on control.projects to ${to};
+    grant insert, update on control.workspace_plans to ${to};
     grant select on cell.migrations to ${to};
     grant select, insert, update (customer_id, name, email, billing_reference, metadata, erased_at) on cell.customers
       to ${to};
@@ -18,10 +24,13 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant select, insert, update on cell.catalogs, cell.pools, cell.features, cell.plans to ${to};
     grant select, insert on cell.plan_versions, cell.plan_allowances, cell.plan_features, cell.assignments, cell.audit
       to ${to};
-    grant select, insert, update (revoked_at) on cell.grants to ${to};
+    grant select, insert, update (revoked_at, note, reference) on cell.grants to ${to};
     grant select, insert, update (metadata) on cell.ledger, cell.denials to ${to};
-    grant select, insert, update (key_hash) on cell.keyed_requests to ${to};
+    grant select, insert, update (key_hash, key) on cell.keyed_requests to ${to};
     grant select, insert, update (id, metadata) on cell.events to ${to};
+    grant select, insert, update, delete on cell.plan_drafts, cell.event_keys to ${to};
+    grant select, insert, delete on cell.request_log to ${to};
+    grant select, insert, update, delete on cell.request_counts to ${to};
     grant execute on function cell.ensure_monthly_partitions(integer, integer) to ${to};
   `);
 }

@@ -47,3 +47,28 @@ export function decodeSqlError(error: unknown): SqlFailure {
       return { kind: "bug" };
   }
 }
+
+/** What the driver says when the server cannot be reached or no longer answers. */
+const LOST =
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error)/;
+const LOST_CODES: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+]);
+
+/**
+ * Whether an error that ended some work is the database's trouble, rather than a mistake in that work. Where only the
+ * database was asked `decodeSqlError` is enough; here anything may have been thrown.
+ */
+export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
+  if (error instanceof pg.DatabaseError) {
+    const { kind } = decodeSqlError(error);
+    return kind === "lost" || kind === "busy" ? kind : null;
+  }
+  if (!(error instanceof Error)) return null;
+  const code = "code" in error ? error.code : null;
+  return LOST.test(error.message) || LOST_CODES.has(code) ? "lost" : null;
+}

@@ -20,6 +20,7 @@ export function replyWithOutcome(
 ): FastifyReply {
   if (outcome.kind !== "answered") throw toProblem(outcome);
   if (outcome.replayed) reply.header("idempotent-replayed", "true");
+  reply.denialReason = outcome.answer.verdict?.reason ?? null;
   return replyWithJson(reply, render(outcome.answer, asked));
 }
 
@@ -29,6 +30,7 @@ export function replyWithCheck(
   asked: Asked,
 ): FastifyReply {
   if (outcome.kind !== "decided") throw toProblem(outcome);
+  reply.denialReason = outcome.reason;
   return replyWithJson(reply, renderCheck(outcome, asked));
 }
 

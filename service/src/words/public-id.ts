@@ -5,7 +5,7 @@ import type { Uuid } from "./uuid.ts";
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** `evt_01k9…`: a prefix that says what it is, and 16 bytes in 26 characters, which sort as the bytes do: by time. */
-export type PublicIdPrefix = "con" | "evt" | "req";
+export type PublicIdPrefix = "con" | "den" | "evt" | "log" | "req";
 
 export function publicId(prefix: PublicIdPrefix, uuid: Uuid): string {
   assert(uuid.length === 16, "a public id is made of 16 bytes");

@@ -90,6 +90,7 @@ export function firstCatalog(spec: CatalogSpec, at: Instant): Catalog {
       unit: null,
       pool: poolId(pool % spec.pools),
       cost,
+      archivedAt: null,
     }),
   );
   const empty: Catalog = {
@@ -138,7 +139,8 @@ export function publish(
       }),
     ),
   };
-  const plan: Plan = { id, key: `plan${index}`, name: `Plan ${index}`, versions: [...before, version] };
+  const versions = [...before, version];
+  const plan: Plan = { id, key: `plan${index}`, name: `Plan ${index}`, archivedAt: null, versions };
   return {
     ...catalog,
     version: catalog.version + 1,

@@ -44,6 +44,7 @@ export type Answer =
         | "changed"
         | "unchanged"
         | "ends_in_the_past"
+        | "plan_archived"
         | "ended"
         | "no_assignment"
         | "added"
@@ -56,7 +57,7 @@ export type Answer =
 
 /** A refused operation writes nothing at all, not even what is due. */
 export function isRefusal({ kind }: Answer): boolean {
-  return /_in_the_past$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(kind);
+  return /_in_the_past$|_archived$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(kind);
 }
 
 /** What can be seen of a customer, in the same words for the model and for the service. */

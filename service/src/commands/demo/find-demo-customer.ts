@@ -2,8 +2,8 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import { findLiveApiKey } from "../../store/control/api-keys.ts";
-import { hashApiKey } from "../../words/api-key.ts";
 import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { hashSecret } from "../../words/secret.ts";
 import { RICH_COMPANY } from "./companies.ts";
 
 /** What the demo's customer is charged in the printed `curl`. */
@@ -11,7 +11,7 @@ export const DEMO_FEATURE = "image.generate";
 
 /** A customer of the demo who can pay, where the key's environment has the demo; it may have been started without. */
 export async function findDemoCustomer(pool: Pool, testKey: string): Promise<CustomerId | null> {
-  const key = await single(pool, (tx) => findLiveApiKey(tx, hashApiKey(testKey)));
+  const key = await single(pool, (tx) => findLiveApiKey(tx, hashSecret(testKey)));
   if (key === null) return null;
   const name = { environmentId: key.environmentId, customerId: brandAs<CustomerId>(RICH_COMPANY) };
   const [customer] = await single(pool, (tx) => findCustomers(tx, [name]));

@@ -3,8 +3,8 @@ import { assignPlan } from "../../entitlement/assign-plan.ts";
 import type { Change } from "../../entitlement/entry.ts";
 import { reverseConsume } from "../../entitlement/reverse-consume.ts";
 import { summarize } from "../../manage/customers/open-wallet.ts";
-import type { Actor } from "../../store/cell/audit.ts";
 import type { GrantOrigin } from "../../store/cell/grants.ts";
+import type { Actor } from "../../words/actor.ts";
 import { assert, assertNever } from "../../words/assert.ts";
 import type { Instant } from "../../words/brand.ts";
 import { consumeId } from "../../words/consume-id.ts";
@@ -107,7 +107,7 @@ function add({ catalog }: World, { wallet }: Known, act: ActOf<"add_credits">): 
     actor: ACTORS[act.by],
     action: "credits.added",
     subject: `grant ${number}`,
-    details: { kind, credits, expiresAt, reference, price, note },
+    details: { kind, credits, expiresAt, price },
   };
 }
 

@@ -1,11 +1,12 @@
 import { type CreditsOutcome, addCredits as decideCredits } from "../../entitlement/add-credits.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf, type GrantKind } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { findGrantByReference, type GrantOrigin } from "../../store/cell/grants.ts";
-import type { CustomerId, Instant, PoolId } from "../../words/brand.ts";
+import { findGrantByReference, type GrantOrigin, type ReferencedGrant } from "../../store/cell/grants.ts";
+import type { CustomerId, CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import {
   auditCustomer,
@@ -13,6 +14,7 @@ import {
   openOrCreateWallet,
   saveChange,
   summarize,
+  summarizeBefore,
 } from "../customers/open-wallet.ts";
 
 export type AddCreditsInput = GrantOrigin & {
@@ -70,20 +72,32 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
 
 async function findEarlier(
   tx: Tx,
-  { environmentId, customerNumber, wallet }: OpenWallet,
+  { environmentId, customerNumber, wallet, catalog, clock }: OpenWallet,
   { reference, credits, kind }: AddCreditsInput,
   pool: PoolId,
 ): Promise<AddCreditsOutcome | null> {
   if (reference === null) return null;
   const earlier = await findGrantByReference(tx, environmentId, reference);
   if (earlier === null) return null;
-  const isSame =
-    earlier.customerNumber === customerNumber &&
-    earlier.credits === credits &&
-    earlier.pool === pool &&
-    earlier.kind === kind;
+  const isSame = isSameGrant(earlier, { customerNumber, kind, credits, pool });
   if (!isSame) return { kind: "reference_reused" };
-  return { kind: "already_added", grant: earlier.number, balance: balanceOf(wallet, pool) };
+  const balance = balanceOf(viewWallet(catalog, wallet, clock), pool);
+  return { kind: "already_added", grant: earlier.number, balance };
+}
+
+type Given = Pick<ReferencedGrant, "kind" | "credits" | "pool"> & {
+  /** Null: nobody knows them yet. */
+  readonly customerNumber: CustomerNumber | null;
+};
+
+/** Whether who asks for these credits under a reference asks for the ones that it names already. */
+export function isSameGrant(earlier: Given, asked: Given): boolean {
+  return (
+    earlier.customerNumber === asked.customerNumber &&
+    earlier.credits === asked.credits &&
+    earlier.pool === asked.pool &&
+    earlier.kind === asked.kind
+  );
 }
 
 async function add(
@@ -97,12 +111,15 @@ async function add(
   const outcome = decideCredits(open.catalog, open.wallet, { pool, kind, credits, expiresAt }, open.clock);
   if (outcome.kind !== "added") return outcome;
   const { change, grant } = outcome;
-  await saveChange(tx, open, change, { grant: grant.number, origin: { reference, price, note } });
+  await saveChange(tx, open, change, {
+    grant: { number: grant.number, origin: { reference, price, note } },
+  });
   await auditCustomer(tx, context, open, {
     action: "credits.added",
     subject: `grant ${grant.number}`,
-    before: summarize(open.wallet, open.catalog),
-    after: { ...summarize(change.wallet, open.catalog), kind, credits, expiresAt, reference, price, note },
+    before: summarizeBefore(open),
+    // Reference and note stand on the grant, from where they can be erased.
+    after: { ...summarize(change.wallet, open.catalog), kind, credits, expiresAt, price },
   });
   const balanceAfter = balanceOf(change.wallet, pool);
   return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };

@@ -1,49 +1,104 @@
 import { reverseConsume as decideReversal, type ReversalOutcome } from "../../entitlement/reverse-consume.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { listGrantsOfSlots } from "../../store/cell/grants.ts";
-import { findConsume } from "../../store/cell/ledger.ts";
-import { readConsumeId } from "../../words/consume-id.ts";
+import { findConsume, findReversal } from "../../store/cell/ledger.ts";
+import type { CustomerId } from "../../words/brand.ts";
+import { type ConsumeId, readConsumeId } from "../../words/consume-id.ts";
 import { parsePublicId } from "../../words/public-id.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openWallet, saveChange, summarize } from "../customers/open-wallet.ts";
+import {
+  auditCustomer,
+  type OpenWallet,
+  openWallet,
+  saveChange,
+  summarize,
+  summarizeBefore,
+} from "../customers/open-wallet.ts";
+
+export type ReverseInput = {
+  readonly consumeId: string;
+  /** Null: all that is left of it. */
+  readonly quantity: number | null;
+  /** Whose it must be; whoever it was, if that is not said. */
+  readonly customerId?: CustomerId;
+  /** Names this reversal of the consume: the same one again reverses nothing more. */
+  readonly reference?: string | null;
+  readonly note?: string | null;
+};
 
 export type ReverseOutcome =
   | { kind: "reversed"; credits: number; quantity: number }
-  | { kind: "consume_not_found" }
+  | { kind: "already_reversed"; credits: number; quantity: number }
+  | { kind: "consume_not_found" | "customer_not_found" | "reference_reused" }
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
 /** Undoes a consume, whole or by some of its quantity. The ledger keeps both: a correction is always a new entry. */
-export function reverseConsume(
-  cell: Pool,
-  context: Context,
-  input: { readonly consumeId: string; readonly quantity: number | null },
-): Promise<ReverseOutcome> {
+export function reverseConsume(cell: Pool, context: Context, input: ReverseInput): Promise<ReverseOutcome> {
   return transaction<ReverseOutcome>(cell, async (tx) => {
-    const id = parsePublicId("con", input.consumeId);
-    if (id === null) return { kind: "consume_not_found" };
-    const { customerNumber, sequence, recordedAt } = readConsumeId(id);
-    const { environmentId } = context;
-    const customerId = await findCustomerId(tx, { environmentId, customerNumber });
-    const open = customerId === null ? null : await openWallet(tx, context, customerId);
+    const uuid = parsePublicId("con", input.consumeId);
+    const id = uuid === null ? null : readConsumeId(uuid);
+    const open = await openOwner(tx, context, input, id);
+    if (open === null && input.customerId !== undefined) return { kind: "customer_not_found" };
     // Between the two look-ups the id may have been erased and given to somebody else.
-    if (open === null || open.customerNumber !== customerNumber) return { kind: "consume_not_found" };
-    const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
-    if (consume === null) return { kind: "consume_not_found" };
-    const slots = consume.parts.map(({ grant }) => grant);
-    const grants = await listGrantsOfSlots(tx, open, slots);
-    const { catalog, wallet, clock } = open;
-    const outcome = decideReversal(catalog, wallet, { consume, quantity: input.quantity, grants }, clock);
-    if (outcome.kind !== "reversed") return outcome;
-    const { credits, quantity, change } = outcome;
-    await saveChange(tx, open, change);
-    await auditCustomer(tx, context, open, {
-      action: "consume.reversed",
-      subject: input.consumeId,
-      before: summarize(wallet, catalog),
-      after: { ...summarize(change.wallet, catalog), credits, quantity },
-    });
-    return { kind: "reversed", credits, quantity };
+    if (id === null || open === null || open.customerNumber !== id.customerNumber)
+      return { kind: "consume_not_found" };
+    return (await findEarlier(tx, id, input)) ?? reverse(tx, context, open, id, input);
   });
+}
+
+async function openOwner(
+  tx: Tx,
+  context: Context,
+  input: ReverseInput,
+  id: ConsumeId | null,
+): Promise<OpenWallet | null> {
+  if (input.customerId !== undefined) return openWallet(tx, context, input.customerId);
+  if (id === null) return null;
+  const { environmentId } = context;
+  const customerId = await findCustomerId(tx, { environmentId, customerNumber: id.customerNumber });
+  return customerId === null ? null : openWallet(tx, context, customerId);
+}
+
+/** Once it is certain that the consume is the customer's own, for its number is theirs. */
+async function findEarlier(
+  tx: Tx,
+  id: ConsumeId,
+  { reference = null, quantity }: ReverseInput,
+): Promise<ReverseOutcome | null> {
+  if (reference === null) return null;
+  const earlier = await findReversal(tx, id, reference);
+  if (earlier === null) return null;
+  // Who asked for the rest asks for the same again, though nothing may be left of it.
+  const isSame = quantity === null || quantity === earlier.quantity;
+  return isSame ? { kind: "already_reversed", ...earlier } : { kind: "reference_reused" };
+}
+
+async function reverse(
+  tx: Tx,
+  context: Context,
+  open: OpenWallet,
+  { sequence, recordedAt }: ConsumeId,
+  { consumeId, quantity: wanted, reference = null, note = null }: ReverseInput,
+): Promise<ReverseOutcome> {
+  const { environmentId, customerNumber, catalog, wallet, clock } = open;
+  const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
+  if (consume === null) return { kind: "consume_not_found" };
+  const slots = consume.parts.map(({ grant }) => grant);
+  const grants = await listGrantsOfSlots(tx, open, slots);
+  const outcome = decideReversal(catalog, wallet, { consume, quantity: wanted, grants }, clock);
+  if (outcome.kind !== "reversed") return outcome;
+  const { credits, quantity, change } = outcome;
+  const said = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
+  const reversal = Object.keys(said).length === 0 ? null : JSON.stringify(said);
+  await saveChange(tx, open, change, { reversal });
+  await auditCustomer(tx, context, open, {
+    action: "consume.reversed",
+    subject: consumeId,
+    before: summarizeBefore(open),
+    after: { ...summarize(change.wallet, catalog), credits, quantity },
+  });
+  return { kind: "reversed", credits, quantity };
 }

@@ -4,7 +4,13 @@ import { transaction } from "../../postgres/transaction.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openWallet, saveChange, summarize } from "../customers/open-wallet.ts";
+import {
+  auditCustomer,
+  openWallet,
+  saveChange,
+  summarize,
+  summarizeBefore,
+} from "../customers/open-wallet.ts";
 
 export type RevokeOutcome =
   | { kind: "revoked"; credits: number }
@@ -30,7 +36,7 @@ export function revokeGrant(
     await auditCustomer(tx, context, open, {
       action: "grant.revoked",
       subject: `grant ${grant.number}`,
-      before: summarize(wallet, catalog),
+      before: summarizeBefore(open),
       after: { ...summarize(outcome.change?.wallet ?? wallet, catalog), credits: outcome.credits },
     });
     return { kind: "revoked", credits: outcome.credits };

@@ -3,7 +3,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openOrCreateWallet, saveChange, summarize } from "./open-wallet.ts";
+import { auditCustomer, openOrCreateWallet, saveChange, summarize, summarizeBefore } from "./open-wallet.ts";
 
 export type AssignPlanInput = {
   readonly customerId: CustomerId;
@@ -14,7 +14,9 @@ export type AssignPlanInput = {
   readonly endsAt?: Instant | null | undefined;
 };
 
-export type AssignPlanOutcome = { kind: "changed" | "unchanged" | "plan_not_found" | "ends_in_the_past" };
+export type AssignPlanOutcome = {
+  kind: "changed" | "unchanged" | "plan_not_found" | "plan_archived" | "ends_in_the_past";
+};
 
 /** Spec 3: safe to repeat. A customer nobody knows yet is created. */
 export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
@@ -27,13 +29,13 @@ export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput)
       if (plan === undefined) return { kind: "plan_not_found" };
       const { anchor, endsAt } = input;
       const outcome = decideAssignment(catalog, wallet, { plan: plan.id, anchor, endsAt }, clock);
-      if (outcome.kind === "ends_in_the_past") return outcome;
+      if (outcome.kind === "ends_in_the_past" || outcome.kind === "plan_archived") return outcome;
       await saveChange(tx, open, outcome.change);
       if (outcome.kind === "changed") {
         await auditCustomer(tx, context, open, {
           action: "plan.assigned",
           subject: input.plan,
-          before: summarize(wallet, catalog),
+          before: summarizeBefore(open),
           after: summarize(outcome.change.wallet, catalog),
         });
       }

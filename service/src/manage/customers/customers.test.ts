@@ -1,111 +1,76 @@
 import { expect, test } from "vitest";
-import { expectSoundBooks } from "../../../test/books.ts";
-import { setupCredits } from "../../../test/credits.ts";
-import { ADA, BOB, countKinds } from "../../../test/customers.ts";
-import { rounds } from "../../../test/rounds.ts";
-import { countAllowed, setupTwo, times } from "../../../test/two-services.ts";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
-import { setDefaultPlan } from "../plans/set-default-plan.ts";
-import { assignPlan } from "./assign-plan.ts";
-import { blockCustomer } from "./block-customer.ts";
-import { endPlan } from "./end-plan.ts";
+import { type Managed, setupManage } from "../../../test/manage.ts";
 
-test("a plan assigned many times at once to a customer nobody knew is assigned once", async () => {
-  const { cell, context, database } = await setupCredits();
-  for (const round of rounds(10)) {
-    const customerId = brandAs<CustomerId>(`customer-${round}`);
-    const assign = () => assignPlan(cell, context, { customerId, plan: "pro", anchor: null });
-    expect(countKinds(await Promise.all(times(8, assign)))).toEqual({ changed: 1, unchanged: 7 });
-    expect(await database.count("cell.customers")).toBe(2 + round);
-    expect(await database.count("cell.grants")).toBe(2 + round);
-    expect(await database.count("cell.assignments")).toBe(2 + round);
-    expect(await database.count("cell.audit", "action = 'plan.assigned'")).toBe(2 + round);
+async function putMany({ manage }: Managed, count: number): Promise<void> {
+  for (let i = 1; i <= count; i++) {
+    const body = { name: `Company ${i}`, email: `${i}@acme.example`, billingReference: `cus_${i}` };
+    expect((await manage("PUT", `customers/c${i}`, { body })).status).toBe(200);
   }
-  await expectSoundBooks(database);
+}
+
+test("a customer is made by the caller's id, changed whole, and read with plan and balances", async () => {
+  const { manage } = await setupManage();
+  const id = encodeURIComponent("team/ü 1");
+  const body = { name: "Acme", email: "a@acme.example", metadata: { tier: 1 } };
+  const made = await manage("PUT", `customers/${id}`, { body });
+  expect(made.body).toMatchObject({ customerId: "team/ü 1", ...body, billingReference: null, plan: null });
+  expect((await manage("PUT", `customers/${id}`, { body: {} })).body).toMatchObject({
+    name: null,
+    metadata: null,
+  });
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({
+    customerId: "ada",
+    isBlocked: false,
+    plan: { key: "pro", version: 1, isDefault: false, endsAt: null },
+    balances: [{ pool: "credits", balance: 100 }],
+  });
 });
 
-test("two plans assigned at once, back and forth, while the customer consumes: no more than both allowances", async () => {
-  const { cell, context, publish, renderAt, database } = await setupTwo();
-  await publish({ key: "team", name: "Team" });
-  const consumes = times(150, async (i) => {
-    await new Promise((resolve) => setTimeout(resolve, 2 * i));
-    return renderAt(i);
-  });
-  const assigns = times(2, async (side) => {
-    for (let i = side; i < 15; i++)
-      await assignPlan(cell, context, { customerId: ADA, plan: i % 2 === 0 ? "team" : "pro", anchor: null });
-  });
-  const [replies] = await Promise.all([Promise.all(consumes), ...assigns]);
-  const rest: typeof replies = [];
-  for (const plan of ["pro", "team"]) {
-    await assignPlan(cell, context, { customerId: ADA, plan, anchor: null });
-    rest.push(...(await Promise.all(times(20, (i) => renderAt(i)))));
+test("a repeated PUT is no change, and a change is audited without the person's own words", async () => {
+  const { manage, database } = await setupManage();
+  const body = { name: "Secret Name" };
+  for (let i = 0; i < 3; i++) await manage("PUT", "customers/c", { body });
+  const rows = await database.query("select * from cell.audit where action = 'customer.changed'");
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatchObject({ actor_kind: "token", after: { fields: ["name"] } });
+  expect(JSON.stringify(rows)).not.toContain("Secret");
+});
+
+test("a list goes on by its cursor, finds what begins with the search, and keeps to its filters", async () => {
+  const managed = await setupManage();
+  const { manage, topUp } = managed;
+  await putMany(managed, 7);
+  await topUp("c3", 500);
+  const seen: unknown[] = [];
+  for (let path = "customers?limit=3"; ; ) {
+    const { body } = await manage("GET", path);
+    const items = body["items"] as { customerId: string }[];
+    seen.push(...items.map(({ customerId }) => customerId));
+    if (body["nextCursor"] === null) break;
+    path = `customers?limit=3&cursor=${body["nextCursor"]}`;
   }
-  expect(countAllowed([...replies, ...rest])).toBe(20);
-  await expectSoundBooks(database);
+  expect(seen).toEqual(["c7", "c6", "c5", "c4", "c3", "c2", "c1", "ada"]);
+  const idsOf = async (query: string): Promise<unknown[]> => {
+    const { body } = await manage("GET", `customers?${query}`);
+    return (body["items"] as { customerId: string }[]).map(({ customerId }) => customerId);
+  };
+  expect(await idsOf("search=COMPANY%203")).toEqual(["c3"]);
+  expect(await idsOf("search=5@")).toEqual(["c5"]);
+  expect(await idsOf("search=CUS_6")).toEqual(["c6"]);
+  expect(await idsOf("search=_")).toEqual([]);
+  expect(await idsOf("plan=pro")).toEqual(["ada"]);
+  expect(await idsOf("balanceBelow=500&search=c")).not.toContain("c3");
+  expect(await idsOf("balanceBelow=501&search=c3")).toEqual(["c3"]);
+  expect((await manage("GET", "customers?cursor=nonsense")).status).toBe(400);
 });
 
-test("a plan that is not there, or that would end in the past, leaves not even a customer behind", async () => {
-  const { cell, context, database } = await setupCredits();
-  const past = brandAs<Instant>(Date.now() - 1_000);
-  expect(await assignPlan(cell, context, { customerId: BOB, plan: "nothing", anchor: null })).toEqual({
-    kind: "plan_not_found",
-  });
-  expect(
-    await assignPlan(cell, context, { customerId: BOB, plan: "pro", anchor: null, endsAt: past }),
-  ).toEqual({
-    kind: "ends_in_the_past",
-  });
-  expect(await database.count("cell.customers")).toBe(1);
-});
-
-test("a plan that is ended many times at once ends once, and what comes after is denied", async () => {
-  const { cell, context, renderAt, database } = await setupTwo();
-  const running = times(40, (i) => renderAt(i));
-  const ends = times(8, () => endPlan(cell, context, { customerId: ADA }));
-  expect(countKinds(await Promise.all(ends))).toEqual({ ended: 1, no_assignment: 7 });
-  const after = await Promise.all(times(10, (i) => renderAt(i)));
-  expect(new Set(after.map(({ body }) => body["reason"]))).toEqual(new Set(["no_active_plan"]));
-  expect(countAllowed(await Promise.all(running))).toBeLessThanOrEqual(10);
-  await expectSoundBooks(database);
-});
-
-test("a plan ends at its end, for whoever comes next, and the default plan takes over", async () => {
-  const { cell, context, check, publish } = await setupCredits();
-  const endsAt = brandAs<Instant>(Date.now() + 1_500);
-  await assignPlan(cell, context, { customerId: BOB, plan: "pro", anchor: null, endsAt });
-  const ask = async () => (await check({ customerId: "bob", feature: "image.render" })).body;
-  expect(await ask()).toMatchObject({ allowed: true, balance: 100 });
-  await expect.poll(async () => (await ask())["reason"], { timeout: 5_000 }).toBe("no_active_plan");
-  expect(Date.now()).toBeGreaterThanOrEqual(endsAt - 5);
-  await publish({ key: "free", name: "Free", allowances: [] });
-  await setDefaultPlan(cell, context, { plan: "free" });
-  expect(await ask()).toMatchObject({ allowed: false, reason: "insufficient_credits", balance: 0 });
-  // Neither is an assignment that somebody could end.
-  expect(await endPlan(cell, context, { customerId: BOB })).toEqual({ kind: "no_assignment" });
-});
-
-test("once a customer is blocked nothing more is allowed, and once unblocked all is as it was", async () => {
-  const { cell, context, renderAt, check, database } = await setupTwo();
-  const block = (isBlocked: boolean) => blockCustomer(cell, context, { customerId: ADA, isBlocked });
-  const running = times(30, (i) => renderAt(i, { feature: "text.generate" }));
-  expect(countKinds(await Promise.all(times(6, () => block(true))))).toEqual({ changed: 1, unchanged: 5 });
-  const after = await Promise.all(times(20, (i) => renderAt(i)));
-  expect(new Set(after.map(({ body }) => body["reason"]))).toEqual(new Set(["customer_blocked"]));
-  const spent = countAllowed(await Promise.all(running));
-  await block(false);
-  expect((await check({ customerId: "ada", feature: "image.render" })).body).toMatchObject({
-    allowed: true,
-    balance: 100 - spent,
-  });
-  await expectSoundBooks(database);
-});
-
-test("a customer nobody knows cannot be blocked, nor their plan ended", async () => {
-  const { cell, context, database } = await setupCredits();
-  expect(await blockCustomer(cell, context, { customerId: BOB, isBlocked: true })).toEqual({
-    kind: "customer_not_found",
-  });
-  expect(await endPlan(cell, context, { customerId: BOB })).toEqual({ kind: "customer_not_found" });
-  expect(await database.count("cell.customers")).toBe(1);
+test("text that cannot be stored is the caller's mistake", async () => {
+  const { manage } = await setupManage();
+  for (const path of ["customers/a%00b", "customers?search=a%00"]) {
+    expect((await manage("GET", path)).status).toBe(400);
+  }
+  const put = await manage("PUT", "customers/c", { body: '{"metadata":{"a":["\\ud800"]}}' });
+  expect([put.status, put.body["errors"]]).toMatchObject([400, [{ field: "metadata.a.0" }]]);
+  const deep = `{"metadata":{"a":${"[".repeat(30_000)}${"]".repeat(30_000)}}}`;
+  expect((await manage("PUT", "customers/c", { body: deep })).status).toBeLessThan(500);
 });

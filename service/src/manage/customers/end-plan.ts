@@ -3,7 +3,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openWallet, saveChange, summarize } from "./open-wallet.ts";
+import { auditCustomer, openWallet, saveChange, summarize, summarizeBefore } from "./open-wallet.ts";
 
 export type EndPlanOutcome = { kind: "ended" | "no_assignment" | "customer_not_found" };
 
@@ -23,7 +23,7 @@ export function endPlan(
       await auditCustomer(tx, context, open, {
         action: "plan.ended",
         subject: "plan",
-        before: summarize(wallet, catalog),
+        before: summarizeBefore(open),
         after: summarize(outcome.change?.wallet ?? wallet, catalog),
       });
     }

@@ -1,66 +1,109 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
-import { areBatchesUnderWay, readClock } from "../../store/cell/clock.ts";
-import { eraseCustomerRow } from "../../store/cell/customers.ts";
-import { eraseDenialsMetadata } from "../../store/cell/denials.ts";
-import { eraseEventsMetadata } from "../../store/cell/events.ts";
-import { eraseLedgerMetadata } from "../../store/cell/ledger.ts";
-import { blockWallet, type WalletName } from "../../store/cell/wallets.ts";
-import type { CustomerId } from "../../words/brand.ts";
+import { areWritersUnderWay, readClock } from "../../store/cell/clock.ts";
+import {
+  type DoomedCustomer,
+  eraseWordsOfGrants,
+  forgetCustomer,
+  hideCustomer,
+  listHiddenCustomers,
+  readCreatedAt,
+} from "../../store/cell/erase/customers.ts";
+import { blockWallet } from "../../store/cell/wallets.ts";
+import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { auditCustomer, openWallet } from "./open-wallet.ts";
+import { sweepTraces } from "./sweep-traces.ts";
 
 export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_not_found" };
 
-/** Rows of one transaction: short ones, so that no old snapshot holds up a busy wallet. */
-const ROWS_MAX = 5_000;
-const BATCHES_END_MS = 12_000;
+type Input = { readonly customerId: CustomerId };
+
+/** Between what a batch took for now and what else it wrote down as such there are seconds at most. */
+const MARGIN_MS = 60_000;
+const WRITERS_END_MS = 12_000;
 
 /**
- * Forgets a person: the caller's id, name, email, billing reference, and the metadata of everything they did. Amounts
- * stay, under a number that leads to nobody. The id goes last, so that after an interruption it can be asked again; and
- * what was recorded meanwhile is swept up after it.
+ * Forgets a person: the caller's id, name, email, billing reference, and whatever else was written about them: metadata,
+ * notes, references, the text of idempotency keys. Amounts stay, under a number that leads to nobody. Whatever interrupts
+ * it, it can be asked again under the same id, and goes on: until the last trace is gone, the row has a hash of that id.
  */
-export async function eraseCustomer(
-  cell: Pool,
-  context: Context,
-  input: { readonly customerId: CustomerId },
-): Promise<EraseOutcome> {
-  const blocked = await transaction(cell, async (tx) => {
-    const open = await openWallet(tx, context, input.customerId);
-    if (open !== null) await blockWallet(tx, open, true);
-    return open;
+export async function eraseCustomer(cell: Pool, context: Context, input: Input): Promise<EraseOutcome> {
+  const startedAt = await single(cell, readClock);
+  const doomed = await block(cell, context, input);
+  let rows = 0;
+  let fromSequence = 0;
+  if (doomed !== null) {
+    // Nearly all of it while the id still stands, so that the id is gone only when little is left to do.
+    const swept = await sweepTraces(cell, context, doomed, {
+      fromSequence,
+      since: earlier(doomed.createdAt),
+    });
+    rows += swept.rows;
+    fromSequence = swept.lastSequence;
+    await hide(cell, context, input);
+  }
+  const { environmentId } = context;
+  const hidden = await single(cell, (tx) => listHiddenCustomers(tx, { environmentId, ...input }));
+  if (doomed === null && hidden.length === 0) return { kind: "customer_not_found" };
+  await letWritersEnd(cell);
+  for (const customer of hidden) {
+    const isSwept = customer.customerNumber === doomed?.customerNumber;
+    const rest = isSwept
+      ? { fromSequence, since: earlier(startedAt) }
+      : { fromSequence: 0, since: earlier(customer.createdAt) };
+    rows += (await sweepTraces(cell, context, customer, rest)).rows;
+    await transaction(cell, (tx) => forgetCustomer(tx, customer));
+  }
+  return { kind: "erased", rows };
+}
+
+/** Whoever is blocked is not charged any more, and so leaves fewer traces meanwhile. */
+function block(cell: Pool, context: Context, { customerId }: Input): Promise<DoomedCustomer | null> {
+  return transaction(cell, async (tx) => {
+    const open = await openWallet(tx, context, customerId);
+    if (open === null) return null;
+    if (!open.wallet.isBlocked) {
+      await blockWallet(tx, open, true);
+      const [before, after] = [{ isBlocked: false }, { isBlocked: true }];
+      await auditCustomer(tx, context, open, {
+        action: "customer.blocked",
+        subject: "customer",
+        before,
+        after,
+      });
+    }
+    const { environmentId, customerNumber } = open;
+    return { environmentId, customerNumber, createdAt: await readCreatedAt(tx, open) };
   });
-  if (blocked === null) return { kind: "customer_not_found" };
-  const rows = await eraseMetadata(cell, blocked);
+}
+
+/** Under the wallet's lock: an operation that waits for it finds nobody afterwards, and writes nothing. */
+async function hide(cell: Pool, context: Context, { customerId }: Input): Promise<void> {
   await transaction(cell, async (tx) => {
-    await eraseCustomerRow(tx, blocked);
-    await auditCustomer(tx, context, blocked, {
+    const open = await openWallet(tx, context, customerId);
+    // Somebody else asked for the same, and was first.
+    if (open === null) return;
+    await eraseWordsOfGrants(tx, open);
+    await hideCustomer(tx, { ...open, customerId });
+    await auditCustomer(tx, context, open, {
       action: "customer.erased",
       subject: "customer",
       before: null,
       after: null,
     });
   });
-  await letBatchesEnd(cell);
-  return { kind: "erased", rows: rows + (await eraseMetadata(cell, blocked)) };
 }
 
-/** A batch that began before may still write under the old number; none lives longer than some seconds. */
-async function letBatchesEnd(cell: Pool): Promise<void> {
+/** Who began before may still write under the old number; no transaction lives longer than some seconds. */
+async function letWritersEnd(cell: Pool): Promise<void> {
   const now = await single(cell, readClock);
-  const giveUpAtMs = performance.now() + BATCHES_END_MS;
-  while (performance.now() < giveUpAtMs && (await single(cell, (tx) => areBatchesUnderWay(tx, now)))) {
+  const giveUpAtMs = performance.now() + WRITERS_END_MS;
+  while (performance.now() < giveUpAtMs && (await single(cell, (tx) => areWritersUnderWay(tx, now)))) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-async function eraseMetadata(cell: Pool, customer: WalletName): Promise<number> {
-  let rows = 0;
-  for (const erase of [eraseLedgerMetadata, eraseDenialsMetadata, eraseEventsMetadata]) {
-    for (let erased = ROWS_MAX; erased === ROWS_MAX; rows += erased) {
-      erased = await transaction(cell, (tx) => erase(tx, customer, ROWS_MAX));
-    }
-  }
-  return rows;
+function earlier(at: Instant): Instant {
+  return brandAs<Instant>(at - MARGIN_MS);
 }

@@ -81,6 +81,27 @@ const REWRITES = [
   ["cell.events", "metadata = null, quantity = quantity + 1"],
 ] as const;
 
+const REWRITTEN_WORDS = [
+  "cell.grants set note = 'other'",
+  "cell.grants set reference = 'other'",
+  "cell.grants set reference = null",
+  "cell.grants set reference = cell.erased_reference('other')",
+  "cell.grants set note = null, credits = credits + 1",
+  "cell.keyed_requests set key = 'other'",
+  "cell.keyed_requests set key = '', fingerprint = gen_random_uuid()",
+  "cell.keyed_requests set key_hash = gen_random_uuid()",
+];
+
+test("the words of grants and keys can be erased, and not rewritten, even by the owner", async () => {
+  const credits = await setupCredits();
+  await live(credits);
+  const { database } = credits;
+  for (const change of REWRITTEN_WORDS)
+    await expect(database.query(`update ${change}`), change).rejects.toThrow("is refused");
+  await database.query("update cell.grants set note = null, reference = cell.erased_reference(reference)");
+  await database.query("update cell.keyed_requests set key = ''");
+});
+
 test.each(REWRITES)(
   "erasing metadata is the one change that %s takes: `set %s` is refused, even to the owner",
   async (table, change) => {

@@ -1,12 +1,13 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Change } from "../../entitlement/entry.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { insertAssignmentChanges } from "../../store/cell/assignments.ts";
 import { insertAudit } from "../../store/cell/audit.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { insertMissingCustomers } from "../../store/cell/customers.ts";
+import { findCustomerId, insertMissingCustomers } from "../../store/cell/customers.ts";
 import { type GrantOrigin, insertGrants } from "../../store/cell/grants.ts";
 import { appendToLedger } from "../../store/cell/ledger.ts";
 import { insertEmptyWallets, lockWallets, updateWallets, type WalletName } from "../../store/cell/wallets.ts";
@@ -36,6 +37,8 @@ export async function openWallet(
   }
   const { customerNumber, readWallet } = found;
   assert(readWallet !== null, "a wallet that was waited for is locked");
+  // Whoever was erased while this waited is nobody any more, and nothing may be written about them.
+  if ((await findCustomerId(tx, { environmentId, customerNumber })) !== customerId) return null;
   const catalog = await loadCatalog(tx, environmentId);
   return { environmentId, customerNumber, wallet: readWallet(), catalog, clock: await readClock(tx) };
 }
@@ -46,28 +49,44 @@ export async function openOrCreateWallet(
   context: Context,
   customerId: CustomerId,
 ): Promise<OpenWallet> {
-  await insertMissingCustomers(tx, [{ environmentId: context.environmentId, customerId }]);
+  const name = { environmentId: context.environmentId, customerId };
+  await insertMissingCustomers(tx, [name]);
   const open = await openWallet(tx, context, customerId);
-  assert(open !== null, "a customer that was just made is there");
-  return open;
+  if (open !== null) return open;
+  // The one that was there has just been erased, and the id is free.
+  await insertMissingCustomers(tx, [name]);
+  const made = await openWallet(tx, context, customerId);
+  assert(made !== null, "a customer that was just made is there");
+  return made;
 }
+
+/** What people said about a change: of a new grant, and of a reversal as JSON. An erasure takes both. */
+export type Words = {
+  readonly grant?: { readonly number: number; readonly origin: GrantOrigin };
+  readonly reversal?: string | null;
+};
 
 /** Writes a change as a lane would: wallet, ledger, grants and plan history. */
 export async function saveChange(
   tx: Tx,
   { environmentId, customerNumber, clock }: OpenWallet,
   change: Change | null,
-  origin: { readonly grant: number; readonly origin: GrantOrigin } | null = null,
+  words: Words = {},
 ): Promise<void> {
   if (change === null) return;
   const name = { environmentId, customerNumber };
   await updateWallets(tx, [{ ...name, wallet: change.wallet }]);
-  const entries = change.entries.map((entry) => ({ ...name, entry, keyHash: null, metadata: null }));
+  const entries = change.entries.map((entry) => ({
+    ...name,
+    entry,
+    keyHash: null,
+    metadata: entry.kind === "reverse" ? (words.reversal ?? null) : null,
+  }));
   if (entries.length > 0) await appendToLedger(tx, entries, clock);
   const grants = change.grants.map((grant) => ({
     ...name,
     grant,
-    origin: grant.number === origin?.grant ? origin.origin : null,
+    origin: grant.number === words.grant?.number ? words.grant.origin : null,
   }));
   if (grants.length > 0) await insertGrants(tx, grants, clock);
   const assignments = change.assignments.map((assignment) => ({ ...name, change: assignment }));
@@ -89,6 +108,11 @@ export async function auditCustomer(
   audit: CustomerAudit,
 ): Promise<void> {
   await insertAudit(tx, { environmentId, customerNumber, recordedAt: clock, actor, ...audit });
+}
+
+/** The wallet as this operation finds it: with all that is due applied, which it did not do itself. */
+export function summarizeBefore({ wallet, catalog, clock }: OpenWallet): object {
+  return summarize(viewWallet(catalog, wallet, clock), catalog);
 }
 
 /** What people compare: each pool's balance and the plan. */

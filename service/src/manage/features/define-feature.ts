@@ -1,30 +1,46 @@
-import type { Cost } from "../../entitlement/catalog.ts";
+import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { upsertFeature } from "../../store/cell/features.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { brandAs, type FeatureId, type FeatureKey } from "../../words/brand.ts";
+import { type FeatureContent, featureContent } from "../catalog/content.ts";
+import {
+  etagOf,
+  judgePreconditions,
+  type PreconditionFailure,
+  type Preconditions,
+} from "../catalog/preconditions.ts";
+import { beginWriting, featureId, writeFeature } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
 
-export type FeatureInput = {
-  readonly key: string;
-  readonly name: string;
-  readonly unit: string | null;
-  /** The pool's key. */
-  readonly pool: string;
-  readonly cost: Cost;
-};
+export type FeatureInput = Omit<FeatureContent, "archived">;
 
-export type FeatureOutcome = { kind: "defined"; id: FeatureId } | { kind: "pool_not_found" };
+export type FeatureOutcome =
+  | { kind: "defined"; id: FeatureId; catalog: Catalog }
+  | { kind: "pool_not_found" }
+  | PreconditionFailure;
 
 /** Defines a feature, or changes one. Plans go on charging what they pinned until they are published again. */
-export function defineFeature(cell: Pool, context: Context, input: FeatureInput): Promise<FeatureOutcome> {
-  return editCatalog<FeatureOutcome>(cell, context, async (tx, catalog) => {
-    const pool = [...catalog.pools.values()].find(({ key }) => key === input.pool);
-    if (pool === undefined) return { outcome: { kind: "pool_not_found" }, audit: null };
+export function defineFeature(
+  cell: Pool,
+  context: Context,
+  input: FeatureInput,
+  preconditions: Preconditions | null = null,
+): Promise<FeatureOutcome> {
+  return editCatalog<FeatureOutcome>(cell, context, async (tx, catalog, at) => {
     const key = brandAs<FeatureKey>(input.key);
-    const before = catalog.features.get(key) ?? null;
-    const id = await upsertFeature(tx, context.environmentId, { ...input, key, pool: pool.id });
-    const audit = { action: "feature.defined", subject: input.key, before, after: input };
-    return { outcome: { kind: "defined", id }, audit };
+    const known = catalog.features.get(key);
+    const before = known === undefined ? null : featureContent(catalog, known);
+    const state = { etag: before && etagOf(before), isReplaced: before !== null };
+    const failure = preconditions && judgePreconditions(preconditions, state);
+    if (failure !== null) return { outcome: failure, audits: [] };
+    const writing = beginWriting(tx, context.environmentId, catalog, at);
+    if (!writing.pools.has(input.pool)) return { outcome: { kind: "pool_not_found" }, audits: [] };
+    const { name, unit, pool, cost } = input;
+    const after = { key, name, unit, pool, cost, archived: before?.archived ?? false };
+    const audits = await writeFeature(writing, before, after);
+    // As this edit leaves it: whoever reads again would see the next one's work, and take it for their own.
+    const edited = await loadCatalog(tx, context.environmentId);
+    return { outcome: { kind: "defined", id: featureId(writing, key), catalog: edited }, audits };
   });
 }

@@ -36,7 +36,7 @@ test("defining a feature again keeps what it is: the same one, with another name
   const { cell, context, database } = await setupCredits();
   const before = await database.query("select id from cell.features where key = 'image.render'");
   const outcomes = await Promise.all(times(10, () => defineFeature(cell, context, RENDER)));
-  for (const outcome of outcomes) expect(outcome).toEqual({ kind: "defined", ...before[0] });
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: "defined", ...before[0] });
   expect(await database.count("cell.features", "key = 'image.render'")).toBe(1);
 });
 

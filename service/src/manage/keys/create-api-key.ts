@@ -1,29 +1,67 @@
+import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { insertApiKey, type Scope } from "../../store/control/api-keys.ts";
-import { type EnvironmentKind, hashApiKey, makeApiKey } from "../../words/api-key.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { type ApiKeyRecord, insertApiKey } from "../../store/control/api-key-list.ts";
+import type { Scope } from "../../store/control/api-keys.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { readControlClock } from "../../store/control/clock.ts";
+import type { Actor } from "../../words/actor.ts";
+import type { EnvironmentId, Instant, ProjectId } from "../../words/brand.ts";
+import { type EnvironmentKind, hashSecret, makeApiKey } from "../../words/secret.ts";
+import { summarizeApiKey } from "./describe-api-key.ts";
 
-export type CreatedApiKey = { readonly id: number; readonly secret: string };
+export type ApiKeyInput = {
+  readonly projectId: ProjectId;
+  readonly environmentId: EnvironmentId;
+  readonly kind: EnvironmentKind;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Left out: none. */
+  readonly expiresAt?: Instant | null;
+};
+
+export type CreatedApiKey = ApiKeyRecord & { readonly secret: string };
 
 /** The secret is returned once and kept nowhere. */
 export async function createApiKey(
   tx: Tx,
-  request: {
-    projectId: ProjectId;
-    environmentId: EnvironmentId;
-    kind: EnvironmentKind;
-    name: string;
-    scopes: readonly Scope[];
-  },
+  input: ApiKeyInput,
+  secret = makeApiKey(input.kind),
 ): Promise<CreatedApiKey> {
-  const secret = makeApiKey(request.kind);
-  const id = await insertApiKey(tx, {
-    projectId: request.projectId,
-    environmentId: request.environmentId,
-    name: request.name,
-    secretHash: hashApiKey(secret),
+  const record = await insertApiKey(tx, {
+    projectId: input.projectId,
+    environmentId: input.environmentId,
+    name: input.name,
+    secretHash: hashSecret(secret),
     lastFour: secret.slice(-4),
-    scopes: request.scopes,
+    scopes: input.scopes,
+    expiresAt: input.expiresAt ?? null,
   });
-  return { id, secret };
+  return { ...record, secret };
+}
+
+export async function auditCreatedKey(tx: Tx, actor: Actor, key: ApiKeyRecord): Promise<void> {
+  const { workspaceId, environmentId, name } = key;
+  await insertControlAudit(tx, {
+    workspaceId,
+    environmentId,
+    actor,
+    action: "api_key.created",
+    subject: name,
+    before: null,
+    after: summarizeApiKey(key),
+  });
+}
+
+export type IssueOutcome = { kind: "issued"; key: CreatedApiKey } | { kind: "ends_in_the_past" };
+
+/** A further key of an environment. */
+export function issueApiKey(control: Pool, actor: Actor, input: ApiKeyInput): Promise<IssueOutcome> {
+  return transaction<IssueOutcome>(control, async (tx) => {
+    const { expiresAt = null } = input;
+    if (expiresAt !== null && expiresAt <= (await readControlClock(tx))) return { kind: "ends_in_the_past" };
+    const key = await createApiKey(tx, input);
+    await auditCreatedKey(tx, actor, key);
+    return { kind: "issued", key };
+  });
 }

@@ -1,102 +1,75 @@
-import type { Catalog, Plan, PlanFeature, VersionReach } from "../../entitlement/catalog.ts";
-import type { PeriodKind } from "../../entitlement/period.ts";
+import type { Catalog, VersionReach } from "../../entitlement/catalog.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { deletePlanDraft, findPlanDraft, type PlanTerms } from "../../store/cell/plan-drafts.ts";
+import type { EnvironmentId, Instant } from "../../words/brand.ts";
+import { planContent } from "../catalog/content.ts";
 import {
-  insertAllowances,
-  insertPlanFeatures,
-  insertPlanVersion,
-  upsertPlan,
-} from "../../store/cell/plans.ts";
-import { brandAs, type FeatureKey, type PlanId, type PlanVersionId, type PoolId } from "../../words/brand.ts";
+  judgePreconditions,
+  type PreconditionFailure,
+  type Preconditions,
+} from "../catalog/preconditions.ts";
+import { beginWriting, publishVersion } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
-import { editCatalog } from "../edit-catalog.ts";
+import { type CatalogEdit, editCatalog, versionBefore } from "../edit-catalog.ts";
+import { etagOfPlan } from "./describe-plan.ts";
+import { type MissingTerm, pinTerms } from "./pin-terms.ts";
+import { findPlan, type PlanState, toPlanState } from "./plan-state.ts";
 
-export type PlanInput = {
+export type PlanInput = PlanTerms & {
   readonly key: string;
-  readonly name: string;
   /** Who gets it besides new assignments. */
   readonly reach: VersionReach;
-  readonly allowances: readonly {
-    readonly pool: string;
-    readonly credits: number;
-    readonly period: PeriodKind;
-    readonly rollover: number;
-  }[];
-  readonly features: readonly {
-    readonly feature: string;
-    readonly limit: { readonly quantity: number; readonly period: PeriodKind } | null;
-  }[];
 };
 
-export type PublishOutcome =
-  | { kind: "published"; plan: PlanId; version: PlanVersionId; number: number }
-  | { kind: "pool_not_found"; key: string }
-  | { kind: "feature_not_found"; key: string };
+export type PublishOutcome = { kind: "published"; state: PlanState } | MissingTerm;
 
 /** Publishes a version of a plan, the first one if the plan is new. It pins what its features cost now. */
 export function publishPlan(cell: Pool, context: Context, input: PlanInput): Promise<PublishOutcome> {
+  return editCatalog<PublishOutcome>(cell, context, (tx, catalog, at) =>
+    publish(tx, context.environmentId, catalog, { input, at }),
+  );
+}
+
+export type PublishDraftOutcome = PublishOutcome | { kind: "draft_not_found" } | PreconditionFailure;
+
+/** Publishes what was worked on, and ends the draft. */
+export function publishDraft(
+  cell: Pool,
+  context: Context,
+  input: { readonly key: string; readonly reach: VersionReach; readonly expectedVersion: number | null },
+  preconditions: Preconditions,
+): Promise<PublishDraftOutcome> {
   const { environmentId } = context;
-  return editCatalog<PublishOutcome>(cell, context, async (tx, catalog, publishedAt) => {
-    const missing = findMissing(catalog, input);
-    if (missing !== null) return { outcome: missing, audit: null };
-    const before = [...catalog.plans.values()].find(({ key }) => key === input.key) ?? null;
-    const plan = await upsertPlan(tx, environmentId, input);
-    const number = nextNumber(before);
-    const version = await insertPlanVersion(tx, environmentId, {
-      plan,
-      number,
-      publishedAt,
-      reach: input.reach,
-    });
-    const allowances = input.allowances.map((allowance) => ({
-      ...allowance,
-      pool: poolIdOf(catalog, allowance.pool),
-    }));
-    await insertAllowances(tx, environmentId, version, allowances);
-    await insertPlanFeatures(tx, environmentId, version, pinFeatures(catalog, input));
-    return {
-      outcome: { kind: "published", plan, version, number },
-      audit: {
-        action: "plan.published",
-        subject: input.key,
-        before: before === null ? null : describe(before),
-        after: { ...input, number },
-      },
-    };
+  const { key, reach, expectedVersion } = input;
+  return editCatalog<PublishDraftOutcome>(cell, context, async (tx, catalog, at) => {
+    const draft = await findPlanDraft(tx, environmentId, key);
+    if (draft === null) return { outcome: { kind: "draft_not_found" }, audits: [] };
+    const etag = etagOfPlan(toPlanState(catalog, key, draft));
+    const isOther = expectedVersion !== null && expectedVersion !== versionBefore(catalog);
+    const failure = judgePreconditions(preconditions, { etag, isReplaced: false });
+    if (failure !== null) return { outcome: failure, audits: [] };
+    if (isOther) return { outcome: { kind: "changed_meanwhile" }, audits: [] };
+    const published = await publish(tx, environmentId, catalog, { input: { ...draft, reach }, at });
+    if (published.outcome.kind === "published") await deletePlanDraft(tx, environmentId, key);
+    return published;
   });
 }
 
-function findMissing(catalog: Catalog, input: PlanInput): PublishOutcome | null {
-  const pools = new Set([...catalog.pools.values()].map(({ key }) => key));
-  for (const { pool } of input.allowances) if (!pools.has(pool)) return { kind: "pool_not_found", key: pool };
-  for (const { feature } of input.features) {
-    if (!catalog.features.has(brandAs<FeatureKey>(feature)))
-      return { kind: "feature_not_found", key: feature };
-  }
-  return null;
-}
-
-function pinFeatures(catalog: Catalog, input: PlanInput): PlanFeature[] {
-  return input.features.flatMap(({ feature: key, limit }) => {
-    const feature = catalog.features.get(brandAs<FeatureKey>(key));
-    return feature === undefined
-      ? []
-      : [{ feature: feature.id, pool: feature.pool, cost: feature.cost, limit }];
-  });
-}
-
-function poolIdOf(catalog: Catalog, key: string): PoolId {
-  const pool = [...catalog.pools.values()].find((other) => other.key === key);
-  if (pool === undefined) throw new Error(`there is no pool ${key}`);
-  return pool.id;
-}
-
-function nextNumber(plan: Plan | null): number {
-  return (plan?.versions.at(-1)?.number ?? 0) + 1;
-}
-
-/** Maps do not survive JSON. */
-function describe({ name, versions }: Plan): object {
-  const latest = versions.at(-1);
-  return { name, ...(latest === undefined ? {} : { ...latest, features: [...latest.features.values()] }) };
+async function publish(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  catalog: Catalog,
+  { input, at }: { readonly input: PlanInput; readonly at: Instant },
+): Promise<CatalogEdit<PublishOutcome>> {
+  const { key, reach } = input;
+  const pinned = pinTerms(catalog, key, input);
+  if (pinned.kind !== "pinned") return { outcome: pinned, audits: [] };
+  const plan = findPlan(catalog, key);
+  const before = plan === null ? null : planContent(catalog, plan);
+  const writing = beginWriting(tx, environmentId, catalog, at);
+  const audit = await publishVersion(writing, before, pinned.content, reach);
+  const state = toPlanState(await loadCatalog(tx, environmentId), key, null);
+  return { outcome: { kind: "published", state }, audits: [audit] };
 }

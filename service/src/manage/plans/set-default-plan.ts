@@ -1,7 +1,8 @@
 import type { Pool } from "../../postgres/pool.ts";
-import { setDefaultPlan as storeDefaultPlan } from "../../store/cell/catalogs.ts";
+import { beginWriting, writeDefaultPlan } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
+import { findPlan } from "./plan-state.ts";
 
 export type DefaultPlanOutcome = { kind: "set" | "unchanged" | "plan_not_found" };
 
@@ -11,22 +12,14 @@ export function setDefaultPlan(
   context: Context,
   input: { readonly plan: string | null },
 ): Promise<DefaultPlanOutcome> {
-  return editCatalog<DefaultPlanOutcome>(cell, context, async (tx, catalog) => {
-    const plans = [...catalog.plans.values()];
-    const plan = plans.find(({ key }) => key === input.plan);
-    if (plan === undefined && input.plan !== null)
-      return { outcome: { kind: "plan_not_found" }, audit: null };
-    const before = plans.find(({ id }) => id === catalog.defaultPlan.plan);
-    if (before === plan) return { outcome: { kind: "unchanged" }, audit: null };
-    await storeDefaultPlan(tx, context.environmentId, plan?.id ?? null);
-    return {
-      outcome: { kind: "set" },
-      audit: {
-        action: "default_plan.set",
-        subject: input.plan ?? "none",
-        before: { plan: before?.key ?? null },
-        after: { plan: input.plan },
-      },
-    };
+  return editCatalog<DefaultPlanOutcome>(cell, context, async (tx, catalog, at) => {
+    const plan = input.plan === null ? null : findPlan(catalog, input.plan);
+    const isOffered = plan !== null && plan.archivedAt === null;
+    if (input.plan !== null && !isOffered) return { outcome: { kind: "plan_not_found" }, audits: [] };
+    const { plan: current } = catalog.defaultPlan;
+    const before = current === null ? null : (catalog.plans.get(current)?.key ?? null);
+    const writing = beginWriting(tx, context.environmentId, catalog, at);
+    const audits = await writeDefaultPlan(writing, before, input.plan);
+    return { outcome: { kind: audits.length === 0 ? "unchanged" : "set" }, audits };
   });
 }

@@ -1,15 +1,19 @@
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { SCOPES } from "../../store/control/api-keys.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { lockMembership } from "../../store/control/members.ts";
 import {
-  findFirstWorkspace,
+  countProjects,
+  getFirstWorkspace,
   insertEnvironment,
   insertProject,
-  insertWorkspace,
 } from "../../store/control/projects.ts";
-import type { EnvironmentKind } from "../../words/api-key.ts";
+import type { Actor } from "../../words/actor.ts";
 import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
-import { type CreatedApiKey, createApiKey } from "../keys/create-api-key.ts";
+import type { EnvironmentKind } from "../../words/secret.ts";
+import { auditCreatedKey, type CreatedApiKey, createApiKey } from "../keys/create-api-key.ts";
 
 export type CreatedEnvironment = { readonly environmentId: EnvironmentId; readonly key: CreatedApiKey };
 
@@ -17,22 +21,65 @@ export type CreatedProject = { readonly projectId: ProjectId } & Readonly<
   Record<EnvironmentKind, CreatedEnvironment>
 >;
 
-/** A project with both its environments and a key for each, in the workspace that is there or a first one. */
-export function createProject(control: Pool, name: string): Promise<CreatedProject> {
+export type ProjectInput = { readonly workspaceId: number; readonly name: string; readonly actor: Actor };
+
+const COMMAND: Actor = { kind: "command", id: "purser create-project", requestId: null };
+
+/** A project with both its environments and a key for each, in the workspace that every installation has. */
+export function createProject(control: Pool, name: string, actor = COMMAND): Promise<CreatedProject> {
   return transaction(control, async (tx) => {
-    const workspaceId = (await findFirstWorkspace(tx)) ?? (await insertWorkspace(tx, "My workspace"));
-    const projectId = await insertProject(tx, { workspaceId, name });
-    const create = async (kind: EnvironmentKind): Promise<CreatedEnvironment> => {
-      const environmentId = await insertEnvironment(tx, { projectId, kind });
-      const key = await createApiKey(tx, {
-        projectId,
-        environmentId,
-        kind,
-        name: "First key",
-        scopes: SCOPES,
-      });
-      return { environmentId, key };
-    };
-    return { projectId, test: await create("test"), live: await create("live") };
+    const workspaceId = await getFirstWorkspace(tx);
+    return createProjectIn(tx, { workspaceId, name, actor });
   });
+}
+
+export async function createProjectIn(tx: Tx, input: ProjectInput): Promise<CreatedProject> {
+  const projectId = await insertBareProject(tx, input);
+  const create = async (kind: EnvironmentKind): Promise<CreatedEnvironment> => {
+    const environmentId = await insertEnvironment(tx, { projectId, kind });
+    return { environmentId, key: await createFirstKey(tx, input.actor, { projectId, environmentId, kind }) };
+  };
+  return { projectId, test: await create("test"), live: await create("live") };
+}
+
+/** For installations that nobody clicks through: a key that was known before. False: there is a project already. */
+export function createFirstProject(control: Pool, name: string, secret: string): Promise<boolean> {
+  return transaction(control, async (tx) => {
+    const workspaceId = await getFirstWorkspace(tx);
+    // Many processes may start at once, and one of them makes it.
+    await lockMembership(tx);
+    if ((await countProjects(tx)) > 0) return false;
+    const actor: Actor = { kind: "system", id: null, requestId: null };
+    const projectId = await insertBareProject(tx, { workspaceId, name, actor });
+    for (const kind of ["test", "live"] as const) {
+      const environmentId = await insertEnvironment(tx, { projectId, kind });
+      if (!secret.startsWith(`pur_${kind}_`)) continue;
+      await createFirstKey(tx, actor, { projectId, environmentId, kind }, secret);
+    }
+    return true;
+  });
+}
+
+async function insertBareProject(tx: Tx, { workspaceId, name, actor }: ProjectInput): Promise<ProjectId> {
+  const projectId = await insertProject(tx, { workspaceId, name });
+  await insertControlAudit(tx, {
+    workspaceId,
+    actor,
+    action: "project.created",
+    subject: name,
+    before: null,
+    after: { id: String(projectId), name },
+  });
+  return projectId;
+}
+
+async function createFirstKey(
+  tx: Tx,
+  actor: Actor,
+  where: { projectId: ProjectId; environmentId: EnvironmentId; kind: EnvironmentKind },
+  secret?: string,
+): Promise<CreatedApiKey> {
+  const key = await createApiKey(tx, { ...where, name: "First key", scopes: SCOPES }, secret);
+  await auditCreatedKey(tx, actor, key);
+  return key;
 }

@@ -91,8 +91,9 @@ function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcom
     : decideConsume(request, pending, facts, plan);
 }
 
+/** By its hash, as in the table: of an erased customer's key the text is gone. */
 export function keyId(key: KeyName): string {
-  return `${key.projectId}:${key.key}`;
+  return `${key.projectId}:${key.keyHash}`;
 }
 
 /** Spec 4.1: the same request gets the original answer; any other gets 409 and learns nothing of it. */

@@ -33,7 +33,9 @@ export const ConsumeBody = Type.Object(
 export type ConsumeBody = Static<typeof ConsumeBody>;
 
 const nullableTime = (description: string) =>
-  Type.Union([Type.String({ format: "date-time" }), Type.Null()], { description });
+  Type.Union([Type.String({ format: "date-time", examples: ["2026-12-01T00:00:00.000Z"] }), Type.Null()], {
+    description,
+  });
 
 /** What check and consume answer alike. */
 export const verdictFields = {
@@ -60,9 +62,9 @@ export const verdictFields = {
     [
       Type.Object(
         {
-          quantity: Type.Integer(),
-          used: Type.Integer(),
-          remaining: Type.Integer(),
+          quantity: Type.Integer({ examples: [100] }),
+          used: Type.Integer({ examples: [40] }),
+          remaining: Type.Integer({ examples: [60] }),
           resetsAt: nullableTime("When it starts again."),
         },
         { additionalProperties: false },

@@ -1,6 +1,7 @@
 import type { AssignmentChange, AssignmentChangeKind } from "../../entitlement/entry.ts";
 import { bigints, booleans, integers, smallints, timestamps } from "../../postgres/binary-array.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
 import type { Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
@@ -12,6 +13,16 @@ const CHANGE_NUMBER = {
   version_changed: 4,
   ended: 5,
 } as const satisfies Record<AssignmentChangeKind, number>;
+
+const CHANGE_OF_NUMBER = new Map<number, AssignmentChangeKind>();
+for (const change of ["started", "resumed", "extended", "version_changed", "ended"] as const)
+  CHANGE_OF_NUMBER.set(CHANGE_NUMBER[change], change);
+
+export function assignmentChangeOf(number: number): AssignmentChangeKind {
+  const change = CHANGE_OF_NUMBER.get(number);
+  assert(change !== undefined, "a change of plan is of a known kind");
+  return change;
+}
 
 export type AssignmentRow = WalletName & { readonly change: AssignmentChange };
 

@@ -1,14 +1,8 @@
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import type { Actor } from "../../words/actor.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { uuidV7 } from "../../words/uuid.ts";
-
-/** Who did it: a person, a management token, a command line, or the service by itself. */
-export type Actor = {
-  readonly kind: "member" | "token" | "command" | "system";
-  readonly id: string | null;
-  readonly requestId: string | null;
-};
 
 export type AuditRow = {
   readonly environmentId: EnvironmentId;

@@ -52,13 +52,17 @@ const LOAD = statement(
     (
       select coalesce(json_agg(json_build_object(
         'id', f.id, 'key', f.key, 'name', f.name, 'unit', f.unit, 'pool', f.pool_id,
-        'cost', json_build_object('credits', f.cost_credits, 'per', f.cost_per)
+        'cost', json_build_object('credits', f.cost_credits, 'per', f.cost_per),
+        'archivedAt', (extract(epoch from f.archived_at) * 1000)::bigint
       )), '[]')
       from cell.features as f
       where f.environment_id = c.environment_id
     )::text,
     (
-      select coalesce(json_agg(json_build_object('id', p.id, 'key', p.key, 'name', p.name)), '[]')
+      select coalesce(json_agg(json_build_object(
+        'id', p.id, 'key', p.key, 'name', p.name,
+        'archivedAt', (extract(epoch from p.archived_at) * 1000)::bigint
+      )), '[]')
       from cell.plans as p
       where p.environment_id = c.environment_id
     )::text,
@@ -184,6 +188,20 @@ const RAISE = statement(
 export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
   const { rows } = await tx.run(RAISE, [environmentId]);
   return readInstant(rows[0]?.[0]);
+}
+
+const LOCK = statement(
+  "catalogs.lock",
+  `
+  select version
+  from cell.catalogs
+  where environment_id = $1
+  for update`,
+);
+
+/** Holds up other edits until this transaction ends, and leaves the version as it is. */
+export function lockCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Rows> {
+  return tx.run(LOCK, [environmentId]);
 }
 
 const SET_DEFAULT_PLAN = statement(

@@ -15,21 +15,22 @@ export async function readClock(tx: Tx): Promise<Instant> {
   return readInstant(rows[0]?.[0]);
 }
 
-const ARE_BATCHES_UNDER_WAY = statement(
-  "clock.are_batches_under_way",
+const ARE_WRITERS_UNDER_WAY = statement(
+  "clock.are_writers_under_way",
   `
   select exists (
     select
     from pg_stat_activity
     where datname = current_database()
-      and application_name = 'purser lane'
+      and application_name like 'purser %'
+      and pid <> pg_backend_pid()
       -- The clock is read in whole milliseconds.
       and xact_start <= $1::timestamptz + interval '1 millisecond'
   )`,
 );
 
-/** Whether any lane is still in a transaction that began by then. */
-export async function areBatchesUnderWay(tx: Tx, by: Instant): Promise<boolean> {
-  const { rows } = await tx.run(ARE_BATCHES_UNDER_WAY, [formatTimestamp(by)]);
+/** Whether a lane, or anybody else of ours, is still in a transaction that began by then. */
+export async function areWritersUnderWay(tx: Tx, by: Instant): Promise<boolean> {
+  const { rows } = await tx.run(ARE_WRITERS_UNDER_WAY, [formatTimestamp(by)]);
   return readBoolean(rows[0]?.[0]);
 }

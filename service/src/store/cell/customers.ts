@@ -102,27 +102,58 @@ export async function findCustomerId(
   return rows[0] === undefined ? null : brandAs<CustomerId>(readText(rows[0][0]));
 }
 
-const ERASE = statement(
-  "customers.erase",
+const FIND_LIVE_ID = statement(
+  "customers.find_live_id",
+  `
+  select customer_id
+  from cell.customers
+  where environment_id = $1
+    and number = $2
+    and erased_at is null`,
+);
+
+/** The same, null also where the customer was erased. */
+export async function findLiveCustomerId(
+  tx: Tx,
+  customer: { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber },
+): Promise<CustomerId | null> {
+  const { rows } = await tx.run(FIND_LIVE_ID, [customer.environmentId, customer.customerNumber]);
+  return rows[0] === undefined ? null : brandAs<CustomerId>(readText(rows[0][0]));
+}
+
+export type CustomerProfile = {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly billingReference: string | null;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+};
+
+const UPDATE_PROFILE = statement(
+  "customers.update_profile",
   `
   update cell.customers
   set
-    customer_id = 'erased:' || gen_random_uuid(),
-    name = null,
-    email = null,
-    billing_reference = null,
-    metadata = null,
-    erased_at = clock_timestamp()
+    name = $3,
+    email = $4,
+    billing_reference = $5,
+    metadata = $6::jsonb
   where environment_id = $1
     and number = $2`,
 );
 
-/** The number stays, and leads to nobody. The caller's id is free for somebody else. */
-export function eraseCustomerRow(
+export function updateCustomerProfile(
   tx: Tx,
   customer: { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber },
+  { name, email, billingReference, metadata }: CustomerProfile,
 ): Promise<Rows> {
-  return tx.run(ERASE, [customer.environmentId, customer.customerNumber]);
+  return tx.run(UPDATE_PROFILE, [
+    customer.environmentId,
+    customer.customerNumber,
+    name,
+    email,
+    billingReference,
+    metadata === null ? null : JSON.stringify(metadata),
+  ]);
 }
 
 export function compareCustomers(a: CustomerName, b: CustomerName): number {

@@ -97,28 +97,3 @@ export function insertDenials(tx: Tx, rows: readonly DenialRow[], recordedAt: In
 function resetOf({ limit, resetsAt }: Position, reason: Reason): Instant | null {
   return reason === "limit_reached" ? (limit?.resetsAt ?? null) : resetsAt;
 }
-
-const ERASE_METADATA = statement(
-  "denials.erase_metadata",
-  `
-  update cell.denials
-  set metadata = null
-  where (recorded_at, id) in (
-    select e.recorded_at, e.id
-    from cell.denials as e
-    where e.customer_number = $1
-      and e.metadata is not null
-    limit $2
-  )
-    and customer_number = $1`,
-);
-
-/** The one change that the table allows. Returns how many rows had some. */
-export async function eraseDenialsMetadata(
-  tx: Tx,
-  { customerNumber }: WalletName,
-  rowsMax: number,
-): Promise<number> {
-  const { rowCount } = await tx.run(ERASE_METADATA, [customerNumber, rowsMax]);
-  return rowCount;
-}

@@ -3,7 +3,6 @@ import { readInteger } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerId, EnvironmentId, EventKey, Instant, Quantity } from "../../words/brand.ts";
 import type { Uuid } from "../../words/uuid.ts";
-import type { WalletName } from "./wallets.ts";
 
 export type EventRow = {
   readonly recordedAt: Instant;
@@ -97,29 +96,4 @@ export async function lockStoredEvents(tx: Tx, events: readonly EventName[]): Pr
     if (event !== undefined) stored.add(event);
   }
   return stored;
-}
-
-const ERASE_METADATA = statement(
-  "events.erase_metadata",
-  `
-  update cell.events
-  set metadata = null
-  where (recorded_at, id) in (
-    select e.recorded_at, e.id
-    from cell.events as e
-    where e.customer_number = $1
-      and e.metadata is not null
-    limit $2
-  )
-    and customer_number = $1`,
-);
-
-/** The one change that the table allows. Returns how many rows had some. */
-export async function eraseEventsMetadata(
-  tx: Tx,
-  { customerNumber }: WalletName,
-  rowsMax: number,
-): Promise<number> {
-  const { rowCount } = await tx.run(ERASE_METADATA, [customerNumber, rowsMax]);
-  return rowCount;
 }

@@ -1,13 +1,15 @@
 import type { Cost } from "../../entitlement/catalog.ts";
 import { readInteger } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import {
   brandAs,
   type EnvironmentId,
   type FeatureId,
   type FeatureKey,
+  type Instant,
   type PoolId,
 } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 
 export type FeatureDefinition = {
   readonly key: FeatureKey;
@@ -41,4 +43,22 @@ export async function upsertFeature(
   const { key, name, unit, pool, cost } = feature;
   const { rows } = await tx.run(UPSERT, [environmentId, key, name, unit, pool, cost.credits, cost.per]);
   return brandAs<FeatureId>(readInteger(rows[0]?.[0]));
+}
+
+const ARCHIVE = statement(
+  "features.archive",
+  `
+  update cell.features
+  set archived_at = $3
+  where environment_id = $1
+    and id = $2`,
+);
+
+/** Null: it is offered again. */
+export function archiveFeature(
+  tx: Tx,
+  { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: FeatureId },
+  archivedAt: Instant | null,
+): Promise<Rows> {
+  return tx.run(ARCHIVE, [environmentId, id, archivedAt === null ? null : formatTimestamp(archivedAt)]);
 }

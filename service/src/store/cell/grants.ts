@@ -130,7 +130,7 @@ const FIND_BY_REFERENCE = statement(
   select g.customer_number, g.number, g.pool_id, g.kind, g.credits, g.reference
   from cell.grants as g
   where g.environment_id = $1
-    and g.reference = $2`,
+    and g.reference in ($2, cell.erased_reference($2))`,
 );
 
 export type ReferencedGrant = {
@@ -142,6 +142,7 @@ export type ReferencedGrant = {
   readonly reference: string;
 };
 
+/** Of an erased customer's reference a hash is left: it stays taken. */
 export async function findGrantByReference(
   tx: Tx,
   environmentId: EnvironmentId,

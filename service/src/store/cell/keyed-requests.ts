@@ -38,7 +38,7 @@ export type KeyedRequest = KeyName & {
   readonly answer: StoredAnswer;
 };
 
-const ENDPOINT_NUMBER = { consume: 2, events: 3 } as const satisfies Record<Endpoint, number>;
+export const ENDPOINT_NUMBER = { consume: 2, events: 3 } as const satisfies Record<Endpoint, number>;
 
 const LOCK = statement(
   "keyed_requests.lock",
@@ -111,7 +111,7 @@ export async function lockKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promi
   });
 }
 
-function readVerdict(columns: readonly unknown[]): StoredVerdict | null {
+export function readVerdict(columns: readonly unknown[]): StoredVerdict | null {
   const [credits, balance, resetsAt, limitQuantity, limitUsed, limitResetsAt, reason] = columns;
   if (credits === null) return null;
   const limit =

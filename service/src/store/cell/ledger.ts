@@ -24,6 +24,16 @@ export const ENTRY_KIND_NUMBER = {
   reverse: 5,
 } as const satisfies Record<EntryKind, number>;
 
+const KIND_OF_NUMBER = new Map<number, EntryKind>();
+for (const kind of ["grant", "consume", "expire", "revoke", "reverse"] as const)
+  KIND_OF_NUMBER.set(ENTRY_KIND_NUMBER[kind], kind);
+
+export function entryKindOf(number: number): EntryKind {
+  const kind = KIND_OF_NUMBER.get(number);
+  assert(kind !== undefined, "an entry is of a known kind");
+  return kind;
+}
+
 const APPEND = statement(
   "ledger.append",
   `
@@ -132,27 +142,23 @@ export function parseParts(text: string): Part[] {
   });
 }
 
-const ERASE_METADATA = statement(
-  "ledger.erase_metadata",
+const FIND_REVERSAL = statement(
+  "ledger.find_reversal",
   `
-  update cell.ledger
-  set metadata = null
-  where (recorded_at, sequence) in (
-    select e.recorded_at, e.sequence
-    from cell.ledger as e
-    where e.customer_number = $1
-      and e.metadata is not null
-    limit $2
-  )
-    and customer_number = $1`,
+  select r.quantity, r.amount
+  from cell.ledger as r
+  where r.customer_number = $1
+    and r.reverses = $2
+    and r.metadata ->> 'reference' = $3`,
 );
 
-/** The one change that the table allows. Returns how many rows had some. */
-export async function eraseLedgerMetadata(
+/** The reversal of a consume that was asked for under this reference. The wallet must be locked. */
+export async function findReversal(
   tx: Tx,
-  { customerNumber }: WalletName,
-  rowsMax: number,
-): Promise<number> {
-  const { rowCount } = await tx.run(ERASE_METADATA, [customerNumber, rowsMax]);
-  return rowCount;
+  consume: Pick<ConsumeName, "customerNumber" | "sequence">,
+  reference: string,
+): Promise<{ readonly quantity: number; readonly credits: number } | null> {
+  const { rows } = await tx.run(FIND_REVERSAL, [consume.customerNumber, consume.sequence, reference]);
+  const row = rows[0];
+  return row === undefined ? null : { quantity: readInteger(row[0]), credits: readInteger(row[1]) };
 }

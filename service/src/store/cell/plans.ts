@@ -29,6 +29,24 @@ export async function upsertPlan(
   return brandAs<PlanId>(readInteger(rows[0]?.[0]));
 }
 
+const ARCHIVE = statement(
+  "plans.archive",
+  `
+  update cell.plans
+  set archived_at = $3
+  where environment_id = $1
+    and id = $2`,
+);
+
+/** Null: it is offered again. */
+export function archivePlan(
+  tx: Tx,
+  { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: PlanId },
+  archivedAt: Instant | null,
+): Promise<Rows> {
+  return tx.run(ARCHIVE, [environmentId, id, archivedAt === null ? null : formatTimestamp(archivedAt)]);
+}
+
 const INSERT_VERSION = statement(
   "plan_versions.insert",
   `

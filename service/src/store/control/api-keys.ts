@@ -1,8 +1,8 @@
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { EnvironmentKind } from "../../words/api-key.ts";
-import { assert } from "../../words/assert.ts";
 import { brandAs, type EnvironmentId, type ProjectId } from "../../words/brand.ts";
+import type { EnvironmentKind } from "../../words/secret.ts";
+import { readEnvironmentKind } from "./environment-kind.ts";
 
 export const SCOPES = ["check", "consume", "events"] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -57,9 +57,9 @@ export async function findLiveApiKey(tx: Tx, secretHash: Buffer): Promise<ApiKey
     id: readInteger(id),
     projectId: brandAs<ProjectId>(readInteger(projectId)),
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    environmentKind: readKind(kind),
+    environmentKind: readEnvironmentKind(kind),
     cell: readText(cell),
-    scopes: new Set(SCOPES.filter((scope) => readText(scopes).split(",").includes(scope))),
+    scopes: new Set(readScopes(scopes)),
     metadataLimits: {
       bytesMax: readInteger(bytesMax),
       keysMax: readInteger(keysMax),
@@ -68,44 +68,6 @@ export async function findLiveApiKey(tx: Tx, secretHash: Buffer): Promise<ApiKey
     requestsPerSecondMax: readNullable(rate, readInteger),
     expiresInMs: readNullable(expiresInMs, readInteger),
   };
-}
-
-const INSERT = statement(
-  "api_keys.insert",
-  `
-  insert into control.api_keys (project_id, environment_id, name, secret_hash, last_four, scopes)
-  values ($1, $2, $3, $4, $5, $6)
-  returning id`,
-);
-
-export type NewApiKey = {
-  readonly projectId: ProjectId;
-  readonly environmentId: EnvironmentId;
-  readonly name: string;
-  readonly secretHash: Buffer;
-  readonly lastFour: string;
-  readonly scopes: readonly Scope[];
-};
-
-export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<number> {
-  const parameters = [key.projectId, key.environmentId, key.name, key.secretHash, key.lastFour, key.scopes];
-  const { rows } = await tx.run(INSERT, parameters);
-  return readInteger(rows[0]?.[0]);
-}
-
-const REVOKE = statement(
-  "api_keys.revoke",
-  `
-  update control.api_keys
-  set revoked_at = clock_timestamp()
-  where secret_hash = $1
-    and revoked_at is null`,
-);
-
-/** Returns whether there was such a key that was not revoked yet. */
-export async function revokeApiKey(tx: Tx, secretHash: Buffer): Promise<boolean> {
-  const { rowCount } = await tx.run(REVOKE, [secretHash]);
-  return rowCount === 1;
 }
 
 const TOUCH = statement(
@@ -121,7 +83,8 @@ export async function touchApiKeys(tx: Tx, ids: readonly number[]): Promise<void
   await tx.run(TOUCH, [[...ids].sort((a, b) => a - b)]);
 }
 
-function readKind(value: unknown): EnvironmentKind {
-  assert(value === "test" || value === "live", "an environment is test or live");
-  return value;
+/** Of a column written as `array_to_string(scopes, ',')`. */
+export function readScopes(value: unknown): Scope[] {
+  const scopes = readText(value).split(",");
+  return SCOPES.filter((scope) => scopes.includes(scope));
 }

@@ -1,9 +1,8 @@
-import type { Entry, EntryKind, Usage } from "../../../entitlement/entry.ts";
+import type { Entry, Usage } from "../../../entitlement/entry.ts";
 import type { ReversedConsume } from "../../../entitlement/fold.ts";
 import { bigints, integers } from "../../../postgres/binary-array.ts";
 import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { assert } from "../../../words/assert.ts";
 import {
   brandAs,
   type CustomerNumber,
@@ -11,7 +10,7 @@ import {
   type PlanVersionId,
   type PoolId,
 } from "../../../words/brand.ts";
-import { ENTRY_KIND_NUMBER, parseParts } from "../ledger.ts";
+import { entryKindOf, parseParts } from "../ledger.ts";
 import type { WalletName } from "../wallets.ts";
 
 /** A run of one customer's rows: those numbered above `after`, up to `until`. */
@@ -87,16 +86,6 @@ function readUsage(row: readonly unknown[], at: number): Usage | null {
     assignment: readInteger(row[at + 3]),
     reverses: readNullable(row[at + 4], readInteger),
   };
-}
-
-const KIND_OF_NUMBER = new Map<number, EntryKind>();
-for (const kind of ["grant", "consume", "expire", "revoke", "reverse"] as const)
-  KIND_OF_NUMBER.set(ENTRY_KIND_NUMBER[kind], kind);
-
-function entryKindOf(number: number): EntryKind {
-  const kind = KIND_OF_NUMBER.get(number);
-  assert(kind !== undefined, "an entry is of a known kind");
-  return kind;
 }
 
 /** A row that cannot be read is a finding like any other, not a reason to stop without a word on whose it is. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isWellFormedApiKey, makeApiKey } from "./api-key.ts";
+import { isWellFormedApiKey, makeApiKey } from "./secret.ts";
 
 const kinds = fc.constantFrom("test" as const, "live" as const);
 

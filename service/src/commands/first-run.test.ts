@@ -1,0 +1,174 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createDatabase, createTestProject, post, type TestDatabase } from "../../test/harness.ts";
+import { cookieOf, send } from "../../test/manage.ts";
+import { createFirstOwner } from "../manage/people/set-up.ts";
+import { createFirstProject } from "../manage/projects/create-project.ts";
+import { openPool } from "../postgres/pool.ts";
+import { makeApiKey } from "../words/secret.ts";
+
+const MAIN = join(import.meta.dirname, "../main.ts");
+const OWNER = { email: "Boss@Example.com", password: "seven-green-kettles" };
+
+type Started = {
+  /** The first line that says so, as it was printed. */
+  readonly ready: Record<string, unknown>;
+  readonly lines: readonly Record<string, unknown>[];
+  stop(): Promise<void>;
+};
+
+// Whole processes, one after the other.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Runs a command until it prints a line that `isReady` accepts; each line is JSON. */
+async function start(
+  args: readonly string[],
+  env: Record<string, string>,
+  isReady: (line: Record<string, unknown>) => boolean,
+): Promise<Started> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  onTestFinished(stop);
+  const lines: Record<string, unknown>[] = [];
+  let rest = "";
+  child.stdout.on("data", (chunk) => {
+    const texts = (rest + String(chunk)).split("\n");
+    rest = texts.pop() ?? "";
+    lines.push(...texts.map((text) => JSON.parse(text)));
+  });
+  await expect
+    .poll(() => child.exitCode !== null || lines.some(isReady), { timeout: 25_000, interval: 50 })
+    .toBe(true);
+  expect(child.exitCode).toBe(null);
+  return { ready: lines.find(isReady) ?? {}, lines, stop };
+}
+
+const serve = (database: TestDatabase, env: Record<string, string> = {}): Promise<Started> =>
+  start(
+    ["serve"],
+    { DATABASE_URL: database.serviceUrl, PORT: "0", METRICS_PORT: "0", ...env },
+    ({ msg }) => msg === "ready",
+  );
+
+const setupUrlOf = ({ lines }: Started): string | undefined =>
+  lines.map(({ setupUrl }) => setupUrl).find((url) => typeof url === "string");
+
+test("serve offers a setup link while there is no member, and none from then on", async () => {
+  const database = await createDatabase();
+  const first = await serve(database);
+  await expect.poll(() => setupUrlOf(first)).toBeDefined();
+  const setupUrl = new URL(setupUrlOf(first) ?? "");
+  expect([setupUrl.origin, setupUrl.pathname]).toEqual([first.ready["url"], "/setup"]);
+  const url = `${setupUrl.origin}/manage/v1/setup`;
+  const body = { token: setupUrl.hash.slice(1), name: "Boss", ...OWNER };
+  const made = await send(url, "POST", { body });
+  expect(made.body).toMatchObject({ email: "boss@example.com", role: "owner" });
+  const projects = await send(`${setupUrl.origin}/manage/v1/projects`, "POST", {
+    body: { name: "First" },
+    headers: cookieOf(made, setupUrl.origin),
+  });
+  expect(projects.status).toBe(200);
+  await first.stop();
+  const second = await serve(database);
+  await second.stop();
+  expect(setupUrlOf(second)).toBe(undefined);
+});
+
+test("headless: owner and key come from the environment, once, however many processes start together", async () => {
+  const database = await createDatabase();
+  const key = makeApiKey("live");
+  const env = { INIT_OWNER_EMAIL: OWNER.email, INIT_OWNER_PASSWORD: OWNER.password, INIT_API_KEY: key };
+  const [first, second] = await Promise.all([serve(database, env), serve(database, env)]);
+  expect(await database.count("control.members")).toBe(1);
+  expect(await database.count("control.projects")).toBe(1);
+  expect(await database.count("control.workspaces")).toBe(1);
+  expect(await database.count("control.api_keys")).toBe(1);
+  for (const { ready } of [first, second]) {
+    const event = { customerId: "c", event: "e", quantity: 1 };
+    expect((await post(`${ready["url"]}/v1/events`, key, event)).status).toBe(200);
+    const session = await send(`${ready["url"]}/manage/v1/session`, "POST", { body: OWNER });
+    expect(session.body).toMatchObject({ role: "owner", email: "boss@example.com" });
+  }
+  expect(await database.count("control.links")).toBe(0);
+  await Promise.all([first.stop(), second.stop()]);
+  expect(JSON.stringify([first.lines, second.lines])).not.toContain(OWNER.password);
+  expect(JSON.stringify([first.lines, second.lines])).not.toContain(key);
+
+  const other = {
+    INIT_OWNER_EMAIL: "x@example.com",
+    INIT_OWNER_PASSWORD: "another-long-one",
+    INIT_API_KEY: makeApiKey("test"),
+  };
+  await serve(database, other);
+  expect(await database.count("control.members")).toBe(1);
+  expect(await database.count("control.api_keys")).toBe(1);
+});
+
+test("of many who make the first owner and the first project at once, one does", async () => {
+  const database = await createDatabase();
+  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 8, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  const numbers = [1, 2, 3, 4, 5, 6];
+  const made = await Promise.all([
+    ...numbers.map((i) => createFirstOwner(pool, { ...OWNER, email: `${i}@example.com`, name: "Boss" })),
+    ...numbers.map(() => createFirstProject(pool, "First", makeApiKey("live"))),
+  ]);
+  expect(made.filter((isMade) => isMade)).toHaveLength(2);
+  expect([await database.count("control.members"), await database.count("control.projects")]).toEqual([1, 1]);
+});
+
+test("headless: a key comes only into an installation without a project", async () => {
+  const database = await createDatabase();
+  await createTestProject(database);
+  const { ready } = await serve(database, { INIT_API_KEY: makeApiKey("test") });
+  expect(await database.count("control.projects")).toBe(1);
+  expect(await database.count("control.api_keys")).toBe(2);
+  expect(ready["url"]).toMatch(/^http/);
+});
+
+test("dev prints how to come in as owner: the same at a second start, with a new sign-in link", {
+  timeout: 120_000,
+}, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "purser-dev-"));
+  // As root the server runs as another user, who must be able to enter.
+  await chmod(directory, 0o755);
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const dev = () =>
+    start(
+      ["dev", "--json", "--no-demo", "--port", "0", "--directory", directory],
+      {},
+      ({ ready }) => ready === true,
+    );
+  const first = await dev();
+  const { url, owner, managementToken, signIn } = first.ready as Record<string, string>;
+  expect(String(signIn)).toMatch(new RegExp(`^${url}/sign-in#pur_link_\\w{38}$`));
+  const session = await send(`${url}/manage/v1/session`, "POST", { body: owner });
+  expect(session.body).toMatchObject({ kind: "member", role: "owner" });
+  const projects = await send(`${url}/manage/v1/projects`, "GET", { token: managementToken ?? "" });
+  expect(projects.body["items"]).toMatchObject([{ name: "My product" }]);
+  const follow = async (link: string | undefined) => {
+    const token = String(link).split("#")[1];
+    return send(`${new URL(String(link)).origin}/manage/v1/links`, "POST", { body: { token } });
+  };
+  const followed = await follow(signIn);
+  const me = await send(`${url}/manage/v1/session`, "GET", { headers: cookieOf(followed, String(url)) });
+  expect(me.body).toMatchObject({ email: (owner as unknown as { email: string }).email });
+  expect((await follow(signIn)).status).toBe(410);
+  expect((await stat(join(directory, "owner.json"))).mode & 0o777).toBe(0o600);
+  await first.stop();
+
+  const second = await dev();
+  const { signIn: newSignIn, ...kept } = second.ready as Record<string, string>;
+  expect(kept).toMatchObject({ owner, managementToken, keys: first.ready["keys"] });
+  expect((await follow(newSignIn)).status).toBe(200);
+  const again = await send(`${kept["url"]}/manage/v1/session`, "POST", { body: owner });
+  expect(again.status).toBe(200);
+});

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { describe, expect, test } from "vitest";
+
+type Schema = {
+  type?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  examples?: unknown[];
+  enum?: unknown[];
+  const?: unknown;
+};
+type Content = { content?: Record<string, { schema?: Schema; example?: unknown; examples?: unknown }> };
+type Described = {
+  operationId?: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  parameters?: {
+    name: string;
+    schema?: Schema;
+    description?: string;
+    example?: unknown;
+    examples?: unknown;
+  }[];
+  requestBody?: Content;
+  responses: Record<string, Content & { description?: string }>;
+};
+type Document = { paths: Record<string, Record<string, Described>> };
+
+async function lint(source: string): Promise<string[]> {
+  const config = await createConfig({ extends: ["recommended"] });
+  const problems = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
+}
+
+/** The parts of which a reader cannot see what they look like. */
+function findHidden(schema: Schema | undefined, path: string): string[] {
+  if (schema === undefined) return [path];
+  if (schema.examples !== undefined || schema.enum !== undefined || schema.const !== undefined) return [];
+  if (schema.type === "boolean" || schema.type === "null") return [];
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((member) => findHidden(member, path));
+  if (schema.type === "array") return findHidden(schema.items, `${path}[]`);
+  // Anything at all, or a map of it, has no parts to show.
+  if (schema.type === undefined || schema.properties === undefined)
+    return schema.type === "object" || schema.type === undefined ? [] : [path];
+  return Object.entries(schema.properties).flatMap(([name, part]) => findHidden(part, `${path}.${name}`));
+}
+
+/** A body with an example of the whole of it hides nothing. */
+function findHiddenIn(
+  { schema, example, examples }: { schema?: Schema; example?: unknown; examples?: unknown },
+  path: string,
+): string[] {
+  return example === undefined && examples === undefined ? findHidden(schema, path) : [];
+}
+
+describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
+  const source = readFileSync(join(import.meta.dirname, `../../../openapi/${api}.json`), "utf8");
+  const { paths }: Document = JSON.parse(source);
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ name: `${method} ${path}`, described })),
+  );
+
+  test("passes a linter, which finds a planted mistake", async () => {
+    expect(await lint(source)).toEqual([]);
+    expect(await lint(source.replace('"operationId"', '"operationNumber"'))).not.toEqual([]);
+  });
+
+  test("names, summarizes and describes every operation, and each of its answers", () => {
+    const silent = operations.filter(
+      ({ described: { operationId, summary, description, tags, responses } }) =>
+        [
+          operationId,
+          summary,
+          description,
+          ...Object.values(responses).map((answer) => answer.description),
+        ].some((text) => text === undefined || text.length < 3) || tags?.length !== 1,
+    );
+    expect(silent.map(({ name }) => name)).toEqual([]);
+  });
+
+  test("shows an example of every body, answer and parameter", () => {
+    const hidden = operations.flatMap(({ name, described: { requestBody, responses, parameters = [] } }) => [
+      ...Object.values(requestBody?.content ?? {}).flatMap((content) =>
+        findHiddenIn(content, `${name} body`),
+      ),
+      ...Object.values(responses["200"]?.content ?? {}).flatMap((content) =>
+        findHiddenIn(content, `${name} answer`),
+      ),
+      ...parameters.flatMap(({ schema, description, example, ...parameter }) =>
+        description === undefined && example === undefined
+          ? findHidden(schema, `${name} ?${parameter.name}`)
+          : [],
+      ),
+    ]);
+    expect(hidden).toEqual([]);
+  });
+
+  test("lists the error codes of every operation", () => {
+    const without = operations.filter(({ described: { responses } }) =>
+      ["400", "500", "503"].some(
+        (status) => responses[status]?.content?.["application/problem+json"] === undefined,
+      ),
+    );
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+});

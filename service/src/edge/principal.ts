@@ -1,0 +1,35 @@
+import type { ManagementToken } from "../store/control/management-tokens.ts";
+import type { Place } from "../store/control/places.ts";
+import type { SessionMember } from "../store/control/sessions.ts";
+import type { EnvironmentId } from "../words/brand.ts";
+import type { Role } from "../words/role.ts";
+
+/** Who calls the management API: a person with a session, or automation with a token. */
+export type Principal = {
+  readonly kind: "member" | "token";
+  readonly id: number;
+  readonly name: string;
+  /** Of a token there is none. */
+  readonly email: string | null;
+  readonly workspaceId: number;
+  readonly role: Role;
+  /** Null: all of the workspace. */
+  readonly environmentId: EnvironmentId | null;
+  /** Of the session, to end it by. */
+  readonly sessionHash: Buffer | null;
+};
+
+export function principalOfSession(member: SessionMember, sessionHash: Buffer): Principal {
+  const { memberId, name, email, workspaceId, role } = member;
+  return { kind: "member", id: memberId, name, email, workspaceId, role, environmentId: null, sessionHash };
+}
+
+export function principalOfToken({ id, name, workspaceId, role, environment }: ManagementToken): Principal {
+  const environmentId = environment?.environmentId ?? null;
+  return { kind: "token", id, name, email: null, workspaceId, role, environmentId, sessionHash: null };
+}
+
+/** A place the caller cannot reach is for them as if it were not there. */
+export function reaches(principal: Principal, place: Place): boolean {
+  return principal.environmentId === null || principal.environmentId === place.environmentId;
+}

@@ -1,0 +1,32 @@
+import type { FeatureId, PoolId } from "../words/brand.ts";
+import { type Catalog, type Cost, getPlan, getVersion, latestVersion, type PlanVersion } from "./catalog.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** How many units of each feature some credits pay for. */
+export type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: number }[];
+
+/** Of features that cost something and draw on the pool. What a limit allows is another matter. */
+export function buyingPower(
+  version: PlanVersion | null,
+  { pool, credits }: { readonly pool: PoolId; readonly credits: number },
+): BuyingPower {
+  return [...(version?.features.values() ?? [])]
+    .filter((terms) => terms.pool === pool && terms.cost.credits > 0)
+    .map(({ feature, cost }) => ({ feature, quantity: unitsFor(cost, credits) }));
+}
+
+/** The plan that the next decision would go by: a newcomer takes up the default one with it. */
+export function findCurrentVersion(
+  catalog: Catalog,
+  { assignment, assignmentCount }: Wallet,
+): PlanVersion | null {
+  if (assignment !== null) return getVersion(catalog, assignment.version);
+  const { plan } = catalog.defaultPlan;
+  return plan === null || assignmentCount > 0 ? null : latestVersion(getPlan(catalog, plan));
+}
+
+/** The most that costs no more than so many credits. The product may be beyond 53 bits. */
+export function unitsFor(cost: Cost, credits: number): number {
+  const units = (BigInt(credits) * BigInt(cost.per)) / BigInt(cost.credits);
+  return Math.min(Number(units), Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,29 @@
+import type { Pool } from "../postgres/pool.ts";
+import { transaction } from "../postgres/transaction.ts";
+import { readClock } from "../store/cell/clock.ts";
+import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell/request-log-purge.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+
+export const REQUEST_LOG_DAYS = 7;
+
+/** Rows of one transaction: short ones, so that no old snapshot holds up a busy wallet. */
+const ROWS_MAX = 2_000;
+/** Of one run; the next goes on. */
+const TRANSACTIONS_MAX = 1_000;
+const DAY_MS = 24 * 3_600_000;
+
+/** Forgets requests older than a week. One process at a time; returns how many were forgotten. */
+export async function forgetOldRequests(cell: Pool): Promise<number> {
+  let total = 0;
+  for (let i = 0; i < TRANSACTIONS_MAX; i++) {
+    const deleted = await transaction(cell, async (tx) => {
+      if (!(await tryPurgeLock(tx))) return 0;
+      const before = brandAs<Instant>((await readClock(tx)) - REQUEST_LOG_DAYS * DAY_MS);
+      if (i === 0) await purgeRequestCounts(tx, before);
+      return purgeRequestLog(tx, before, ROWS_MAX);
+    });
+    total += deleted;
+    if (deleted < ROWS_MAX) break;
+  }
+  return total;
+}

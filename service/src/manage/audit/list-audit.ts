@@ -1,0 +1,130 @@
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit-list.ts";
+import { findCustomerIds } from "../../store/cell/customer-ids.ts";
+import { scanControlAudit } from "../../store/control/audit-list.ts";
+import type { AuditFilter, AuditRecord, AuditScan, AuditWindow } from "../../store/control/audit-scan.ts";
+import type { Place } from "../../store/control/places.ts";
+import { listEnvironments } from "../../store/control/projects.ts";
+import type { CustomerId } from "../../words/brand.ts";
+import { nameActors } from "../credits/actor-names.ts";
+import type { ManageParts } from "../parts.ts";
+
+export type AuditSearch = {
+  readonly workspaceId: number;
+  /** Null: everywhere in the workspace. */
+  readonly place: Place | null;
+  /** Null: everybody, and what is about no customer too. */
+  readonly customerId: CustomerId | null;
+  readonly filter: AuditFilter;
+  readonly before: string | null;
+  readonly from: string | null;
+  readonly limit: number;
+};
+
+export type AuditEntry = AuditRecord & {
+  readonly actorName: string | null;
+  readonly place: Place | null;
+  readonly customerId: CustomerId | null;
+};
+
+export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next: string | null };
+
+/** Looked at for one page that is filtered: what finds little among so many is given out short, and its cursor goes on. */
+const SCANNED_MAX = 1_000;
+
+/** What was done in the control plane and in the cells, merged by their ids, which sort by time. */
+export async function listAudit(parts: ManageParts, search: AuditSearch): Promise<AuditPage> {
+  const { control, cellOf } = parts;
+  const { workspaceId, place, filter, before, from, limit } = search;
+  const places = place === null ? await single(control, (tx) => listEnvironments(tx, workspaceId)) : [place];
+  const isFiltered = filter.actor !== null || filter.actionPrefix !== null;
+  const window = { before, from, count: isFiltered ? Math.max(SCANNED_MAX, limit + 1) : limit + 1 };
+  const cells = [...Map.groupBy(places, ({ cell }) => cell)];
+  const scans = await Promise.all([
+    scanControl(control, search, window),
+    ...cells.map(([cell, within]) => scanCell(cellOf(cell), within, search, window)),
+  ]);
+  const { records, next } = merge(scans, limit);
+  const actors = await nameActors(
+    control,
+    workspaceId,
+    records.map(({ actor }) => actor),
+  );
+  const customers = await Promise.all(
+    cells.map(([cell, within]) => nameCustomers(cellOf(cell), within, records)),
+  );
+  const idOf = new Map(customers.flat());
+  const placeOf = new Map(places.map((place) => [place.environmentId, place]));
+  const entries = records.map((record, index) => ({
+    ...record,
+    actorName: actors[index]?.name ?? null,
+    place: record.environmentId === null ? null : (placeOf.get(record.environmentId) ?? null),
+    customerId: idOf.get(customerKey(record)) ?? null,
+  }));
+  return { entries, next };
+}
+
+const NOTHING: AuditScan = { records: [], horizon: null };
+
+function scanControl(control: Pool, search: AuditSearch, window: AuditWindow): Promise<AuditScan> {
+  const { workspaceId, place, customerId, filter } = search;
+  // The control plane knows no customers.
+  if (customerId !== null) return Promise.resolve(NOTHING);
+  const where = { workspaceId, environmentId: place?.environmentId ?? null };
+  return single(control, (tx) => scanControlAudit(tx, where, window, filter));
+}
+
+function scanCell(
+  cell: Pool,
+  places: readonly Place[],
+  { customerId, filter }: AuditSearch,
+  window: AuditWindow,
+): Promise<AuditScan> {
+  return single(cell, async (tx) => {
+    const environmentIds = places.map(({ environmentId }) => environmentId);
+    const sources: readonly AuditSource[] =
+      customerId === null
+        ? environmentIds.map((environmentId) => ({ environmentId, customerNumber: null }))
+        : await findCustomerNumbers(tx, environmentIds, customerId);
+    return sources.length === 0 ? NOTHING : scanAudit(tx, sources, window, filter);
+  });
+}
+
+/** The newest of all scans, down to where the first of them stopped looking: below that one of the others might be missing. */
+export function merge(
+  scans: readonly AuditScan[],
+  limit: number,
+): { records: readonly AuditRecord[]; next: string | null } {
+  const horizons = scans.flatMap(({ horizon }) => (horizon === null ? [] : [horizon]));
+  const horizon = horizons.sort().at(-1) ?? null;
+  const seen = scans
+    .flatMap(({ records }) => records)
+    .filter(({ id }) => horizon === null || id >= horizon)
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  const records = seen.slice(0, limit);
+  return { records, next: seen.length > limit ? (records.at(-1)?.id ?? null) : horizon };
+}
+
+async function nameCustomers(
+  cell: Pool,
+  places: readonly Place[],
+  records: readonly AuditRecord[],
+): Promise<[string, CustomerId][]> {
+  const here = new Set(places.map(({ environmentId }) => environmentId));
+  const customers = records.flatMap(({ environmentId, customerNumber }) =>
+    environmentId !== null && customerNumber !== null && here.has(environmentId)
+      ? [{ environmentId, customerNumber }]
+      : [],
+  );
+  if (customers.length === 0) return [];
+  const found = await single(cell, (tx) => findCustomerIds(tx, customers));
+  return found.map((customer) => [customerKey(customer), customer.customerId]);
+}
+
+function customerKey({
+  environmentId,
+  customerNumber,
+}: Pick<AuditRecord, "environmentId" | "customerNumber">) {
+  return `${environmentId} ${customerNumber}`;
+}

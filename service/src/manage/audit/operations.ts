@@ -1,0 +1,188 @@
+import { type Static, Type } from "typebox";
+import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { invalidField, nullable, readTime, timeField } from "../fields.ts";
+import {
+  type Call,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+  principalOf,
+} from "../operation.ts";
+import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { findEnvironment } from "../workspace/find-environment.ts";
+import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
+
+const NOUN = "Audit";
+
+const Entry = Type.Object({
+  id: Type.String({ examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"] }),
+  recordedAt: timeField,
+  actor: Type.Object({
+    kind: Type.Enum(["member", "token", "command", "system"]),
+    id: nullable(Type.String({ examples: ["3"] })),
+    name: nullable(
+      Type.String({ description: "As it is now, also of who was removed.", examples: ["Ada Lovelace"] }),
+    ),
+  }),
+  action: Type.String({ examples: ["api_key.rotated"] }),
+  subject: Type.String({ description: "What it was done to.", examples: ["Production backend"] }),
+  projectId: nullable(Type.String({ examples: ["1"] })),
+  environment: nullable(Type.Enum(["test", "live"])),
+  customerId: nullable(
+    Type.String({
+      description: "Your id of the customer it was done for. Null once they were erased.",
+      examples: ["customer_42"],
+    }),
+  ),
+  requestId: nullable(
+    Type.String({ description: "`X-Request-Id` of the call that did it.", examples: ["req_01m7e9sv…"] }),
+  ),
+  before: nullable(Type.Record(Type.String(), Type.Unknown())),
+  after: nullable(Type.Record(Type.String(), Type.Unknown())),
+});
+
+const filterQuery = {
+  actor: Type.Optional(
+    Type.String({
+      pattern: "^((member|token):[1-9][0-9]{0,8}|command|system)$",
+      description: "`member:` or `token:` and an id; or `command`, `system`.",
+      examples: ["member:3"],
+    }),
+  ),
+  action: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 120,
+      description: "Only actions that begin with this.",
+      examples: ["api_key."],
+    }),
+  ),
+  customerId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Only what was done for this customer.",
+      examples: ["customer_42"],
+    }),
+  ),
+  from: Type.Optional(timeField),
+  to: Type.Optional(timeField),
+};
+
+const DESCRIPTION =
+  "The newest first, with before and after. `from` is included, `to` is not. With a filter by actor or action a page may hold fewer than " +
+  "`limit`, even none: read on while there is a `nextCursor`.";
+
+/** Who did what. */
+export function auditOperations(parts: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "GET",
+      path: "/manage/v1/audit",
+      access: { role: "viewer", in: "workspace" },
+      id: "listAudit",
+      noun: NOUN,
+      summary: "List what was done in the workspace",
+      description: `${DESCRIPTION} \`projectId\` and \`environment\` together narrow it to one environment.`,
+      query: Type.Object(
+        {
+          ...pageQuery,
+          ...filterQuery,
+          projectId: Type.Optional(Type.String({ examples: ["1"] })),
+          environment: Type.Optional(Type.Enum(["test", "live"])),
+        },
+        { additionalProperties: false },
+      ),
+      answer: pageOf(Entry),
+      codes: ["not_found"],
+      handle: async (call) => {
+        const { workspaceId } = principalOf(call);
+        const place = await findEnvironment(parts.control, workspaceId, call.query);
+        return list(parts, { workspaceId, place }, call);
+      },
+    }),
+    operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/audit`,
+      access: { role: "viewer", in: "environment" },
+      id: "listEnvironmentAudit",
+      noun: NOUN,
+      summary: "List what was done in an environment",
+      description: `${DESCRIPTION} Its API keys and its management tokens are part of it.`,
+      params: Type.Object(environmentParams),
+      query: Type.Object({ ...pageQuery, ...filterQuery }, { additionalProperties: false }),
+      answer: pageOf(Entry),
+      codes: [],
+      handle: async (call) =>
+        list(parts, { workspaceId: principalOf(call).workspaceId, place: placeOf(call) }, call),
+    }),
+  ];
+}
+
+type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, string>>;
+
+async function list(
+  parts: ManageParts,
+  where: Pick<AuditSearch, "workspaceId" | "place">,
+  { query }: Call<unknown, Query>,
+) {
+  const { action, customerId, cursor, limit } = query;
+  const from = readTime("from", query.from);
+  const to = readTime("to", query.to);
+  const { entries, next } = await listAudit(parts, {
+    ...where,
+    customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
+    filter: { actor: readActor(query.actor), actionPrefix: action ?? null },
+    from: from === undefined ? null : firstIdOf(from),
+    before: earlier(readIdCursor(cursor), to === undefined ? null : firstIdOf(to)),
+    limit: readLimit(limit),
+  });
+  return { items: entries.map(describeEntry), nextCursor: next === null ? null : encodeCursor([next]) };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function readIdCursor(cursor: string | undefined): string | null {
+  const [id = null] = decodeCursor(cursor, ["string"]) ?? [];
+  if (id === null || UUID.test(id)) return id;
+  const message = "is not one that this list gave out";
+  throw invalidField({ field: "cursor", code: "wrong_form", message });
+}
+
+/** The least of all ids of that millisecond. */
+function firstIdOf(at: Instant): string {
+  const hex = Math.max(at, 0).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+function earlier(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}
+
+function readActor(text: string | undefined): AuditSearch["filter"]["actor"] {
+  const [kind, id = null] = text?.split(":") ?? [];
+  if (kind === "member" || kind === "token" || kind === "command" || kind === "system") return { kind, id };
+  return null;
+}
+
+function describeEntry(entry: AuditEntry): Static<typeof Entry> {
+  const { id, recordedAt, actor, actorName, action, subject, place, customerId } = entry;
+  return {
+    id,
+    recordedAt: formatTimestamp(recordedAt),
+    actor: { kind: actor.kind, id: actor.id, name: actorName },
+    action,
+    subject,
+    projectId: place === null ? null : String(place.projectId),
+    environment: place?.environment ?? null,
+    customerId,
+    requestId: actor.requestId,
+    before: entry.before,
+    after: entry.after,
+  };
+}

@@ -1,0 +1,165 @@
+import { expect, test } from "vitest";
+import { ACCESS } from "../../test/access.ts";
+import type { Reply } from "../../test/harness.ts";
+import { addWorkspace, type CallOptions, type Managed, send, setupManage } from "../../test/manage.ts";
+import type { Access } from "../edge/admit-managers.ts";
+import { openPool } from "../postgres/pool.ts";
+import { transaction } from "../postgres/transaction.ts";
+import { insertMember } from "../store/control/members.ts";
+import { insertSession } from "../store/control/sessions.ts";
+import { mayActAs, ROLES, type Role } from "../words/role.ts";
+import { hashSecret, makeSecret } from "../words/secret.ts";
+import type { Operation } from "./operation.ts";
+import { manageOperations } from "./operations.ts";
+import { createManagementToken } from "./people/management-tokens.ts";
+
+const ANYWHERE = openPool({
+  url: "postgres://localhost:1/none",
+  name: "test",
+  sizeMax: 1,
+  onIdleError: () => {},
+});
+const OPERATIONS = manageOperations({
+  version: "0.0.0",
+  control: ANYWHERE,
+  cellOf: () => ANYWHERE,
+});
+const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
+
+test("every operation stands in the table of who may use it, and the table has no other", () => {
+  const stated = OPERATIONS.map((operation) => [nameOf(operation), operation.access]);
+  expect(Object.fromEntries(stated)).toEqual(ACCESS);
+});
+
+type Caller = {
+  readonly name: string;
+  /** Made anew for each call: one of the operations ends the session it was called with. */
+  readonly identify: () => Promise<CallOptions>;
+  readonly expect: (access: Access) => Answer;
+};
+
+type Answer = "admitted" | "sign_in_required" | "role_missing" | "not_found";
+
+const nobody = (access: Access): Answer => (access === "anyone" ? "admitted" : "sign_in_required");
+
+const withRole =
+  (role: Role) =>
+  (access: Access): Answer =>
+    typeof access === "string" || mayActAs(role, access.role) ? "admitted" : "role_missing";
+
+/** Of a token for one environment. */
+const narrow =
+  (role: Role, isHere: boolean) =>
+  (access: Access): Answer => {
+    if (typeof access === "string") return "admitted";
+    if (access.in === "workspace") return "role_missing";
+    return isHere && access.in === "environment" ? withRole(role)(access) : "not_found";
+  };
+
+/** In a workspace of their own, where they may do everything. */
+const stranger = (access: Access): Answer =>
+  typeof access === "string" || access.in === "workspace" ? "admitted" : "not_found";
+
+async function listCallers({ cell, database, project, tokens }: Managed): Promise<Caller[]> {
+  const addMember = (workspaceId: number, role: Role) =>
+    transaction(cell, (tx) => {
+      const email = `${role}-${workspaceId}@example.com`;
+      return insertMember(tx, { workspaceId, email, name: role, role, passwordHash: null });
+    });
+  const session =
+    (memberId: number, seconds = 3_600) =>
+    async (): Promise<CallOptions> => {
+      const token = makeSecret("pur_session_");
+      await transaction(cell, (tx) => insertSession(tx, { tokenHash: hashSecret(token), memberId, seconds }));
+      return { token: null, headers: { cookie: `__Host-purser_session=${token}` } };
+    };
+  const token = async (role: Role, environment: "test" | "live" | null): Promise<string> => {
+    const { projectId } = project;
+    const place = environment && { projectId, environmentId: project[environment].environmentId };
+    const actor = { kind: "system", id: null, requestId: null } as const;
+    const input = { workspaceId: 1, name: "token", role, environment: place, expiresAt: null };
+    return (await createManagementToken(cell, actor, input)).secret;
+  };
+  const ended = async (column: "expires_at" | "revoked_at"): Promise<CallOptions> => {
+    const secret = await token("owner", null);
+    await database.query(`update control.management_tokens set ${column} = now() where secret_hash = $1`, [
+      hashSecret(secret),
+    ]);
+    return { token: secret };
+  };
+  const elsewhere = await addWorkspace(database, "Another company");
+  const callers: Caller[] = [
+    { name: "nobody", identify: async () => ({ token: null }), expect: nobody },
+    { name: "a runtime key", identify: async () => ({ token: project.test.key.secret }), expect: nobody },
+    { name: "an expired session", identify: session(await addMember(1, "owner"), -1), expect: nobody },
+    { name: "an expired token", identify: () => ended("expires_at"), expect: nobody },
+    { name: "a revoked token", identify: () => ended("revoked_at"), expect: nobody },
+    {
+      name: "an owner of another workspace",
+      identify: session(await addMember(elsewhere, "owner")),
+      expect: stranger,
+    },
+  ];
+  for (const role of ROLES) {
+    const [here, there] = [await token(role, "test"), await token(role, "live")];
+    const memberId = role === "owner" ? 1 : await addMember(1, role);
+    callers.push(
+      { name: `a member who is ${role}`, identify: session(memberId), expect: withRole(role) },
+      {
+        name: `a token of role ${role}`,
+        identify: async () => ({ token: tokens[role] }),
+        expect: withRole(role),
+      },
+      {
+        name: `a token of role ${role} for this environment`,
+        identify: async () => ({ token: here }),
+        expect: narrow(role, true),
+      },
+      {
+        name: `a token of role ${role} for the other one`,
+        identify: async () => ({ token: there }),
+        expect: narrow(role, false),
+      },
+    );
+  }
+  return callers;
+}
+
+/** A path with nothing at its end, so that whoever is admitted meets a refusal of another kind, and changes nothing. */
+function pathOf({ path }: Operation, projectId: number): string {
+  return path
+    .replace(":projectId", String(projectId))
+    .replace(":environment", "test")
+    .replaceAll(/:\w+/g, "999999");
+}
+
+function answerOf({ status, body }: Reply): Answer {
+  const { code, detail } = body;
+  if (status === 401 && code === "sign_in_required") return "sign_in_required";
+  if (status === 403 && code === "role_missing") return "role_missing";
+  if (status === 404 && detail === "There is no such project or environment.") return "not_found";
+  return "admitted";
+}
+
+test("every operation admits exactly those whom the table admits", { timeout: 300_000 }, async () => {
+  const managed = await setupManage();
+  const { service, project } = managed;
+  const callers = await listCallers(managed);
+  const found: string[] = [];
+  const stated: string[] = [];
+  for (const operation of OPERATIONS) {
+    const path = pathOf(operation, project.projectId);
+    for (const caller of callers) {
+      // Nothing to execute in it: whoever is admitted is told so, or what is missing.
+      const body = operation.body === undefined ? {} : { body: { unknown: true } };
+      const reply = await send(`${service.url}${path}`, operation.method, {
+        ...(await caller.identify()),
+        ...body,
+      });
+      expect(reply.status, `${nameOf(operation)} as ${caller.name}: ${reply.text}`).toBeLessThan(500);
+      found.push(`${nameOf(operation)} as ${caller.name}: ${answerOf(reply)}`);
+      stated.push(`${nameOf(operation)} as ${caller.name}: ${caller.expect(operation.access)}`);
+    }
+  }
+  expect(found).toEqual(stated);
+});

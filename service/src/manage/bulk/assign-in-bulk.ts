@@ -1,0 +1,152 @@
+import { assignPlan } from "../../entitlement/assign-plan.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { insertAudit } from "../../store/cell/audit.ts";
+import { type AuditLine, lookUpByIndex } from "../../store/cell/bulk.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import type { CustomerId } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
+import { summarize } from "../customers/open-wallet.ts";
+import { isMeant, matchCustomers } from "./match-customers.ts";
+import { CHUNK_SIZE, openWallets, type Patience, rerunConflicts, untilDone } from "./open-wallets.ts";
+import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
+import { auditCustomers, saveChanges, type WalletChange } from "./save-changes.ts";
+
+/** Customers come and go between a preview and its call: one in a hundred is still what was seen. */
+const TOLERATED_SHARE = 0.01;
+
+export type BulkOutcome =
+  | BulkRefusal
+  | { readonly kind: "changed_meanwhile"; readonly matching: number }
+  | (BulkCounts & { readonly kind: "assigned"; readonly matching: number; readonly next: number | null });
+
+type BulkCounts = { readonly changed: number; readonly unchanged: number; readonly skipped: number };
+
+/**
+ * Gives a plan to everybody who matches, a chunk at a time. Safe to repeat, and to interrupt: assigning the plan that is
+ * active already changes nothing. Who stops matching before their turn is left alone; who comes to match is not included.
+ */
+export async function assignInBulk(
+  cell: Pool,
+  context: Context,
+  wanted: BulkAssignment & { readonly expectedCount: number },
+  isWanted: () => boolean,
+): Promise<BulkOutcome> {
+  const refusal = await findRefusal(cell, context.environmentId, wanted);
+  if (refusal !== null) return refusal;
+  const { customers, next } = await collect(cell, context, wanted);
+  const matching = customers.length;
+  const tolerated = Math.ceil(wanted.expectedCount * TOLERATED_SHARE);
+  if (Math.abs(matching - wanted.expectedCount) > tolerated) return { kind: "changed_meanwhile", matching };
+
+  let counts: BulkCounts = { changed: 0, unchanged: 0, skipped: 0 };
+  try {
+    for (let at = 0; at < matching && isWanted(); at += CHUNK_SIZE) {
+      await untilDone(customers.slice(at, at + CHUNK_SIZE), async (rest, patience) => {
+        const done = await rerunConflicts(() => assignOnce(cell, context, wanted, rest, patience));
+        counts = addCounts(counts, done.counts);
+        return done.held;
+      });
+    }
+  } finally {
+    if (counts.changed > 0) await auditBulk(cell, context, wanted, counts);
+  }
+  return { kind: "assigned", matching, next, ...counts };
+}
+
+async function collect(
+  cell: Pool,
+  { environmentId }: Context,
+  { filter, before }: BulkAssignment,
+): Promise<{ customers: CustomerId[]; next: number | null }> {
+  const customers: CustomerId[] = [];
+  const pages = matchCustomers(cell, environmentId, filter, before);
+  for (;;) {
+    const page = await pages.next();
+    if (page.done === true) return { customers, next: page.value };
+    for (const { customerId } of page.value.records) customers.push(customerId);
+  }
+}
+
+type Done = { readonly counts: BulkCounts; readonly held: readonly CustomerId[] };
+
+function assignOnce(
+  cell: Pool,
+  context: Context,
+  wanted: BulkAssignment,
+  customers: readonly CustomerId[],
+  patience: Patience,
+): Promise<Done> {
+  return transaction(cell, async (tx) => {
+    await lookUpByIndex(tx);
+    return assignChunk(tx, context, wanted, customers, patience);
+  });
+}
+
+async function assignChunk(
+  tx: Tx,
+  context: Context,
+  wanted: BulkAssignment,
+  customers: readonly CustomerId[],
+  patience: Patience,
+): Promise<Done> {
+  const { catalog, clock, wallets, held } = await openWallets(tx, context.environmentId, customers, patience);
+  const plan = findPlan(catalog, wanted.plan);
+  const changes: WalletChange[] = [];
+  const lines: AuditLine[] = [];
+  let skipped = customers.length - wallets.size - held.size;
+  for (const { wallet, ...name } of wallets.values()) {
+    if (plan === null || !isMeant(wanted.filter, wallet, catalog, clock)) {
+      skipped += 1;
+      continue;
+    }
+    const request = { plan, anchor: null, endsAt: wanted.endsAt };
+    const outcome = assignPlan(catalog, wallet, request, clock);
+    if (outcome.kind !== "changed") continue;
+    const { change } = outcome;
+    changes.push({ ...name, change, origin: null });
+    lines.push({
+      customerNumber: name.customerNumber,
+      action: "plan.assigned",
+      subject: wanted.plan,
+      before: summarize(viewWallet(catalog, wallet, clock), catalog),
+      after: summarize(change.wallet, catalog),
+    });
+  }
+  await saveChanges(tx, changes, clock);
+  await auditCustomers(tx, context, lines, clock);
+  const changed = changes.length;
+  const unchanged = customers.length - held.size - skipped - changed;
+  return { counts: { changed, unchanged, skipped }, held: [...held] };
+}
+
+function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
+  return {
+    changed: a.changed + b.changed,
+    unchanged: a.unchanged + b.unchanged,
+    skipped: a.skipped + b.skipped,
+  };
+}
+
+/** What was searched for may be somebody's name, so only that something was. */
+async function auditBulk(
+  cell: Pool,
+  { environmentId, actor }: Context,
+  { filter, plan, endsAt }: BulkAssignment,
+  counts: BulkCounts,
+): Promise<void> {
+  await transaction(cell, async (tx) => {
+    await insertAudit(tx, {
+      environmentId,
+      actor,
+      recordedAt: await readClock(tx),
+      customerNumber: null,
+      action: "plan.assigned_in_bulk",
+      subject: plan,
+      before: null,
+      after: { ...filter, search: filter.search !== null, endsAt: endsAt ?? null, ...counts },
+    });
+  });
+}

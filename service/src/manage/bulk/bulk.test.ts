@@ -1,0 +1,167 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import { connectTo } from "../../../test/harness.ts";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+
+const BULK = "bulk-assignments";
+
+/** 300 customers "f…" on the plan "free", 20 "p…" on "pro", 5 "n…" without one, and "ada" on "pro". */
+async function setupMany(): Promise<Managed> {
+  const managed = await setupManage();
+  const { publish, here, service, tokens } = managed;
+  await publish({
+    key: "free",
+    allowances: [{ pool: "credits", credits: 10, period: "month", rollover: 0 }],
+  });
+  const rows = [
+    ...Array.from({ length: 300 }, (_, i) => `f${i},free`),
+    ...Array.from({ length: 20 }, (_, i) => `p${i},pro`),
+    ...Array.from({ length: 5 }, (_, i) => `n${i},`),
+  ];
+  const { status } = await fetch(`${service.url}${here}/imports?name=many`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tokens.operator}`, "content-type": "text/csv" },
+    body: `customerId,plan\n${rows.join("\n")}\n`,
+  });
+  expect(status).toBe(200);
+  return managed;
+}
+
+type Sample = { before: { customerId: string }; after: { customerId: string } };
+
+test("what a preview says is what is then done, and nothing else", async () => {
+  const { manage, database } = await setupMany();
+  const body = { filter: { plan: "free" }, plan: "pro", endsAt: "2099-01-01T00:00:00Z" };
+  const audits = await database.count("cell.audit");
+  const preview = await manage("POST", `${BULK}/preview`, { body });
+  expect(preview.body).toMatchObject({
+    matching: 300,
+    isExact: true,
+    changed: 300,
+    unchanged: 0,
+    nextCursor: null,
+  });
+  expect(await database.count("cell.audit")).toBe(audits);
+  const sample = preview.body["sample"] as Sample[];
+  expect(sample).toHaveLength(10);
+  expect(sample[0]).toMatchObject({
+    before: { customerId: "f299", plan: { key: "free" }, balances: [{ balance: 10 }] },
+    after: { plan: { key: "pro", endsAt: "2099-01-01T00:00:00.000Z" }, balances: [{ balance: 100 }] },
+  });
+  const others = "select customer_id from cell.customers where customer_id !~ '^f' order by 1";
+  const done = await manage("POST", BULK, { body: { ...body, expectedCount: 300 } });
+  expect([done.status, done.body]).toEqual([
+    200,
+    { matching: 300, changed: 300, unchanged: 0, skipped: 0, nextCursor: null },
+  ]);
+  for (const { after } of sample) {
+    const { body: now } = await manage("GET", `customers/${after.customerId}`);
+    // The moment is another one, and all else is the same.
+    expect({ ...now, plan: { ...(now["plan"] as object), anchor: "" } }).toEqual({
+      ...after,
+      plan: { ...(after as unknown as { plan: object }).plan, anchor: "" },
+    });
+  }
+  expect(await database.query(others)).toHaveLength(26);
+  expect(await database.count("cell.audit", "action = 'plan.assigned' and actor_kind = 'token'")).toBe(
+    300 + 300 + 20,
+  );
+  expect((await manage("GET", "customers/n0")).body["plan"]).toBe(null);
+  await expectSoundBooks(database);
+});
+
+test("a repetition changes nothing", async () => {
+  const { manage, database } = await setupMany();
+  const body = { filter: {}, plan: "pro", expectedCount: 326 };
+  expect((await manage("POST", BULK, { body })).body).toMatchObject({ changed: 305, unchanged: 21 });
+  const audits = await database.count("cell.audit");
+  expect((await manage("POST", BULK, { body })).body).toMatchObject({ changed: 0, unchanged: 326 });
+  expect(await database.count("cell.audit")).toBe(audits);
+});
+
+test("when about another number of customers matches by now, nothing is done", async () => {
+  const { manage, database, assign } = await setupMany();
+  const call = (expectedCount: number) =>
+    manage("POST", BULK, { body: { filter: { plan: "free" }, plan: "pro", expectedCount } });
+  const assignments = await database.count("cell.assignments");
+  for (const expectedCount of [0, 290, 310]) {
+    const { status, body } = await call(expectedCount);
+    expect([status, body]).toMatchObject([412, { code: "changed_meanwhile", matching: 300 }]);
+  }
+  expect(await database.count("cell.assignments")).toBe(assignments);
+  await assign("f0", "pro");
+  expect((await call(300)).body).toMatchObject({ matching: 299, changed: 299 });
+});
+
+test("filters hold together: search, plan and block", async () => {
+  const { manage, database } = await setupMany();
+  await database.query(`
+    update cell.wallets set is_blocked = true
+    where customer_number in (select number from cell.customers where customer_id in ('f1', 'f10', 'f2', 'p1'))`);
+  const matching = async (filter: object): Promise<unknown> =>
+    (await manage("POST", `${BULK}/preview`, { body: { filter, plan: "pro" } })).body["matching"];
+  expect(await matching({})).toBe(326);
+  expect(await matching({ isBlocked: true })).toBe(4);
+  expect(await matching({ isBlocked: true, plan: "free" })).toBe(3);
+  expect(await matching({ isBlocked: true, plan: "free", search: "F1" })).toBe(2);
+  expect(await matching({ isBlocked: false, search: "p" })).toBe(19);
+});
+
+test("who stops matching before their turn is left alone", async () => {
+  const { manage, database } = await setupMany();
+  const client = await connectTo(database);
+  const wallet = "customer_number = (select number from cell.customers where customer_id = 'f7')";
+  await client.query("begin");
+  await client.query(`update cell.wallets set is_blocked = true where ${wallet}`);
+  const body = { filter: { plan: "free", isBlocked: false }, plan: "pro", expectedCount: 300 };
+  const sent = manage("POST", BULK, { body });
+  const assigned = () => database.count("cell.audit", "action = 'plan.assigned' and subject = 'pro'");
+  await expect.poll(assigned, { timeout: 5_000 }).toBe(21 + 249);
+  await client.query("commit");
+  expect((await sent).body).toMatchObject({ matching: 300, changed: 299, skipped: 1 });
+});
+
+test("who hangs up stops it after the chunk, and can go on after another preview", async () => {
+  const { manage, database, service, here, tokens } = await setupMany();
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query("select from cell.wallets for update");
+  const controller = new AbortController();
+  const body = { filter: { plan: "free" }, plan: "pro" };
+  const sent = fetch(`${service.url}${here}/${BULK}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tokens.operator}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...body, expectedCount: 300 }),
+    signal: controller.signal,
+  });
+  const isAtIt = () =>
+    database.count(
+      "pg_stat_activity",
+      "state <> 'idle' and query like '%wallets.lock%' and pid <> pg_backend_pid()",
+    );
+  await expect.poll(isAtIt, { timeout: 5_000, interval: 5 }).toBeGreaterThan(0);
+  controller.abort();
+  await expect(sent).rejects.toThrow();
+  await client.query("rollback");
+  await expect
+    .poll(() => database.count("cell.audit", "action = 'plan.assigned_in_bulk'"), { timeout: 5_000 })
+    .toBe(1);
+  const preview = await manage("POST", `${BULK}/preview`, { body });
+  expect(preview.body).toMatchObject({ matching: 50 });
+  const rest = await manage("POST", BULK, { body: { ...body, expectedCount: 50 } });
+  expect(rest.body).toMatchObject({ changed: 50 });
+});
+
+test("a plan that is not there, an end in the past and a viewer are refused", async () => {
+  const { manage, tokens } = await setupMany();
+  const codeOf = async (path: string, body: object, token = tokens.operator): Promise<unknown> =>
+    (await manage("POST", path, { body, token })).body["code"];
+  for (const path of [BULK, `${BULK}/preview`]) {
+    const more = path === BULK ? { expectedCount: 1 } : {};
+    expect(await codeOf(path, { filter: {}, plan: "none", ...more })).toBe("unknown_key");
+    const past = { filter: {}, plan: "pro", endsAt: "2020-01-01T00:00:00Z", ...more };
+    expect(await codeOf(path, past)).toBe("ends_in_the_past");
+    expect(await codeOf(path, { filter: {}, plan: "pro", ...more }, tokens.viewer)).toBe("role_missing");
+  }
+  expect(await codeOf(BULK, { filter: {}, plan: "pro" })).toBe("invalid_request");
+});

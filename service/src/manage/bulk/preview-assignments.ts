@@ -1,0 +1,84 @@
+import { assignPlan } from "../../entitlement/assign-plan.ts";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import type { EnvironmentId, Instant, PlanId } from "../../words/brand.ts";
+import { type Customer, describeCustomer } from "../customers/describe-customer.ts";
+import { type BulkFilter, matchCustomers } from "./match-customers.ts";
+
+const SAMPLE_SIZE = 10;
+
+export type BulkAssignment = {
+  readonly filter: BulkFilter;
+  /** The plan's key. */
+  readonly plan: string;
+  readonly endsAt: Instant | null | undefined;
+  /** Where the call before has ended. */
+  readonly before: number | null;
+};
+
+export type BulkRefusal = { readonly kind: "plan_not_found" | "ends_in_the_past" };
+
+export type Preview = {
+  readonly kind: "preview";
+  readonly matching: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly sample: readonly { readonly before: Customer; readonly after: Customer }[];
+  readonly next: number | null;
+};
+
+/** What an assignment to all of these customers would do now. Writes nothing. */
+export async function previewAssignments(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  wanted: BulkAssignment,
+): Promise<Preview | BulkRefusal> {
+  const refusal = await findRefusal(cell, environmentId, wanted);
+  if (refusal !== null) return refusal;
+  const sample: Preview["sample"][number][] = [];
+  let matching = 0;
+  let changed = 0;
+  const pages = matchCustomers(cell, environmentId, wanted.filter, wanted.before);
+  for (;;) {
+    const page = await pages.next();
+    if (page.done === true) {
+      const unchanged = matching - changed;
+      return { kind: "preview", matching, changed, unchanged, sample, next: page.value };
+    }
+    const { catalog, clock, records } = page.value;
+    const plan = findPlan(catalog, wanted.plan);
+    if (plan === null) return { kind: "plan_not_found" };
+    for (const record of records) {
+      matching += 1;
+      const request = { plan, anchor: null, endsAt: wanted.endsAt };
+      const outcome = assignPlan(catalog, record.wallet, request, clock);
+      const wallet = outcome.kind === "changed" ? outcome.change.wallet : record.wallet;
+      if (outcome.kind === "changed") changed += 1;
+      if (sample.length < SAMPLE_SIZE) {
+        const before = describeCustomer(record, catalog, clock);
+        sample.push({ before, after: describeCustomer({ ...record, wallet }, catalog, clock) });
+      }
+    }
+  }
+}
+
+/** What is wrong with the assignment itself, whomever it is for. */
+export function findRefusal(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  { plan, endsAt }: Pick<BulkAssignment, "plan" | "endsAt">,
+): Promise<BulkRefusal | null> {
+  return single(cell, async (tx) => {
+    if (findPlan(await loadCatalog(tx, environmentId), plan) === null) return { kind: "plan_not_found" };
+    const isPast = typeof endsAt === "number" && endsAt <= (await readClock(tx));
+    return isPast ? { kind: "ends_in_the_past" } : null;
+  });
+}
+
+/** Null also where it is no longer offered: to many at once an old plan is not given. */
+export function findPlan(catalog: Catalog, key: string): PlanId | null {
+  return catalog.plans.values().find((plan) => plan.key === key && plan.archivedAt === null)?.id ?? null;
+}

@@ -1,0 +1,106 @@
+import type { VersionReach } from "../../entitlement/catalog.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { listEventKeys } from "../../store/cell/event-keys.ts";
+import { assertNever } from "../../words/assert.ts";
+import type { EnvironmentId } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
+import { type CatalogAudit, editCatalog, versionBefore } from "../edit-catalog.ts";
+import { type CatalogChange, type CatalogComparison, compareCatalogs } from "./compare-catalogs.ts";
+import { type CatalogContent, contentOf } from "./content.ts";
+import type { GivenCatalog } from "./document.ts";
+import type { PreconditionFailure } from "./preconditions.ts";
+import {
+  beginWriting,
+  type Writing,
+  writeDefaultPlan,
+  writeEventKey,
+  writeFeature,
+  writePlan,
+  writePool,
+} from "./writing.ts";
+
+/** Where the wanted catalog comes from: a file, or another environment, read when it is compared. */
+export type CatalogSource = (tx: Tx, target: CatalogContent) => Promise<GivenCatalog>;
+
+type Refused = Exclude<CatalogComparison, { kind: "comparable" }>;
+
+export type DiffOutcome = { kind: "compared"; version: number; changes: readonly CatalogChange[] } | Refused;
+
+export function readContent(cell: Pool, environmentId: EnvironmentId): Promise<CatalogContent> {
+  return single(cell, async (tx) => {
+    const catalog = await loadCatalog(tx, environmentId);
+    return contentOf(catalog, await listEventKeys(tx, environmentId));
+  });
+}
+
+/** What applying would do. Writes nothing. */
+export function diffCatalog(
+  cell: Pool,
+  { environmentId }: Context,
+  source: CatalogSource,
+  options: { readonly archiveMissing: boolean },
+): Promise<DiffOutcome> {
+  return single(cell, async (tx) => {
+    const catalog = await loadCatalog(tx, environmentId);
+    const current = contentOf(catalog, await listEventKeys(tx, environmentId));
+    const compared = compareCatalogs(current, await source(tx, current), options);
+    if (compared.kind !== "comparable") return compared;
+    return { kind: "compared", version: catalog.version, changes: compared.changes };
+  });
+}
+
+export type ApplyOptions = {
+  readonly archiveMissing: boolean;
+  readonly reach: VersionReach;
+  readonly expectedVersion: number | null;
+};
+
+export type ApplyOutcome =
+  | { kind: "applied" | "unchanged"; version: number; changes: readonly CatalogChange[] }
+  | Refused
+  | PreconditionFailure;
+
+/** All of it or nothing, and nothing twice: what is as wanted already is left alone. */
+export function applyCatalog(
+  cell: Pool,
+  context: Context,
+  source: CatalogSource,
+  options: ApplyOptions,
+): Promise<ApplyOutcome> {
+  const { environmentId } = context;
+  const { expectedVersion, reach } = options;
+  return editCatalog<ApplyOutcome>(cell, context, async (tx, catalog, at) => {
+    const seen = versionBefore(catalog);
+    if (expectedVersion !== null && expectedVersion !== seen)
+      return { outcome: { kind: "changed_meanwhile" }, audits: [] };
+    const current = contentOf(catalog, await listEventKeys(tx, environmentId));
+    const compared = compareCatalogs(current, await source(tx, current), options);
+    if (compared.kind !== "comparable") return { outcome: compared, audits: [] };
+    const { changes } = compared;
+    const writing = beginWriting(tx, environmentId, catalog, at);
+    const audits: CatalogAudit[] = [];
+    for (const change of changes) audits.push(...(await writeChange(writing, change, reach)));
+    if (audits.length === 0) return { outcome: { kind: "unchanged", version: seen, changes }, audits };
+    return { outcome: { kind: "applied", version: catalog.version, changes }, audits };
+  });
+}
+
+function writeChange(writing: Writing, change: CatalogChange, reach: VersionReach): Promise<CatalogAudit[]> {
+  switch (change.noun) {
+    case "pool":
+      return writePool(writing, change.before, change.after);
+    case "feature":
+      return writeFeature(writing, change.before, change.after);
+    case "event_key":
+      return writeEventKey(writing, change.before, change.after);
+    case "plan":
+      return writePlan(writing, change.before, change.after, reach);
+    case "default_plan":
+      return writeDefaultPlan(writing, change.before?.plan ?? null, change.after.plan);
+    default:
+      return assertNever(change);
+  }
+}

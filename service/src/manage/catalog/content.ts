@@ -1,0 +1,123 @@
+import canonicalize from "canonicalize";
+import {
+  type Catalog,
+  type Cost,
+  type Feature,
+  latestVersion,
+  type Plan,
+} from "../../entitlement/catalog.ts";
+import type { EventKeyName } from "../../store/cell/event-keys.ts";
+import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
+import { assert } from "../../words/assert.ts";
+import type { PoolId } from "../../words/brand.ts";
+import { FIRST_POOL } from "../edit-catalog.ts";
+
+// A catalog as people and files speak of it: everything by its key, nothing by a number of ours, each list sorted. Two
+// environments that sell the same have the same content.
+
+export type PoolContent = { readonly key: string; readonly name: string };
+
+export type FeatureContent = {
+  readonly key: string;
+  readonly name: string;
+  readonly unit: string | null;
+  readonly pool: string;
+  readonly cost: Cost;
+  readonly archived: boolean;
+};
+
+export type AllowanceContent = PlanTerms["allowances"][number];
+
+/** With what the plan has pinned, which the feature itself may have left behind. */
+export type PlanFeatureContent = PlanTerms["features"][number] & {
+  readonly pool: string;
+  readonly cost: Cost;
+};
+
+/** As of its latest version. */
+export type PlanContent = {
+  readonly key: string;
+  readonly name: string;
+  readonly allowances: readonly AllowanceContent[];
+  readonly features: readonly PlanFeatureContent[];
+  readonly archived: boolean;
+};
+
+export type EventKeyContent = { readonly key: string; readonly name: string; readonly unit: string | null };
+
+export type CatalogContent = {
+  readonly pools: readonly PoolContent[];
+  readonly features: readonly FeatureContent[];
+  readonly plans: readonly PlanContent[];
+  readonly eventKeys: readonly EventKeyContent[];
+  readonly defaultPlan: string | null;
+};
+
+export function contentOf(catalog: Catalog, eventKeys: readonly EventKeyName[]): CatalogContent {
+  const { plan } = catalog.defaultPlan;
+  return {
+    pools: poolContents(catalog),
+    features: sortByKey([...catalog.features.values()].map((feature) => featureContent(catalog, feature))),
+    plans: sortByKey([...catalog.plans.values()].map((each) => planContent(catalog, each))),
+    eventKeys: sortByKey(eventKeys.map(({ key, name, unit }) => ({ key, name, unit }))),
+    defaultPlan: plan === null ? null : (catalog.plans.get(plan)?.key ?? null),
+  };
+}
+
+export function poolContents({ version, pools }: Catalog): PoolContent[] {
+  const isUnwritten = version === 0;
+  const known = isUnwritten ? [FIRST_POOL] : [...pools.values()];
+  return sortByKey(known.map(({ key, name }) => ({ key, name })));
+}
+
+export function featureContent(catalog: Catalog, feature: Feature): FeatureContent {
+  const { key, name, unit, pool, cost, archivedAt } = feature;
+  return { key, name, unit, pool: poolKey(catalog, pool), cost, archived: archivedAt !== null };
+}
+
+export function planContent(catalog: Catalog, plan: Plan): PlanContent {
+  const { key, name, archivedAt } = plan;
+  return { key, name, ...versionContent(catalog, latestVersion(plan)), archived: archivedAt !== null };
+}
+
+export function versionContent(
+  catalog: Catalog,
+  version: Plan["versions"][number],
+): Pick<PlanContent, "allowances" | "features"> {
+  const featureKeys = new Map([...catalog.features.values()].map(({ id, key }) => [id, key]));
+  const allowances = version.allowances.map(({ pool, credits, period, rollover }) => ({
+    pool: poolKey(catalog, pool),
+    credits,
+    period,
+    rollover,
+  }));
+  const features = [...version.features.values()].map(({ feature, limit, pool, cost }) => {
+    const key = featureKeys.get(feature);
+    assert(key !== undefined, "a feature never goes away");
+    return { feature: key, limit, pool: poolKey(catalog, pool), cost };
+  });
+  return {
+    allowances: allowances.sort((a, b) => compareKeys(a.pool, b.pool)),
+    features: features.sort((a, b) => compareKeys(a.feature, b.feature)),
+  };
+}
+
+function poolKey({ pools }: Catalog, id: PoolId): string {
+  const pool = pools.get(id);
+  assert(pool !== undefined, "a pool never goes away");
+  return pool.key;
+}
+
+/** By their canonical JSON, in which -0 is 0 and no field has a place of its own. */
+export function isSame(a: object | null, b: object | null): boolean {
+  return canonicalize(a) === canonicalize(b);
+}
+
+export function sortByKey<T extends { readonly key: string }>(values: readonly T[]): T[] {
+  return values.toSorted((a, b) => compareKeys(a.key, b.key));
+}
+
+/** The same everywhere, whatever language a machine is set to. */
+export function compareKeys(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,180 @@
+import { type Static, Type } from "typebox";
+import { keyField, nameField, nullable } from "../fields.ts";
+import { readAllowances } from "../plans/read-terms.ts";
+import {
+  type CatalogContent,
+  type EventKeyContent,
+  type FeatureContent,
+  isSame,
+  type PlanContent,
+  type PoolContent,
+} from "./content.ts";
+import { refuseRepeats } from "./refuse-repeats.ts";
+import {
+  allowanceInputs,
+  costInput,
+  eventKeyField,
+  featureInput,
+  planFeatureInput,
+  poolField,
+  STRICT,
+  unitField,
+} from "./schema.ts";
+
+/** Of each kind in one file: applying it is one transaction, and must stay short. */
+const THINGS_MAX = 2_000;
+const archived = Type.Optional(
+  Type.Boolean({ description: "No longer offered; false unless said.", examples: [true] }),
+);
+
+const pinned = Type.Object(
+  { pool: Type.Optional(poolField), cost: costInput },
+  {
+    ...STRICT,
+    description:
+      "What the plan goes on charging where the feature itself has another cost or pool by now. Without it, the plan charges " +
+      "what the feature costs.",
+  },
+);
+
+const PlanDocument = Type.Object(
+  {
+    key: keyField,
+    name: nameField,
+    allowances: allowanceInputs,
+    features: Type.Array(Type.Object({ ...planFeatureInput, pinned: Type.Optional(pinned) }, STRICT), {
+      maxItems: 1_000,
+    }),
+    archived,
+  },
+  { ...STRICT, description: "As of its latest version." },
+);
+
+/** A whole catalog as one file. What is exported can be applied as it is. */
+export const CatalogDocument = Type.Object(
+  {
+    pools: Type.Optional(
+      Type.Array(Type.Object({ key: keyField, name: nameField }, STRICT), { maxItems: THINGS_MAX }),
+    ),
+    features: Type.Optional(
+      Type.Array(Type.Object({ key: keyField, ...featureInput, archived }, STRICT), { maxItems: THINGS_MAX }),
+    ),
+    plans: Type.Optional(Type.Array(PlanDocument, { maxItems: THINGS_MAX })),
+    eventKeys: Type.Optional(
+      Type.Array(
+        Type.Object({ key: eventKeyField, name: nameField, unit: Type.Optional(unitField) }, STRICT),
+        { maxItems: THINGS_MAX },
+      ),
+    ),
+    defaultPlan: Type.Optional(
+      nullable(Type.String({ ...keyField, description: "Null: there is none.", examples: ["free"] })),
+    ),
+  },
+  {
+    ...STRICT,
+    description: "What it does not mention is left as it is.",
+    examples: [
+      {
+        pools: [{ key: "credits", name: "Credits" }],
+        features: [{ key: "image.render", name: "Image rendering", cost: { credits: 10 } }],
+        plans: [
+          {
+            key: "pro",
+            name: "Pro",
+            allowances: [{ credits: 1000, period: "month" }],
+            features: [{ feature: "image.render" }],
+          },
+        ],
+        defaultPlan: null,
+      },
+    ],
+  },
+);
+
+export type CatalogDocument = Static<typeof CatalogDocument>;
+
+/** In one order, and with nothing in it that is a matter of course: the same catalog is the same text. */
+export function toDocument(content: CatalogContent): CatalogDocument {
+  const features = new Map(content.features.map((feature) => [feature.key, feature]));
+  return {
+    pools: [...content.pools],
+    features: content.features.map(({ archived, ...feature }) => ({ ...feature, ...ifArchived(archived) })),
+    plans: content.plans.map(({ archived, allowances, features: included, ...plan }) => ({
+      ...plan,
+      allowances: [...allowances],
+      features: included.map(({ feature, limit, ...terms }) => {
+        const { pool, cost } = features.get(feature) ?? terms;
+        const isOwn = isSame({ pool, cost }, terms);
+        return { feature, limit, ...(isOwn ? {} : { pinned: terms }) };
+      }),
+      ...ifArchived(archived),
+    })),
+    eventKeys: [...content.eventKeys],
+    defaultPlan: content.defaultPlan,
+  };
+}
+
+function ifArchived(archived: boolean): { archived?: boolean } {
+  return archived ? { archived } : {};
+}
+
+/** A plan of a file: what its features cost is known only together with the catalog that it is applied to. */
+export type GivenPlan = Omit<PlanContent, "features"> & {
+  readonly features: readonly {
+    readonly feature: string;
+    readonly limit: PlanContent["features"][number]["limit"];
+    readonly pinned: Pick<PlanContent["features"][number], "pool" | "cost"> | null;
+  }[];
+};
+
+/** A document with all that is a matter of course filled in. Null: it does not speak of such things at all. */
+export type GivenCatalog = {
+  readonly pools: readonly PoolContent[] | null;
+  readonly features: readonly FeatureContent[] | null;
+  readonly plans: readonly GivenPlan[] | null;
+  readonly eventKeys: readonly EventKeyContent[] | null;
+  /** Undefined: not said. */
+  readonly defaultPlan: string | null | undefined;
+};
+
+export function readDocument(document: CatalogDocument): GivenCatalog {
+  for (const list of ["pools", "features", "plans", "eventKeys"] as const) {
+    refuseRepeats(`catalog.${list}`, "key", document[list] ?? []);
+  }
+  return {
+    pools: document.pools ?? null,
+    features:
+      document.features?.map(({ key, name, unit = null, pool = "credits", cost, archived = false }) => ({
+        key,
+        name,
+        unit,
+        pool,
+        cost: readCost(cost),
+        archived,
+      })) ?? null,
+    plans: document.plans?.map(readPlan) ?? null,
+    eventKeys: document.eventKeys?.map(({ key, name, unit = null }) => ({ key, name, unit })) ?? null,
+    defaultPlan: document.defaultPlan,
+  };
+}
+
+function readPlan(plan: Static<typeof PlanDocument>, index: number): GivenPlan {
+  const { key, name, allowances, features, archived = false } = plan;
+  const path = `catalog.plans.${index}`;
+  refuseRepeats(`${path}.features`, "feature", features);
+  return {
+    key,
+    name,
+    allowances: readAllowances(`${path}.allowances`, allowances),
+    features: features.map(({ feature, limit = null, pinned }) => ({
+      feature,
+      limit,
+      pinned: pinned === undefined ? null : { pool: pinned.pool ?? "credits", cost: readCost(pinned.cost) },
+    })),
+    archived,
+  };
+}
+
+function readCost({ credits, per = 1 }: Static<typeof costInput>): FeatureContent["cost"] {
+  return { credits, per };
+}

@@ -1,0 +1,204 @@
+import { type Static, Type } from "typebox";
+import { single } from "../../postgres/transaction.ts";
+import { findPlace, type Place } from "../../store/control/places.ts";
+import { assert, assertNever } from "../../words/assert.ts";
+import type { Context } from "../context.ts";
+import { nullable } from "../fields.ts";
+import {
+  actorOf,
+  type Call,
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  PROJECT_PATH,
+  placeOf,
+  principalOf,
+  projectParams,
+} from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import {
+  type ApplyOutcome,
+  applyCatalog,
+  type CatalogSource,
+  type DiffOutcome,
+  diffCatalog,
+  readContent,
+} from "./apply-catalog.ts";
+import { applyOptions, CatalogApplied, CatalogDiff, diffOptions } from "./change-schema.ts";
+import { CatalogDocument, readDocument, toDocument } from "./document.ts";
+import { etagOf, preconditionProblem } from "./preconditions.ts";
+import { stillDefault, unknownKey } from "./problems.ts";
+import { catalogOf } from "./promote.ts";
+import { STRICT } from "./schema.ts";
+
+const NOUN = "Catalog";
+/** Of a file with everything an environment sells. */
+const DOCUMENT_BYTES_MAX = 1024 * 1024;
+const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
+const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile"] as const;
+
+/** The whole of what an environment sells, as one file; and the way from test to live. */
+export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {
+  /** Of the environment that a promotion goes to: the path names only the project. */
+  const findLive = async (call: Call): Promise<Place> => {
+    const { projectId } = placeOf(call);
+    const { workspaceId } = principalOf(call);
+    const sought = { workspaceId, projectId, environment: "live" } as const;
+    const live = await single(control, (tx) => findPlace(tx, sought));
+    assert(live !== null, "a project has both its environments");
+    return live;
+  };
+  const contextOfLive = async (call: Call): Promise<{ cell: string; context: Context }> => {
+    const { projectId, environmentId, cell } = await findLive(call);
+    return { cell, context: { projectId, environmentId, actor: actorOf(call) } };
+  };
+  return [
+    operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/catalog`,
+      access: { role: "viewer", in: "environment" },
+      id: "exportCatalog",
+      noun: NOUN,
+      summary: "Export the catalog as one document",
+      description:
+        "Everything by its key, in one order, plans as of their latest version: two environments that sell the same have the " +
+        "same document. It can be kept in a repository, and applied here or elsewhere. Drafts are no part of it.",
+      params: Type.Object(environmentParams),
+      answer: CatalogDocument,
+      codes: [],
+      handle: async (call) => {
+        const { cell, environmentId } = placeOf(call);
+        const document = toDocument(await readContent(cellOf(cell), environmentId));
+        call.reply.header("etag", etagOf(document));
+        return document;
+      },
+    }),
+    operation({
+      method: "POST",
+      path: `${ENVIRONMENT_PATH}/catalog/diff`,
+      access: { role: "viewer", in: "environment" },
+      id: "diffCatalog",
+      noun: NOUN,
+      summary: "See what applying a document would do",
+      description: "Changes nothing. Takes what `apply` takes, so that one body serves both.",
+      params: Type.Object(environmentParams),
+      body: Type.Object({ catalog: CatalogDocument, ...diffOptions }, STRICT),
+      bodyBytesMax: DOCUMENT_BYTES_MAX,
+      answer: CatalogDiff,
+      codes: CODES_OF_DIFF,
+      handle: async (call) => {
+        const { catalog, archiveMissing = false } = call.body;
+        const cell = cellOf(placeOf(call).cell);
+        return answerDiff(await diffCatalog(cell, contextOf(call), fileOf(catalog), { archiveMissing }));
+      },
+    }),
+    operation({
+      method: "POST",
+      path: `${ENVIRONMENT_PATH}/catalog/apply`,
+      access: { role: "admin", in: "environment" },
+      id: "applyCatalog",
+      noun: NOUN,
+      summary: "Apply a document",
+      description:
+        "In one transaction, all or nothing, and safe to repeat: what is as the document says already is left alone. Nothing is " +
+        "deleted. What the document lacks stays as it is, unless `archiveMissing` is true: then plans and features that it " +
+        "lacks are archived, provided it lists any. A plan whose terms differ gets a new version, and `reach` says who gets it.",
+      params: Type.Object(environmentParams),
+      body: Type.Object({ catalog: CatalogDocument, ...applyOptions }, STRICT),
+      bodyBytesMax: DOCUMENT_BYTES_MAX,
+      answer: CatalogApplied,
+      codes: CODES_OF_APPLY,
+      handle: async (call) => {
+        const { catalog, ...options } = call.body;
+        const cell = cellOf(placeOf(call).cell);
+        return answerApply(await applyCatalog(cell, contextOf(call), fileOf(catalog), readOptions(options)));
+      },
+    }),
+    operation({
+      method: "POST",
+      path: `${PROJECT_PATH}/promote/diff`,
+      access: { role: "viewer", in: "project" },
+      id: "diffPromotion",
+      noun: NOUN,
+      summary: "See what promoting test to live would do",
+      description: "Changes nothing. Takes what `promote` takes, so that one body serves both.",
+      params: Type.Object(projectParams),
+      body: nullable(Type.Object(diffOptions, STRICT)),
+      answer: CatalogDiff,
+      codes: CODES_OF_DIFF,
+      handle: async (call) => {
+        const archiveMissing = call.body?.archiveMissing ?? false;
+        const { cell, context } = await contextOfLive(call);
+        const source = catalogOf(placeOf(call).environmentId);
+        return answerDiff(await diffCatalog(cellOf(cell), context, source, { archiveMissing }));
+      },
+    }),
+    operation({
+      method: "POST",
+      path: `${PROJECT_PATH}/promote`,
+      access: { role: "admin", in: "project" },
+      id: "promoteCatalog",
+      noun: NOUN,
+      summary: "Promote the catalog of test to live",
+      description:
+        "Applies the document that test would export to live, by the same rules. What was archived in test and live never had " +
+        "is left out. Customers, balances and drafts never cross.",
+      params: Type.Object(projectParams),
+      body: Type.Object(applyOptions, STRICT),
+      answer: CatalogApplied,
+      codes: CODES_OF_APPLY,
+      handle: async (call) => {
+        const { cell, context } = await contextOfLive(call);
+        const source = catalogOf(placeOf(call).environmentId);
+        return answerApply(await applyCatalog(cellOf(cell), context, source, readOptions(call.body)));
+      },
+    }),
+  ];
+}
+
+function fileOf(catalog: CatalogDocument): CatalogSource {
+  const given = readDocument(catalog);
+  return async () => given;
+}
+
+type Options = {
+  readonly reach: Parameters<typeof applyCatalog>[3]["reach"];
+  readonly archiveMissing?: boolean;
+  readonly expectedVersion?: number;
+};
+
+function readOptions({ reach, archiveMissing = false, expectedVersion }: Options) {
+  return { reach, archiveMissing, expectedVersion: expectedVersion ?? null };
+}
+
+function answerDiff(outcome: DiffOutcome): Static<typeof CatalogDiff> {
+  switch (outcome.kind) {
+    case "compared":
+      return { version: outcome.version, changes: [...outcome.changes] };
+    case "unknown_key":
+      throw unknownKey(outcome);
+    case "still_default":
+      throw stillDefault(outcome.key);
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function answerApply(outcome: ApplyOutcome): Static<typeof CatalogApplied> {
+  switch (outcome.kind) {
+    case "applied":
+    case "unchanged":
+      return { outcome: outcome.kind, version: outcome.version, changes: [...outcome.changes] };
+    case "unknown_key":
+      throw unknownKey(outcome);
+    case "still_default":
+      throw stillDefault(outcome.key);
+    case "changed_meanwhile":
+    case "precondition_required":
+      throw preconditionProblem(outcome);
+    default:
+      return assertNever(outcome);
+  }
+}

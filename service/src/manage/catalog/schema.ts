@@ -1,0 +1,135 @@
+import { Type } from "typebox";
+import { keyField, nameField, nullable } from "../fields.ts";
+
+// The fields of a catalog: each is the validator and the OpenAPI in one, and holds to what the database's own checks say.
+
+export const STRICT = { additionalProperties: false };
+
+const credits = Type.Integer({
+  minimum: 0,
+  maximum: 1_000_000_000,
+  description: "How many credits. 0: it costs nothing.",
+  examples: [3],
+});
+const per = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description: "For how many of its units; 1 unless said. The charge is rounded up to whole credits.",
+  examples: [1000],
+});
+
+export const Cost = Type.Object({ credits, per }, { description: "What a quantity costs." });
+
+export const costInput = Type.Object({ credits, per: Type.Optional(per) }, STRICT);
+
+/** As the runtime takes them: any text. */
+export const eventKeyField = Type.String({ minLength: 1, maxLength: 120, examples: ["tokens.used"] });
+
+export const unitField = nullable(
+  Type.String({ minLength: 1, maxLength: 60, description: "What is counted.", examples: ["image"] }),
+);
+
+export const poolField = Type.String({
+  ...keyField,
+  description: "The key of the pool that it draws from. Default: `credits`.",
+  examples: ["credits"],
+});
+
+export const Period = Type.Enum(["day", "week", "month", "year", "once"], {
+  description: "Counted from the customer's own anchor, in UTC. `once`: it never begins anew.",
+});
+
+export const Reach = Type.Enum(["new_assignments", "next_period", "now"], {
+  description:
+    "Who gets the new version: only who is assigned the plan from now on; everyone who has it, when their next period " +
+    "begins; or everyone who has it, at once.",
+});
+
+const rollover = Type.Integer({
+  minimum: 0,
+  maximum: 12,
+  description: "For how many further periods the rest of an allowance stays usable; 0 unless said.",
+  examples: [0],
+});
+const allowanceCredits = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, examples: [1000] });
+
+export const Allowance = Type.Object({
+  pool: Type.String({ examples: ["credits"] }),
+  credits: allowanceCredits,
+  period: Period,
+  rollover,
+});
+
+export const Limit = nullable(
+  Type.Object(
+    {
+      quantity: Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "How many of the feature's units in one period, whatever is left of the credits.",
+        examples: [500],
+      }),
+      period: Period,
+    },
+    { ...STRICT, description: "Null: no limit but the credits." },
+  ),
+);
+
+const ALLOWANCES_MAX = 50;
+const FEATURES_MAX = 1_000;
+
+export const allowanceInputs = Type.Array(
+  Type.Object(
+    {
+      pool: Type.Optional(poolField),
+      credits: allowanceCredits,
+      period: Period,
+      rollover: Type.Optional(rollover),
+    },
+    STRICT,
+  ),
+  { maxItems: ALLOWANCES_MAX, description: "What is granted anew in each period; at most one for a pool." },
+);
+
+export const planFeatureInput = {
+  feature: Type.String({ ...keyField, description: "A feature's key.", examples: ["image.render"] }),
+  limit: Type.Optional(Limit),
+};
+
+export const planTermsInput = Type.Object(
+  {
+    name: nameField,
+    allowances: allowanceInputs,
+    features: Type.Array(Type.Object(planFeatureInput, STRICT), {
+      maxItems: FEATURES_MAX,
+      description: "What customers on the plan may use; each feature at most once.",
+    }),
+  },
+  STRICT,
+);
+
+export const featureInput = {
+  name: nameField,
+  unit: Type.Optional(unitField),
+  pool: Type.Optional(poolField),
+  cost: costInput,
+};
+
+/** Nothing at all means yes. */
+export const archiveInput = nullable(
+  Type.Object(
+    {
+      archived: Type.Optional(
+        Type.Boolean({ description: "False: it is offered again. Default: true.", examples: [true] }),
+      ),
+    },
+    STRICT,
+  ),
+);
+
+export const expectedVersionField = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "The catalog's `version` that you looked at: an edit in between makes this a 412.",
+  examples: [17],
+});

@@ -1,0 +1,188 @@
+import type { Catalog, VersionReach } from "../../entitlement/catalog.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { setDefaultPlan } from "../../store/cell/catalogs.ts";
+import { upsertEventKey } from "../../store/cell/event-keys.ts";
+import { archiveFeature, upsertFeature } from "../../store/cell/features.ts";
+import {
+  archivePlan,
+  insertAllowances,
+  insertPlanFeatures,
+  insertPlanVersion,
+  upsertPlan,
+} from "../../store/cell/plans.ts";
+import { upsertPool } from "../../store/cell/pools.ts";
+import { assert } from "../../words/assert.ts";
+import {
+  brandAs,
+  type EnvironmentId,
+  type EventKey,
+  type FeatureId,
+  type FeatureKey,
+  type Instant,
+  type PlanId,
+  type PoolId,
+} from "../../words/brand.ts";
+import type { CatalogAudit } from "../edit-catalog.ts";
+import {
+  type EventKeyContent,
+  type FeatureContent,
+  isSame,
+  type PlanContent,
+  type PoolContent,
+} from "./content.ts";
+
+/** An edit of a catalog under way. What it makes is known by its key at once, so that what comes next can name it. */
+export type Writing = {
+  readonly tx: Tx;
+  readonly environmentId: EnvironmentId;
+  readonly at: Instant;
+  readonly pools: Map<string, PoolId>;
+  readonly features: Map<string, FeatureId>;
+  readonly plans: Map<string, { readonly id: PlanId; readonly lastNumber: number }>;
+};
+
+export function beginWriting(tx: Tx, environmentId: EnvironmentId, catalog: Catalog, at: Instant): Writing {
+  return {
+    tx,
+    environmentId,
+    at,
+    pools: new Map([...catalog.pools.values()].map(({ key, id }) => [key, id])),
+    features: new Map([...catalog.features.values()].map(({ key, id }) => [key, id])),
+    plans: new Map(
+      [...catalog.plans.values()].map(({ key, id, versions }) => [
+        key,
+        { id, lastNumber: versions.at(-1)?.number ?? 0 },
+      ]),
+    ),
+  };
+}
+
+/** Each writes the difference between before and after, and says what people will read about it: nothing where there is none. */
+type Write<T> = (writing: Writing, before: T | null, after: T) => Promise<CatalogAudit[]>;
+
+export const writePool: Write<PoolContent> = async (writing, before, after) => {
+  if (isSame(before, after)) return [];
+  writing.pools.set(after.key, await upsertPool(writing.tx, writing.environmentId, after));
+  return [{ action: "pool.defined", subject: after.key, before, after }];
+};
+
+export const writeFeature: Write<FeatureContent> = async (writing, before, after) => {
+  const { tx, environmentId, at } = writing;
+  const audits: CatalogAudit[] = [];
+  const wasArchived = before?.archived ?? false;
+  if (before === null || !isSame(before, { ...after, archived: wasArchived })) {
+    const { name, unit, cost } = after;
+    const key = brandAs<FeatureKey>(after.key);
+    const id = await upsertFeature(tx, environmentId, {
+      key,
+      name,
+      unit,
+      cost,
+      pool: poolId(writing, after.pool),
+    });
+    writing.features.set(key, id);
+    audits.push({ action: "feature.defined", subject: key, before, after });
+  }
+  if (wasArchived === after.archived) return audits;
+  const id = featureId(writing, after.key);
+  await archiveFeature(tx, { environmentId, id }, after.archived ? at : null);
+  return [...audits, auditArchiving("feature", after)];
+};
+
+export const writeEventKey: Write<EventKeyContent> = async ({ tx, environmentId }, before, after) => {
+  if (isSame(before, after)) return [];
+  await upsertEventKey(tx, environmentId, { ...after, key: brandAs<EventKey>(after.key) });
+  return [{ action: "event_key.named", subject: after.key, before, after }];
+};
+
+/** Other terms are another version; another name, or an end to its being offered, is none. */
+export async function writePlan(
+  writing: Writing,
+  before: PlanContent | null,
+  after: PlanContent,
+  reach: VersionReach,
+): Promise<CatalogAudit[]> {
+  const { tx, environmentId, at } = writing;
+  const audits: CatalogAudit[] = [];
+  const wasArchived = before?.archived ?? false;
+  if (before === null || !isSame(termsOf(before), termsOf(after))) {
+    audits.push(await publishVersion(writing, before, after, reach));
+  } else if (before.name !== after.name) {
+    await upsertPlan(tx, environmentId, after);
+    const [was, is] = [{ name: before.name }, { name: after.name }];
+    audits.push({ action: "plan.renamed", subject: after.key, before: was, after: is });
+  }
+  if (wasArchived === after.archived) return audits;
+  const plan = writing.plans.get(after.key);
+  assert(plan !== undefined, "a plan that is archived is there");
+  await archivePlan(tx, { environmentId, id: plan.id }, after.archived ? at : null);
+  return [...audits, auditArchiving("plan", after)];
+}
+
+/** Whether or not it says anything new: to publish is to choose whom it reaches, too. */
+export async function publishVersion(
+  writing: Writing,
+  before: PlanContent | null,
+  after: PlanContent,
+  reach: VersionReach,
+): Promise<CatalogAudit> {
+  const { tx, environmentId, at: publishedAt } = writing;
+  const plan = await upsertPlan(tx, environmentId, after);
+  const number = (writing.plans.get(after.key)?.lastNumber ?? 0) + 1;
+  writing.plans.set(after.key, { id: plan, lastNumber: number });
+  const version = await insertPlanVersion(tx, environmentId, { plan, number, publishedAt, reach });
+  const allowances = after.allowances.map((allowance) => ({
+    ...allowance,
+    pool: poolId(writing, allowance.pool),
+  }));
+  await insertAllowances(tx, environmentId, version, allowances);
+  const features = after.features.map((feature) => ({
+    ...feature,
+    feature: featureId(writing, feature.feature),
+    pool: poolId(writing, feature.pool),
+  }));
+  await insertPlanFeatures(tx, environmentId, version, features);
+  return { action: "plan.published", subject: after.key, before, after: { ...after, number, reach } };
+}
+
+/** By keys; null: none. */
+export async function writeDefaultPlan(
+  writing: Writing,
+  before: string | null,
+  after: string | null,
+): Promise<CatalogAudit[]> {
+  if (before === after) return [];
+  const plan = after === null ? null : writing.plans.get(after);
+  assert(plan !== undefined, "a default plan is there");
+  await setDefaultPlan(writing.tx, writing.environmentId, plan?.id ?? null);
+  const [was, is] = [{ plan: before }, { plan: after }];
+  return [{ action: "default_plan.set", subject: after ?? "none", before: was, after: is }];
+}
+
+function auditArchiving(
+  noun: "feature" | "plan",
+  { key, archived }: { key: string; archived: boolean },
+): CatalogAudit {
+  return {
+    action: `${noun}.${archived ? "archived" : "unarchived"}`,
+    subject: key,
+    before: { archived: !archived },
+    after: { archived },
+  };
+}
+
+function termsOf({ allowances, features }: PlanContent): Pick<PlanContent, "allowances" | "features"> {
+  return { allowances, features };
+}
+
+function poolId({ pools }: Writing, key: string): PoolId {
+  const id = pools.get(key);
+  assert(id !== undefined, "a pool that is drawn from is there");
+  return id;
+}
+
+export function featureId({ features }: Writing, key: string): FeatureId {
+  const id = features.get(key);
+  assert(id !== undefined, "a feature of a plan is there");
+  return id;
+}

@@ -1,0 +1,41 @@
+import { type Static, Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import type { GrantActor } from "../../store/cell/grant-actors.ts";
+import { listTokenNames } from "../../store/control/management-tokens.ts";
+import { listMemberNames } from "../../store/control/members.ts";
+import { nullable } from "../fields.ts";
+
+export const ActorName = Type.Object({
+  kind: Type.String({ description: "`member`, `token`, `command` or `system`.", examples: ["member"] }),
+  id: nullable(Type.String({ examples: ["3"] })),
+  name: nullable(Type.String({ description: "Of a member or a token.", examples: ["Olga Owner"] })),
+});
+
+export type ActorName = Static<typeof ActorName>;
+
+/** What people call those who did something, as far as they are of this workspace. */
+export async function nameActors(
+  control: Pool,
+  workspaceId: number,
+  actors: readonly (GrantActor | null)[],
+): Promise<(ActorName | null)[]> {
+  if (actors.length === 0) return [];
+  const idsOf = (kind: string): number[] =>
+    actors.flatMap((actor) => (actor?.kind === kind && isRowId(actor.id) ? [Number(actor.id)] : []));
+  const names = await single(control, async (tx) => ({
+    member: await listMemberNames(tx, { workspaceId, ids: idsOf("member") }),
+    token: await listTokenNames(tx, { workspaceId, ids: idsOf("token") }),
+  }));
+  return actors.map((actor) => {
+    if (actor === null) return null;
+    const { kind, id } = actor;
+    const known = kind === "member" || kind === "token" ? names[kind] : null;
+    return { kind, id, name: known?.get(Number(id)) ?? null };
+  });
+}
+
+/** A command names itself as it likes. */
+function isRowId(id: string | null): boolean {
+  return id !== null && /^[1-9]\d{0,8}$/.test(id);
+}

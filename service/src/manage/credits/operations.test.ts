@@ -1,0 +1,207 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import type { Reply } from "../../../test/harness.ts";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+import { times } from "../../../test/two-services.ts";
+import { DAY_MS, windBack } from "../../../test/wind-back.ts";
+
+const TOP_UP = { credits: 50, kind: "purchase" };
+
+function add({ manage }: Managed, body: object, customer = "ada"): Promise<Reply> {
+  return manage("POST", `customers/${customer}/credits`, { body: { ...TOP_UP, ...body } });
+}
+
+async function render({ consume }: Managed, quantity: number, idempotencyKey = "key"): Promise<string> {
+  const { body } = await consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
+  return String(body["consumeId"]);
+}
+
+test("a top-up twice adds twice, and answers with before and after", async () => {
+  const managed = await setupManage();
+  expect((await add(managed, {})).body).toEqual({
+    outcome: "added",
+    grant: 2,
+    balanceBefore: 100,
+    balanceAfter: 150,
+  });
+  expect((await add(managed, {})).body).toEqual({
+    outcome: "added",
+    grant: 3,
+    balanceBefore: 150,
+    balanceAfter: 200,
+  });
+  await expectSoundBooks(managed.database);
+});
+
+test("a top-up with a reference adds once, also twenty times at once", async () => {
+  const managed = await setupManage();
+  const replies = await Promise.all(times(20, () => add(managed, { reference: "pay_1" })));
+  const outcomes = replies.map(({ body }) => body["outcome"]);
+  expect(outcomes.filter((outcome) => outcome === "added")).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === "already_added")).toHaveLength(19);
+  for (const { body } of replies) expect(body).toMatchObject({ grant: 2, balanceAfter: 150 });
+  await expectSoundBooks(managed.database);
+});
+
+test("a repeated top-up answers with the balance of now, not with the one that was stored", async () => {
+  const managed = await setupManage();
+  await add(managed, { reference: "pay_1" });
+  await render(managed, 5);
+  await windBack(managed.database, 40 * DAY_MS);
+  expect((await add(managed, { reference: "pay_1" })).body).toEqual({
+    outcome: "already_added",
+    grant: 2,
+    balanceBefore: 150,
+    balanceAfter: 150,
+  });
+});
+
+test("a reference that names other credits is refused", async () => {
+  const managed = await setupManage();
+  await add(managed, { reference: "pay_1" });
+  for (const [body, customer] of [
+    [{ credits: 51 }, "ada"],
+    [{ kind: "manual" }, "ada"],
+    [{}, "bob"],
+  ] as const) {
+    expect(await add(managed, { ...body, reference: "pay_1" }, customer)).toMatchObject({
+      status: 409,
+      body: { code: "reference_reused" },
+    });
+  }
+  expect(await managed.database.count("cell.customers")).toBe(1);
+});
+
+test.each([
+  [{ pool: "gold" }, "unknown_key", "`gold`"],
+  [{ expiresAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", "`expiresAt`"],
+  [{ credits: Number.MAX_SAFE_INTEGER }, "balance_too_large", ""],
+])("%j is refused, and nobody is made", async (body, code, detail) => {
+  const managed = await setupManage();
+  expect(await add(managed, body, "bob")).toMatchObject({
+    status: 422,
+    body: { code, detail: expect.stringContaining(detail) },
+  });
+  expect(await managed.database.count("cell.customers")).toBe(1);
+});
+
+test("the 51st open grant is refused", async () => {
+  const managed = await setupManage();
+  const expiresAt = (day: number) => new Date(Date.now() + day * DAY_MS).toISOString();
+  for (let day = 1; day <= 49; day++) {
+    expect((await add(managed, { credits: 1, expiresAt: expiresAt(day) })).status).toBe(200);
+  }
+  expect(await add(managed, { expiresAt: expiresAt(50) })).toMatchObject({
+    status: 422,
+    body: { code: "too_many_grants" },
+  });
+});
+
+test.each([
+  { credits: 0 },
+  { credits: 1.5 },
+  { credits: "50" },
+  { kind: "allowance" },
+  { reference: "" },
+  { reference: "erased:1" },
+  { price: { amount: 1 } },
+  { price: { amount: 1, currency: "eur" } },
+  { expiresAt: "2999-01-01" },
+  { nonce: "1" },
+])("%j is no top-up", async (body) => {
+  const managed = await setupManage();
+  expect(await add(managed, body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+});
+
+test("a grant is revoked once, by its number, and only of its own customer", async () => {
+  const managed = await setupManage();
+  const { manage } = managed;
+  await add(managed, {});
+  await render(managed, 12);
+  await managed.assign("bob");
+  const revoke = (customer: string, grant: string) =>
+    manage("POST", `customers/${customer}/grants/${grant}/revoke`);
+  expect((await revoke("ada", "2")).body).toMatchObject({
+    outcome: "revoked",
+    credits: 30,
+    customer: { balances: [{ balance: 0 }] },
+  });
+  expect((await revoke("ada", "2")).body).toMatchObject({ outcome: "already_revoked", credits: 0 });
+  for (const [customer, grant] of [
+    ["ada", "3"],
+    ["bob", "2"],
+    ["nobody", "1"],
+  ] as const) {
+    expect(await revoke(customer, grant)).toMatchObject({ status: 404, body: { code: "not_found" } });
+  }
+  expect((await revoke("ada", "x")).status).toBe(400);
+  await expectSoundBooks(managed.database);
+});
+
+test("a charge is reversed in parts, and never by more than is left of it", async () => {
+  const managed = await setupManage();
+  const consumeId = await render(managed, 5);
+  const reverse = (body: object) =>
+    managed.manage("POST", `customers/ada/consumes/${consumeId}/reverse`, { body });
+  expect((await reverse({ quantity: 2 })).body).toMatchObject({
+    outcome: "reversed",
+    quantity: 2,
+    credits: 20,
+    customer: { balances: [{ balance: 70 }] },
+  });
+  expect(await reverse({ quantity: 4 })).toMatchObject({
+    status: 409,
+    body: { code: "nothing_to_reverse", reversible: 3, detail: expect.stringContaining("3") },
+  });
+  expect((await reverse({})).body).toMatchObject({ quantity: 3, customer: { balances: [{ balance: 100 }] } });
+  expect(await reverse({})).toMatchObject({
+    status: 409,
+    body: { code: "nothing_to_reverse", reversible: 0 },
+  });
+  expect((await reverse({ quantity: 0 })).status).toBe(400);
+  await expectSoundBooks(managed.database);
+});
+
+test("a part that is reversed under a reference is reversed once, also eight times at once", async () => {
+  const managed = await setupManage();
+  const consumeId = await render(managed, 5);
+  const reverse = (body: object) =>
+    managed.manage("POST", `customers/ada/consumes/${consumeId}/reverse`, { body });
+  const replies = await Promise.all(times(8, () => reverse({ quantity: 2, reference: "ticket-1" })));
+  const outcomes = replies.map(({ body }) => body["outcome"]);
+  expect(outcomes.filter((outcome) => outcome === "reversed")).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === "already_reversed")).toHaveLength(7);
+  expect(await reverse({ quantity: 1, reference: "ticket-1" })).toMatchObject({
+    status: 409,
+    body: { code: "reference_reused" },
+  });
+  expect((await reverse({ reference: "ticket-2" })).body).toMatchObject({ quantity: 3, credits: 30 });
+  expect((await reverse({ reference: "ticket-2" })).body).toMatchObject({
+    outcome: "already_reversed",
+    quantity: 3,
+    credits: 30,
+  });
+  await expectSoundBooks(managed.database);
+});
+
+test("a charge is not another customer's to reverse, nor another environment's", async () => {
+  const managed = await setupManage();
+  const { manage, project } = managed;
+  const consumeId = await render(managed, 5);
+  await managed.assign("bob");
+  const live = `/manage/v1/projects/${project.projectId}/live`;
+  await manage("PUT", `${live}/customers/ada`, { body: {} });
+  for (const path of [
+    `customers/bob/consumes/${consumeId}/reverse`,
+    `customers/nobody/consumes/${consumeId}/reverse`,
+    `customers/ada/consumes/con_00000000000000000000000000/reverse`,
+    `customers/ada/consumes/what/reverse`,
+    `${live}/customers/ada/consumes/${consumeId}/reverse`,
+  ]) {
+    expect(await manage("POST", path, { body: {} })).toMatchObject({
+      status: 404,
+      body: { code: "not_found" },
+    });
+  }
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 50 }] });
+});

@@ -1,0 +1,224 @@
+import { Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { assertNever } from "../../words/assert.ts";
+import { Customer } from "../customers/describe-customer.ts";
+import {
+  CUSTOMER_PATH,
+  customerIdOf,
+  customerNotFound,
+  customerParams,
+  readOrNotFound,
+} from "../customers/operations.ts";
+import { nullable } from "../fields.ts";
+import { contextOf, type Operation, operation, placeOf, principalOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { addCredits } from "./add-credits.ts";
+import { CreditsBody, explainRefusal, noteField, readCredits } from "./credits-body.ts";
+import { CreditsPreview, previewCredits } from "./preview-credits.ts";
+import { type ReverseOutcome, reverseConsume } from "./reverse-consume.ts";
+import { revokeGrant } from "./revoke-grant.ts";
+
+const NOUN = "Credits";
+const access = { role: "operator", in: "environment" } as const;
+const QUANTITY_MAX = 1_000_000;
+
+const ReversalBody = Type.Object(
+  {
+    quantity: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: QUANTITY_MAX,
+          description: "Left out or null: all that is left of it.",
+          examples: [1],
+        }),
+      ),
+    ),
+    reference: Type.Optional(
+      nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description: "Makes it safe to repeat: the same one again reverses nothing more of this charge.",
+          examples: ["ticket-1234"],
+        }),
+      ),
+    ),
+    note: Type.Optional(nullable(noteField)),
+  },
+  { additionalProperties: false },
+);
+
+/** Credits that people and automation give, take back, and undo the use of. */
+export function creditsOperations(parts: ManageParts): Operation[] {
+  return [adding(parts), previewing(parts), revoking(parts), reversing(parts)];
+}
+
+function adding({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "POST",
+    path: `${CUSTOMER_PATH}/credits`,
+    access,
+    id: "addCredits",
+    noun: NOUN,
+    summary: "Add credits",
+    description:
+      "Additive: who repeats this adds again. With a `reference` it is safe to repeat, and adds once. A customer nobody knows yet is " +
+      "made. `pool` is `credits` unless something else is said.",
+    params: customerParams,
+    body: CreditsBody,
+    answer: Type.Object({
+      outcome: Type.Enum(["added", "already_added"]),
+      grant: Type.Integer({ description: "Counted within the customer's grants.", examples: [7] }),
+      balanceBefore: Type.Integer({ examples: [1250] }),
+      balanceAfter: Type.Integer({ examples: [1750] }),
+    }),
+    codes: ["unknown_key", "ends_in_the_past", "reference_reused", "too_many_grants", "balance_too_large"],
+    handle: async (call) => {
+      const input = readCredits(customerIdOf(call), call.body);
+      const outcome = await addCredits(cellOf(placeOf(call).cell), contextOf(call), input);
+      if (outcome.kind === "added") {
+        const { grant, balanceBefore, balanceAfter } = outcome;
+        return { outcome: outcome.kind, grant, balanceBefore, balanceAfter };
+      }
+      if (outcome.kind === "already_added") {
+        const { kind, grant, balance } = outcome;
+        return { outcome: kind, grant, balanceBefore: balance, balanceAfter: balance };
+      }
+      const { code, detail } = explainRefusal(outcome.kind, input);
+      throw new Problem(code, { detail });
+    },
+  });
+}
+
+function previewing({ control, cellOf }: ManageParts): Operation {
+  return operation({
+    method: "POST",
+    path: `${CUSTOMER_PATH}/credits/preview`,
+    access,
+    id: "previewCredits",
+    noun: NOUN,
+    summary: "Preview adding credits",
+    description:
+      "Says what the same body would do to `credits`, and writes nothing: the balance before and after, what the credits pay for, " +
+      "whether the same ones were given minutes ago and by whom, and what the reference names already.",
+    params: customerParams,
+    body: CreditsBody,
+    answer: CreditsPreview,
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const { workspaceId } = principalOf(call);
+      const input = readCredits(customerIdOf(call), call.body);
+      return previewCredits({ cell: cellOf(cell), control }, { environmentId, workspaceId }, input);
+    },
+  });
+}
+
+function revoking({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "POST",
+    path: `${CUSTOMER_PATH}/grants/:grant/revoke`,
+    access,
+    id: "revokeGrant",
+    noun: NOUN,
+    summary: "Revoke a grant",
+    description:
+      "Takes back what is left of it; what was spent of it stays spent. Safe to repeat. Where several grants of one kind and expiry " +
+      "are open, the oldest is spent first.",
+    params: Type.Object({
+      ...customerParams.properties,
+      grant: Type.String({ pattern: "^\\d{1,9}$", description: "Its number.", examples: ["7"] }),
+    }),
+    answer: Type.Object({
+      outcome: Type.Enum(["revoked", "already_revoked"]),
+      credits: Type.Integer({ description: "What was taken back now.", examples: [120] }),
+      customer: Customer,
+    }),
+    codes: [],
+    handle: async (call) => {
+      const outcome = await revokeGrant(cellOf(placeOf(call).cell), contextOf(call), {
+        customerId: customerIdOf(call),
+        grant: Number(call.params.grant),
+      });
+      if (outcome.kind === "customer_not_found") throw customerNotFound();
+      if (outcome.kind === "grant_not_found") {
+        throw new Problem("not_found", { detail: "The customer has no such grant." });
+      }
+      const credits = outcome.kind === "revoked" ? outcome.credits : 0;
+      return { outcome: outcome.kind, credits, customer: await readOrNotFound(cellOf, call) };
+    },
+  });
+}
+
+function reversing({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "POST",
+    path: `${CUSTOMER_PATH}/consumes/:consumeId/reverse`,
+    access,
+    id: "reverseConsume",
+    noun: NOUN,
+    summary: "Reverse a charge",
+    description:
+      "Whole, or by some of its quantity. Credits go back to the grants they came from, with their expiry, and the limit's counter " +
+      "goes down; never more than was charged. Without a `reference`, who repeats a part reverses another part.",
+    params: Type.Object({
+      ...customerParams.properties,
+      consumeId: Type.String({ maxLength: 60, examples: ["con_01m7e9sv4w0000000000a00002"] }),
+    }),
+    body: ReversalBody,
+    answer: Type.Object({
+      outcome: Type.Enum(["reversed", "already_reversed"]),
+      quantity: Type.Integer({ examples: [1] }),
+      credits: Type.Integer({
+        description: "What went back. Where a grant has expired since, it expired again at once.",
+        examples: [10],
+      }),
+      customer: Customer,
+    }),
+    codes: ["nothing_to_reverse", "reference_reused"],
+    handle: async (call) => {
+      const { quantity = null, reference = null, note = null } = call.body;
+      const outcome = await reverseConsume(cellOf(placeOf(call).cell), contextOf(call), {
+        customerId: customerIdOf(call),
+        consumeId: call.params.consumeId,
+        quantity,
+        reference,
+        note,
+      });
+      if (outcome.kind !== "reversed" && outcome.kind !== "already_reversed") throw toProblem(outcome);
+      const customer = await readOrNotFound(cellOf, call);
+      return {
+        outcome: outcome.kind,
+        quantity: outcome.quantity,
+        credits: outcome.credits,
+        customer,
+      };
+    },
+  });
+}
+
+function toProblem(outcome: Exclude<ReverseOutcome, { kind: "reversed" | "already_reversed" }>): Problem {
+  switch (outcome.kind) {
+    case "customer_not_found":
+      return customerNotFound();
+    case "consume_not_found":
+      return new Problem("not_found", { detail: "The customer has no such charge." });
+    case "reference_reused":
+      return new Problem("reference_reused", {
+        detail: "This charge was reversed under this reference already, by another quantity.",
+      });
+    case "nothing_left":
+      return new Problem("nothing_to_reverse", {
+        detail: "All of this charge was reversed already.",
+        extra: { reversible: 0 },
+      });
+    case "too_much":
+      return new Problem("nothing_to_reverse", {
+        detail: `Of this charge a quantity of ${outcome.reversible} can still be reversed.`,
+        extra: { reversible: outcome.reversible },
+      });
+    default:
+      return assertNever(outcome);
+  }
+}

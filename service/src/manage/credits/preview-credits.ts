@@ -1,0 +1,218 @@
+import { type Static, Type } from "typebox";
+import { addCredits as decideCredits } from "../../entitlement/add-credits.ts";
+import { buyingPower, findCurrentVersion } from "../../entitlement/buying-power.ts";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
+import { balanceOf, newWallet, type Wallet } from "../../entitlement/wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { type CustomerRecord, findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { findLiveCustomerId } from "../../store/cell/customers.ts";
+import { findActorsOfGrants, type GrantActor } from "../../store/cell/grant-actors.ts";
+import { findGrantRecord, type GrantRecord, listTwins } from "../../store/cell/grant-list.ts";
+import { findGrantByReference } from "../../store/cell/grants.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+  type PoolId,
+} from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nullable, timeField } from "../fields.ts";
+import { ActorName, nameActors } from "./actor-names.ts";
+import { type AddCreditsInput, type AddCreditsOutcome, isSameGrant } from "./add-credits.ts";
+import { explainRefusal } from "./credits-body.ts";
+
+const Twin = Type.Object({
+  grant: Type.Integer({ examples: [7] }),
+  recordedAt: timeField,
+  reference: nullable(Type.String({ examples: ["pi_3MtwBwLkdIwHu7ix"] })),
+  by: nullable(ActorName),
+});
+
+export const CreditsPreview = Type.Object({
+  outcome: Type.Enum(["added", "already_added", "refused"]),
+  refusal: nullable(
+    Type.Object(
+      {
+        code: Type.String({ examples: ["ends_in_the_past"] }),
+        detail: Type.String({ examples: ["`expiresAt` must lie in the future."] }),
+      },
+      { description: "The error that adding them would meet." },
+    ),
+  ),
+  createsCustomer: Type.Boolean({ description: "Nobody knows the customer yet." }),
+  balanceBefore: nullable(Type.Integer({ description: "Null: there is no such pool.", examples: [1250] })),
+  balanceAfter: nullable(Type.Integer({ examples: [1750] })),
+  expiresAt: nullable(timeField),
+  plan: nullable(
+    Type.String({ description: "Null: without a plan credits wait, and are not lost.", examples: ["pro"] }),
+  ),
+  buys: Type.Array(
+    Type.Object({
+      feature: Type.String({ examples: ["image.render"] }),
+      name: Type.String({ examples: ["Image rendering"] }),
+      unit: nullable(Type.String({ examples: ["image"] })),
+      quantity: Type.Integer({ examples: [50] }),
+    }),
+    { description: "How much of each feature of the plan the added credits alone would pay for." },
+  ),
+  twins: Type.Array(Twin, {
+    description: "The same credits, given to this customer within the last ten minutes.",
+  }),
+  referenceUsedBy: nullable(
+    Type.Object(
+      {
+        customerId: nullable(
+          Type.String({ description: "Null: they were erased.", examples: ["customer_42"] }),
+        ),
+        grant: Type.Integer({ examples: [7] }),
+        credits: Type.Integer({ examples: [500] }),
+        recordedAt: timeField,
+        by: nullable(ActorName),
+      },
+      { description: "What the reference names already, in this environment." },
+    ),
+  ),
+});
+
+export type CreditsPreview = Static<typeof CreditsPreview>;
+
+const TWINS_WITHIN_MS = 600_000;
+const TWINS_MAX = 10;
+
+/** What adding these credits would do. Writes nothing. */
+export async function previewCredits(
+  pools: { readonly cell: Pool; readonly control: Pool },
+  { environmentId, workspaceId }: { readonly environmentId: EnvironmentId; readonly workspaceId: number },
+  input: AddCreditsInput,
+): Promise<CreditsPreview> {
+  const facts = await single(pools.cell, (tx) => readFacts(tx, environmentId, input));
+  const { customer, catalog, wallet, clock, pool, twins, earlier } = facts;
+  const [earlierBy, ...twinsBy] = await nameActors(pools.control, workspaceId, facts.actors);
+  const kind = decide(facts, input);
+  const isRefused = kind !== "added" && kind !== "already_added";
+  const viewed = viewWallet(catalog, wallet, clock);
+  const balanceBefore = pool === null ? null : balanceOf(viewed, pool);
+  const isAdded = kind === "added" && balanceBefore !== null;
+  return {
+    outcome: isRefused ? "refused" : kind,
+    refusal: isRefused ? explainRefusal(kind, input) : null,
+    createsCustomer: customer === null,
+    balanceBefore,
+    balanceAfter: isAdded ? balanceBefore + input.credits : balanceBefore,
+    expiresAt: input.expiresAt === null ? null : formatTimestamp(input.expiresAt),
+    ...describeUse(catalog, viewed, pool, input.credits),
+    twins: twins.map(({ number, recordedAt, reference }, index) => ({
+      grant: number,
+      recordedAt: formatTimestamp(recordedAt),
+      reference,
+      by: twinsBy[index] ?? null,
+    })),
+    referenceUsedBy:
+      earlier === null
+        ? null
+        : {
+            customerId: earlier.customerId,
+            grant: earlier.number,
+            credits: earlier.credits,
+            recordedAt: formatTimestamp(earlier.recordedAt),
+            by: earlierBy ?? null,
+          },
+  };
+}
+
+type Facts = {
+  readonly customer: CustomerRecord | null;
+  readonly catalog: Catalog;
+  readonly clock: Instant;
+  readonly wallet: Wallet;
+  readonly pool: PoolId | null;
+  readonly twins: readonly GrantRecord[];
+  readonly earlier: EarlierGrant | null;
+  /** Of the earlier grant, then of the twins. */
+  readonly actors: readonly (GrantActor | null)[];
+};
+
+type EarlierGrant = GrantRecord & {
+  readonly customerNumber: CustomerNumber;
+  readonly customerId: CustomerId | null;
+};
+
+async function readFacts(tx: Tx, environmentId: EnvironmentId, input: AddCreditsInput): Promise<Facts> {
+  const customer = await findCustomerRecord(tx, { environmentId, customerId: input.customerId });
+  const catalog = await loadCatalog(tx, environmentId);
+  const clock = await readClock(tx);
+  const pool = [...catalog.pools.values()].find(({ key }) => key === input.pool)?.id ?? null;
+  const { kind, credits, reference } = input;
+  const since = brandAs<Instant>(clock - TWINS_WITHIN_MS);
+  const twins =
+    customer === null || pool === null
+      ? []
+      : await listTwins(
+          tx,
+          { environmentId, customerNumber: customer.customerNumber },
+          { pool, kind, credits, since, limit: TWINS_MAX },
+        );
+  const earlier = reference === null ? null : await findEarlier(tx, environmentId, reference);
+  const given = twins.map(({ number, recordedAt }) => ({
+    customerNumber: customer?.customerNumber ?? brandAs<CustomerNumber>(0),
+    number,
+    recordedAt,
+  }));
+  const found = await findActorsOfGrants(tx, environmentId, earlier === null ? given : [earlier, ...given]);
+  const actors = earlier === null ? [null, ...found] : found;
+  const wallet = customer?.wallet ?? newWallet(clock);
+  return { customer, catalog, clock, wallet, pool, twins, earlier, actors };
+}
+
+async function findEarlier(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  reference: string,
+): Promise<EarlierGrant | null> {
+  const found = await findGrantByReference(tx, environmentId, reference);
+  if (found === null) return null;
+  const { customerNumber } = found;
+  const grant = await findGrantRecord(tx, { environmentId, customerNumber }, found.number);
+  if (grant === null) return null;
+  const customerId = await findLiveCustomerId(tx, { environmentId, customerNumber });
+  return { ...grant, customerNumber, customerId };
+}
+
+/** As `addCredits` would: the pool, then the reference, then the wallet. */
+function decide(facts: Facts, input: AddCreditsInput): AddCreditsOutcome["kind"] {
+  const { customer, catalog, wallet, clock, pool, earlier } = facts;
+  if (pool === null) return "pool_not_found";
+  const { kind, credits, expiresAt } = input;
+  if (earlier !== null) {
+    const customerNumber = customer?.customerNumber ?? null;
+    const isSame = isSameGrant(earlier, { customerNumber, kind, credits, pool });
+    return isSame ? "already_added" : "reference_reused";
+  }
+  return decideCredits(catalog, wallet, { pool, kind, credits, expiresAt }, clock).kind;
+}
+
+function describeUse(
+  catalog: Catalog,
+  wallet: Wallet,
+  pool: PoolId | null,
+  credits: number,
+): Pick<CreditsPreview, "plan" | "buys"> {
+  const version = findCurrentVersion(catalog, wallet);
+  const features = new Map([...catalog.features.values()].map((feature) => [feature.id, feature]));
+  const buys = pool === null ? [] : buyingPower(version, { pool, credits });
+  return {
+    plan: version === null ? null : (catalog.plans.get(version.plan)?.key ?? null),
+    buys: buys.flatMap(({ feature: id, quantity }) => {
+      const feature = features.get(id);
+      if (feature === undefined) return [];
+      return [{ feature: feature.key, name: feature.name, unit: feature.unit, quantity }];
+    }),
+  };
+}

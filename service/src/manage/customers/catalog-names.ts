@@ -1,0 +1,39 @@
+import { type Static, Type } from "typebox";
+import { type Catalog, getPlan, getVersion } from "../../entitlement/catalog.ts";
+import { assert } from "../../words/assert.ts";
+import type { FeatureId, PlanVersionId, PoolId } from "../../words/brand.ts";
+
+export const PlanName = Type.Object({
+  key: Type.String({ examples: ["pro"] }),
+  version: Type.Integer({ examples: [3] }),
+});
+
+export type PlanName = Static<typeof PlanName>;
+
+/** What callers know things by, of the numbers that stand in the records. */
+export class CatalogNames {
+  readonly #catalog: Catalog;
+  readonly #features: ReadonlyMap<FeatureId, string>;
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+    this.#features = new Map([...catalog.features.values()].map(({ id, key }) => [id, key]));
+  }
+
+  pool(id: PoolId): string {
+    const pool = this.#catalog.pools.get(id);
+    assert(pool !== undefined, "a pool never goes away");
+    return pool.key;
+  }
+
+  feature(id: FeatureId): string {
+    const key = this.#features.get(id);
+    assert(key !== undefined, "a feature never goes away");
+    return key;
+  }
+
+  plan(id: PlanVersionId): PlanName {
+    const { plan, number } = getVersion(this.#catalog, id);
+    return { key: getPlan(this.#catalog, plan).key, version: number };
+  }
+}

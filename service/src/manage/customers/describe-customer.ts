@@ -1,0 +1,76 @@
+import { type Static, Type } from "typebox";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
+import { balanceOf } from "../../entitlement/wallet.ts";
+import type { CustomerRecord } from "../../store/cell/customer-list.ts";
+import type { Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nullable, timeField } from "../fields.ts";
+
+export const Customer = Type.Object({
+  customerId: Type.String({ description: "Your id of the customer.", examples: ["customer_42"] }),
+  name: nullable(Type.String({ examples: ["Acme GmbH"] })),
+  email: nullable(Type.String({ examples: ["billing@acme.example"] })),
+  billingReference: nullable(
+    Type.String({
+      description: "What your billing system calls the customer.",
+      examples: ["cus_NffrFeUfNV2Hib"],
+    }),
+  ),
+  metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
+  createdAt: timeField,
+  isBlocked: Type.Boolean({
+    description: "A blocked customer is denied everything, and keeps all that is theirs.",
+  }),
+  plan: nullable(
+    Type.Object({
+      key: Type.String({ examples: ["pro"] }),
+      name: Type.String({ examples: ["Pro"] }),
+      version: Type.Integer({ examples: [3] }),
+      isDefault: Type.Boolean({ description: "Nobody assigned it: it is the environment's default." }),
+      anchor: timeField,
+      endsAt: nullable(timeField),
+    }),
+  ),
+  balances: Type.Array(
+    Type.Object({
+      pool: Type.String({ examples: ["credits"] }),
+      balance: Type.Integer({ examples: [1250] }),
+    }),
+    { description: "What the customer can spend now, in each pool." },
+  ),
+});
+
+export type Customer = Static<typeof Customer>;
+
+/** As the next decision would find them: what is due is applied, and nothing is written. */
+export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock: Instant): Customer {
+  const wallet = viewWallet(catalog, record.wallet, clock);
+  const { assignment } = wallet;
+  const plan = assignment === null ? undefined : catalog.plans.get(assignment.plan);
+  const version = assignment === null ? undefined : catalog.versions.get(assignment.version);
+  return {
+    customerId: record.customerId,
+    name: record.name,
+    email: record.email,
+    billingReference: record.billingReference,
+    metadata: record.metadata,
+    createdAt: formatTimestamp(record.createdAt),
+    isBlocked: wallet.isBlocked,
+    plan:
+      assignment === null || plan === undefined || version === undefined
+        ? null
+        : {
+            key: plan.key,
+            name: plan.name,
+            version: version.number,
+            isDefault: assignment.isDefault,
+            anchor: formatTimestamp(assignment.anchor),
+            endsAt: assignment.endsAt === null ? null : formatTimestamp(assignment.endsAt),
+          },
+    balances: [...catalog.pools.values()].map(({ id, key }) => ({
+      pool: key,
+      balance: balanceOf(wallet, id),
+    })),
+  };
+}

@@ -1,0 +1,234 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import type { Reply, TestDatabase } from "../../../test/harness.ts";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+import { times } from "../../../test/two-services.ts";
+import { verifyDatabase } from "../../commands/verify/verify-database.ts";
+
+const MARKER = "jane.roe-7f3a";
+const JANE = `${MARKER}@person.example`;
+const HERE = `customers/${encodeURIComponent(JANE)}`;
+
+const charge = (quantity: number, key: string) => ({
+  customerId: JANE,
+  feature: "image.render",
+  quantity,
+  idempotencyKey: `${MARKER}-${key}`,
+  metadata: { who: { [MARKER]: [JANE] } },
+});
+
+const EVENT = {
+  customerId: JANE,
+  event: "page.view",
+  quantity: 1,
+  idempotencyKey: `event/${MARKER}`,
+  metadata: { by: JANE },
+};
+
+const TOP_UP = {
+  credits: 40,
+  kind: "purchase",
+  reference: `pay-${MARKER}`,
+  note: `Bought by ${JANE}`,
+  price: { amount: 900, currency: "EUR" },
+};
+
+/** Leaves the marker wherever a caller or an operator can write something. */
+async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
+  const profile = { name: `Jane ${MARKER}`, email: JANE, billingReference: `cus_${MARKER}` };
+  await manage("PUT", HERE, { body: { ...profile, metadata: { [MARKER]: JANE } } });
+  await manage("POST", `${HERE}/plan`, { body: { plan: "pro" } });
+  await manage("POST", `${HERE}/credits`, { body: TOP_UP });
+  await manage("POST", `${HERE}/credits`, { body: { credits: 1, kind: "manual", note: `For ${JANE}` } });
+  const charged = await consume(charge(2, "charge"));
+  const answers = [charged, await consume(charge(900, "denial")), await record(EVENT)];
+  for (const { status } of answers) expect(status).toBe(200);
+  // A key that comes again with something else is kept in the log of requests.
+  expect((await consume({ ...charge(3, "charge"), metadata: { other: JANE } })).status).toBe(409);
+  await record({ customerId: JANE, event: "page.view", quantity: 2, metadata: { by: JANE } });
+  await manage("POST", `${HERE}/consumes/${charged.body["consumeId"]}/reverse`, {
+    body: { quantity: 1, reference: `ticket ${MARKER}`, note: `Asked by ${JANE}` },
+  });
+  return answers;
+}
+
+/** Each column of each table of both schemas in which the marker can be read. */
+async function findTraces(database: TestDatabase): Promise<string[]> {
+  const columns = await database.query(`
+    select format('%I.%I', c.table_schema, c.table_name) as name, quote_ident(c.column_name) as column
+    from information_schema.columns as c
+    join information_schema.tables as t using (table_schema, table_name)
+    where c.table_schema in ('cell', 'control') and t.table_type = 'BASE TABLE'
+    order by 1, c.ordinal_position`);
+  expect(columns.length).toBeGreaterThan(100);
+  const found: string[] = [];
+  for (const { name, column } of columns) {
+    const where = `strpos(lower(${column}::text), '${MARKER}') > 0
+      or strpos(lower(${column}::text), '${Buffer.from(MARKER).toString("hex")}') > 0`;
+    if ((await database.count(String(name), where)) > 0) found.push(`${name}.${column}`);
+  }
+  return found;
+}
+
+/** What was logged is written by and by. */
+async function untilLogged({ database }: Managed): Promise<void> {
+  for (let i = 0; i < 100 && (await database.count("cell.request_log", "status = 409")) === 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+test("of an erased person nothing is left in any column of any table, and the books verify", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  await live(managed);
+  await untilLogged(managed);
+  const traces = await findTraces(database);
+  for (const column of [
+    "cell.customers.customer_id",
+    "cell.customers.name",
+    "cell.customers.email",
+    "cell.customers.billing_reference",
+    "cell.customers.metadata",
+    "cell.grants.reference",
+    "cell.grants.note",
+  ]) {
+    expect(traces).toContain(column);
+  }
+  for (const table of ["events", "ledger", "denials"])
+    expect(traces).toContainEqual(expect.stringMatching(`cell.${table}_.*.metadata`));
+  expect(traces).toContainEqual(expect.stringMatching(/cell.keyed_requests_\d.key/));
+  const amounts =
+    "select sequence, kind, amount, balance_after, parts from cell.ledger order by customer_number, sequence";
+  const before = await database.query(amounts);
+
+  expect((await manage("DELETE", HERE)).body).toEqual({ outcome: "erased" });
+  expect(await findTraces(database)).toEqual([]);
+  expect(await database.query(amounts)).toEqual(before);
+  expect(await database.count("cell.request_log", "customer_number <> 1")).toBe(0);
+  expect(await verifyDatabase(database.serviceUrl)).toMatchObject({
+    mismatch: null,
+    checked: { wallets: 2 },
+  });
+  await expectSoundBooks(database);
+  for (const method of ["GET", "DELETE"]) expect((await manage(method, HERE)).status).toBe(404);
+});
+
+test("what an erased person's keys were used for is still answered, and not done again", async () => {
+  const managed = await setupManage();
+  const { manage, consume, record, database } = managed;
+  const answers = await live(managed);
+  await manage("DELETE", HERE);
+  const counts = async () => [await database.count("cell.ledger"), await database.count("cell.events")];
+  const before = await counts();
+  const again = [
+    await consume(charge(2, "charge")),
+    await consume(charge(900, "denial")),
+    await record(EVENT),
+  ];
+  for (const [index, reply] of again.entries()) {
+    expect([reply.status, reply.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    expect(reply.text).toBe(answers[index]?.text);
+  }
+  expect((await consume(charge(4, "charge"))).body["code"]).toBe("idempotency_key_reused");
+  expect(await counts()).toEqual(before);
+  expect(await findTraces(database)).toEqual([]);
+});
+
+test("an erased person's payment references stay taken", async () => {
+  const managed = await setupManage();
+  const { manage } = managed;
+  await live(managed);
+  await manage("DELETE", HERE);
+  for (const customer of ["customers/ada", HERE]) {
+    expect(await manage("POST", `${customer}/credits`, { body: TOP_UP })).toMatchObject({
+      status: 409,
+      body: { code: "reference_reused" },
+    });
+  }
+});
+
+test.each([
+  ["before the id is gone", "request_log", "delete", "true"],
+  ["after the id is gone", "customers", "update", "new.customer_id like 'erased:%'"],
+])("an erasure that is interrupted %s can be asked again", async (_when, table, verb, condition) => {
+  const managed = await setupManage();
+  const { manage, database, check } = managed;
+  await live(managed);
+  await untilLogged(managed);
+  await database.query(
+    "create function public.fail() returns trigger language plpgsql as $$ begin raise exception 'unplugged'; end $$",
+  );
+  await database.query(
+    `create trigger fail before ${verb} on cell.${table} for each row when (${condition}) execute function public.fail()`,
+  );
+  expect((await manage("DELETE", HERE)).status).toBe(500);
+  expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
+  await database.query(`drop trigger fail on cell.${table}`);
+  expect((await manage("DELETE", HERE)).body).toEqual({ outcome: "erased" });
+  expect(await findTraces(database)).toEqual([]);
+  expect((await manage("DELETE", HERE)).status).toBe(404);
+  expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
+});
+
+test("an erasure finds its way through more events and keys than fit in one page", {
+  timeout: 120_000,
+}, async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  await live(managed);
+  const [own] = await database.query(
+    "select number, environment_id from cell.customers where customer_id = $1",
+    [JANE],
+  );
+  const { number, environment_id } = own ?? {};
+  // Every third event is theirs, and each has its key.
+  await database.query(
+    `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)
+     select t.at, gen_random_uuid(), t.at, case when i % 3 = 0 then $1::bigint else 1 end, $2, 1, 'bulk', 'req',
+       case when i % 3 = 0 then jsonb_build_object('by', $3::text) else '{"by":"somebody"}' end
+     from generate_series(1, 66000) as i
+     cross join lateral (select date_trunc('milliseconds', now()) - i / 100 * interval '1 ms' as at) as t`,
+    [number, environment_id, JANE],
+  );
+  await database.query(
+    `insert into cell.keyed_requests
+       (project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key)
+     select 1, gen_random_uuid(), e.environment_id, e.recorded_at, gen_random_uuid(), e.id, 3, 1,
+       case when e.customer_number = $1 then $2 else 'somebody' end || e.id
+     from cell.events as e
+     where e.event = 'bulk'`,
+    [number, JANE],
+  );
+  expect((await manage("DELETE", HERE)).body).toEqual({ outcome: "erased" });
+  expect(await findTraces(database)).toEqual([]);
+  expect(await database.count("cell.events", "metadata ->> 'by' = 'somebody'")).toBe(44_000);
+  expect(await database.count("cell.keyed_requests", "key like 'somebody%'")).toBe(44_000);
+});
+
+test("who is written about while they are erased leaves no trace either", async () => {
+  const managed = await setupManage();
+  const { manage, consume, record, database } = managed;
+  await live(managed);
+  let isOver = false;
+  const writers = times(4, async (writer) => {
+    for (let i = 0; !isOver; i++) {
+      const key = `busy-${writer}-${i}`;
+      if (writer === 0) await consume(charge(1, key));
+      else if (writer === 1) await record({ ...EVENT, idempotencyKey: `${MARKER}/${key}` });
+      else if (writer === 2) await manage("PUT", HERE, { body: { name: JANE, metadata: { i, by: JANE } } });
+      else
+        await manage("POST", `${HERE}/credits`, {
+          body: { credits: 1, kind: "manual", note: JANE, reference: `${MARKER}-${key}` },
+        });
+    }
+  });
+  for (let round = 0; round < 5; round++) {
+    const { status } = await manage("DELETE", HERE);
+    expect([200, 404]).toContain(status);
+  }
+  isOver = true;
+  await Promise.all(writers);
+  while ((await manage("DELETE", HERE)).status === 200);
+  expect(await findTraces(database)).toEqual([]);
+  expect(await verifyDatabase(database.serviceUrl)).toMatchObject({ mismatch: null });
+});

@@ -1,0 +1,84 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
+import { balanceOf } from "../../entitlement/wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import {
+  type CustomerRecord,
+  findCustomerRecord,
+  listCustomerRecords,
+} from "../../store/cell/customer-list.ts";
+import type { CustomerId, EnvironmentId, Instant } from "../../words/brand.ts";
+import { type Customer, describeCustomer } from "./describe-customer.ts";
+
+export type CustomerFilter = {
+  readonly search: string | null;
+  /** A plan's key. */
+  readonly plan: string | null;
+  readonly isBlocked: boolean | null;
+  /** In any pool. */
+  readonly balanceBelow: number | null;
+};
+
+export type CustomerPage = { readonly customers: readonly Customer[]; readonly next: number | null };
+
+/**
+ * Rows looked at for one page. Plan and balance follow from time, so no index can hold them: a page that finds little among
+ * so many is given out short, and its cursor goes on.
+ */
+const SCANNED_MAX = 1_000;
+
+/** The newest first, after the one with number `before`. */
+export function listCustomers(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  filter: CustomerFilter,
+  page: { readonly before: number | null; readonly limit: number },
+): Promise<CustomerPage> {
+  return single(cell, async (tx) => {
+    const catalog = await loadCatalog(tx, environmentId);
+    const clock = await readClock(tx);
+    const isScan = filter.plan !== null || filter.isBlocked !== null || filter.balanceBelow !== null;
+    const limit = isScan ? SCANNED_MAX : page.limit;
+    const { search } = filter;
+    const { before } = page;
+    const slice = await listCustomerRecords(tx, environmentId, { search, before, limit });
+    const customers: Customer[] = [];
+    for (const record of slice.records) {
+      if (!matches(record, catalog, clock, filter)) continue;
+      customers.push(describeCustomer(record, catalog, clock));
+      const isRest = customers.length === page.limit && record !== slice.records.at(-1);
+      if (isRest) return { customers, next: record.customerNumber };
+    }
+    return { customers, next: slice.next };
+  });
+}
+
+/** By the wallet as the next decision would find it. */
+function matches(
+  { wallet }: CustomerRecord,
+  catalog: Catalog,
+  clock: Instant,
+  { plan, isBlocked, balanceBelow }: CustomerFilter,
+): boolean {
+  if (isBlocked !== null && wallet.isBlocked !== isBlocked) return false;
+  if (plan === null && balanceBelow === null) return true;
+  const view = viewWallet(catalog, wallet, clock);
+  if (plan !== null && (view.assignment === null || catalog.plans.get(view.assignment.plan)?.key !== plan))
+    return false;
+  return balanceBelow === null || catalog.pools.values().some(({ id }) => balanceOf(view, id) < balanceBelow);
+}
+
+export function readCustomer(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  customerId: CustomerId,
+): Promise<Customer | null> {
+  return single(cell, async (tx) => {
+    const record = await findCustomerRecord(tx, { environmentId, customerId });
+    if (record === null) return null;
+    return describeCustomer(record, await loadCatalog(tx, environmentId), await readClock(tx));
+  });
+}

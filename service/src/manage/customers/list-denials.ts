@@ -1,0 +1,109 @@
+import { type Static, Type } from "typebox";
+import { REASONS } from "../../entitlement/decide.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { type DenialRecord, listDenialRecords } from "../../store/cell/denial-list.ts";
+import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EnvironmentId,
+  type Instant,
+  type ProjectId,
+} from "../../words/brand.ts";
+import { parsePublicId, publicId } from "../../words/public-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { invalidField, nullable, timeField } from "../fields.ts";
+import { CatalogNames, PlanName } from "./catalog-names.ts";
+
+export const Denial = Type.Object({
+  denialId: Type.String({ examples: ["den_01m7e9sv4w7w8rj0k3v3k4fb8p"] }),
+  reason: Type.Enum([...REASONS]),
+  feature: Type.String({ examples: ["image.render"] }),
+  quantity: Type.Integer({ examples: [3] }),
+  creditsRequired: Type.Integer({ examples: [30] }),
+  balance: Type.Integer({ description: "Of the feature's pool at that moment.", examples: [12] }),
+  limit: nullable(
+    Type.Object({ quantity: Type.Integer({ examples: [5] }), used: Type.Integer({ examples: [5] }) }),
+  ),
+  resetsAt: nullable(
+    Type.String({
+      format: "date-time",
+      description: "When the limit starts again, or else the allowance.",
+      examples: ["2026-11-15T08:30:00.000Z"],
+    }),
+  ),
+  plan: nullable(PlanName),
+  idempotencyKey: nullable(Type.String({ examples: ["render-7f3a"] })),
+  metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
+  recordedAt: timeField,
+});
+
+export type Denial = Static<typeof Denial>;
+
+export type DenialPage = { readonly denials: readonly Denial[]; readonly next: string | null };
+
+/** The newest first, those before the one with id `before`. Null: there is no such customer. */
+export function listDenials(
+  cell: Pool,
+  place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  customerId: CustomerId,
+  page: { readonly before: string | null; readonly limit: number },
+): Promise<DenialPage | null> {
+  const { projectId, environmentId } = place;
+  const before = page.before === null ? AFTER_ALL : readPlace(page.before);
+  return single(cell, async (tx) => {
+    const customer = await findCustomerRecord(tx, { environmentId, customerId });
+    if (customer === null) return null;
+    const names = new CatalogNames(await loadCatalog(tx, environmentId));
+    const name = { environmentId, customerNumber: customer.customerNumber };
+    const found = await listDenialRecords(tx, name, { before, limit: page.limit + 1 });
+    const shown = found.slice(0, page.limit);
+    const keys = await listKeyTexts(
+      tx,
+      projectId,
+      shown.map(({ keyHash }) => keyHash),
+    );
+    const denials = shown.map((record) => describeDenial(record, names, keys));
+    return { denials, next: found.length > page.limit ? (denials.at(-1)?.denialId ?? null) : null };
+  });
+}
+
+const YEAR_9999 = 253_402_300_799_999;
+const AFTER_ALL = { recordedAt: brandAs<Instant>(YEAR_9999), id: "f".repeat(32) };
+
+/** An id begins with its moment. */
+function readPlace(denialId: string): typeof AFTER_ALL {
+  const id = parsePublicId("den", denialId);
+  if (id === null)
+    throw invalidField({
+      field: "cursor",
+      code: "wrong_form",
+      message: "is not one that this list gave out",
+    });
+  return { recordedAt: brandAs<Instant>(Math.min(id.readUIntBE(0, 6), YEAR_9999)), id: id.toString("hex") };
+}
+
+function describeDenial(
+  record: DenialRecord,
+  names: CatalogNames,
+  keys: ReadonlyMap<string, string>,
+): Denial {
+  const { reason, quantity, creditsRequired, balance, limit, resetsAt, planVersion, metadata } = record;
+  return {
+    denialId: publicId("den", record.id),
+    reason,
+    feature: names.feature(record.feature),
+    quantity,
+    creditsRequired,
+    balance,
+    limit,
+    resetsAt: resetsAt === null ? null : formatTimestamp(resetsAt),
+    plan: planVersion === null ? null : names.plan(planVersion),
+    idempotencyKey: keys.get(record.keyHash) ?? null,
+    metadata,
+    recordedAt: formatTimestamp(record.recordedAt),
+  };
+}

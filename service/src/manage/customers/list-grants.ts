@@ -1,0 +1,102 @@
+import { type Static, Type } from "typebox";
+import { shareOf } from "../../entitlement/revoke-grant.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
+import type { Wallet } from "../../entitlement/wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { type GrantRecord, listGrantRecords, sumLaterGrants } from "../../store/cell/grant-list.ts";
+import type { CustomerId, EnvironmentId } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nullable, timeField } from "../fields.ts";
+import { CatalogNames } from "./catalog-names.ts";
+
+export const priceField = Type.Object(
+  {
+    amount: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "In the currency's smallest unit.",
+      examples: [4900],
+    }),
+    currency: Type.String({ pattern: "^[A-Z]{3}$", examples: ["EUR"] }),
+  },
+  { additionalProperties: false },
+);
+
+export const Grant = Type.Object({
+  grant: Type.Integer({ description: "Counted within the customer's grants.", examples: [7] }),
+  kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
+  pool: Type.String({ examples: ["credits"] }),
+  credits: Type.Integer({ description: "What was given.", examples: [500] }),
+  remaining: Type.Integer({ description: "What can still be spent of it.", examples: [120] }),
+  expiresAt: nullable(timeField),
+  recordedAt: timeField,
+  revokedAt: nullable(timeField),
+  reference: nullable(Type.String({ examples: ["pi_3MtwBwLkdIwHu7ix"] })),
+  price: nullable(priceField),
+  note: nullable(Type.String({ examples: ["For the outage of 3 November"] })),
+});
+
+export type Grant = Static<typeof Grant>;
+
+export type GrantPage = { readonly grants: readonly Grant[]; readonly next: number | null };
+
+/** The newest first, those below number `before`. Null: there is no such customer. */
+export function listGrants(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  customerId: CustomerId,
+  page: { readonly before: number | null; readonly limit: number },
+): Promise<GrantPage | null> {
+  return single(cell, async (tx) => {
+    const customer = await findCustomerRecord(tx, { environmentId, customerId });
+    if (customer === null) return null;
+    const catalog = await loadCatalog(tx, environmentId);
+    const wallet = viewWallet(catalog, customer.wallet, await readClock(tx));
+    const name = { environmentId, customerNumber: customer.customerNumber };
+    const newest = customer.wallet.grantCount + 1;
+    // A cursor is the caller's to forge, and the column is no wider than its numbers.
+    const before = page.before === null ? newest : Math.max(1, Math.min(page.before, newest));
+    const found = await listGrantRecords(tx, name, { before, limit: page.limit + 1 });
+    const shown = found.slice(0, page.limit);
+    const later = before === newest ? new Map() : await sumLaterGrants(tx, name, before);
+    const names = new CatalogNames(catalog);
+    const grants = shown.map((record) =>
+      describeGrant(record, { names, remaining: takeShare(record, wallet, later) }),
+    );
+    return { grants, next: found.length > page.limit ? (shown.at(-1)?.number ?? null) : null };
+  });
+}
+
+/** Grants must come from the newest to the oldest: `later` grows with each of them. */
+function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, number>): number {
+  const { slot, kind, credits, revokedAt } = record;
+  const remaining = wallet.grants.find(({ number }) => number === slot)?.remaining ?? 0;
+  if (revokedAt !== null && kind !== "allowance") return 0;
+  const share = shareOf({ kind, credits }, { remaining, later: later.get(slot) ?? 0 });
+  later.set(slot, (later.get(slot) ?? 0) + credits);
+  return share;
+}
+
+function describeGrant(
+  record: GrantRecord,
+  { names, remaining }: { readonly names: CatalogNames; readonly remaining: number },
+): Grant {
+  const { number, kind, credits, expiresAt, recordedAt, revokedAt, reference, price, note } = record;
+  return {
+    grant: number,
+    kind,
+    pool: names.pool(record.pool),
+    credits,
+    remaining,
+    expiresAt: expiresAt === null ? null : formatTimestamp(expiresAt),
+    recordedAt: formatTimestamp(recordedAt),
+    revokedAt: revokedAt === null ? null : formatTimestamp(revokedAt),
+    reference,
+    price,
+    note,
+  };
+}

@@ -1,0 +1,158 @@
+import { type Static, Type } from "typebox";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { EntryKind } from "../../entitlement/entry.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger-list.ts";
+import type {
+  CustomerId,
+  CustomerNumber,
+  EnvironmentId,
+  FeatureId,
+  Instant,
+  ProjectId,
+} from "../../words/brand.ts";
+import { consumeId } from "../../words/consume-id.ts";
+import { publicId } from "../../words/public-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nullable, timeField } from "../fields.ts";
+import { CatalogNames, PlanName } from "./catalog-names.ts";
+
+export const ENTRY_KINDS = ["grant", "consume", "expire", "revoke", "reverse"] as const satisfies EntryKind[];
+
+export const LedgerEntry = Type.Object({
+  sequence: Type.Integer({ description: "Counted within the customer's ledger.", examples: [42] }),
+  kind: Type.Enum([...ENTRY_KINDS]),
+  pool: Type.String({ examples: ["credits"] }),
+  amount: Type.Integer({
+    description: "What it added to the balance, or took from it. All of them together are the balance.",
+    examples: [-30],
+  }),
+  balanceAfter: Type.Integer({ description: "Of the pool.", examples: [1250] }),
+  effectiveAt: Type.String({
+    format: "date-time",
+    description: "When it happened: an expiry may be noticed later.",
+    examples: ["2026-11-15T08:30:00.000Z"],
+  }),
+  recordedAt: timeField,
+  feature: nullable(Type.String({ examples: ["image.render"] })),
+  quantity: nullable(
+    Type.Integer({ description: "Of a charge, or of what was reversed of one.", examples: [3] }),
+  ),
+  plan: nullable(PlanName),
+  consumeId: nullable(
+    Type.String({ description: "Of a charge.", examples: ["con_01m7e9sv4w0000000000a00002"] }),
+  ),
+  reversedQuantity: nullable(
+    Type.Integer({
+      description: "Of a charge: how much of its quantity was reversed so far.",
+      examples: [0],
+    }),
+  ),
+  reverses: nullable(
+    Type.String({
+      description: "Of a reversal: the charge's `consumeId`.",
+      examples: ["con_01m7e9sv4w0000000000a00002"],
+    }),
+  ),
+  idempotencyKey: nullable(Type.String({ description: "Of a charge.", examples: ["render-7f3a"] })),
+  metadata: nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "What the caller said about a charge; `reference` and `note` of a reversal.",
+    }),
+  ),
+  parts: Type.Array(
+    Type.Object({
+      grant: Type.Integer({ examples: [2] }),
+      amount: Type.Integer({ examples: [-30] }),
+    }),
+    { description: "Which grants gave or took how much." },
+  ),
+});
+
+export type LedgerEntry = Static<typeof LedgerEntry>;
+
+export type LedgerFilter = {
+  readonly kind: EntryKind | null;
+  /** A feature's key. */
+  readonly feature: string | null;
+};
+
+export type LedgerPage = { readonly entries: readonly LedgerEntry[]; readonly next: number | null };
+
+/** Entries looked at for one page of a filtered list: a page that finds little among so many is given out short. */
+const SCANNED_MAX = 10_000;
+
+/** The newest first, those below entry `before`. Null: there is no such customer. */
+export function listLedger(
+  cell: Pool,
+  place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  customerId: CustomerId,
+  filter: LedgerFilter,
+  page: { readonly before: number | null; readonly limit: number },
+): Promise<LedgerPage | null> {
+  const { projectId, environmentId } = place;
+  return single(cell, async (tx) => {
+    const customer = await findCustomerRecord(tx, { environmentId, customerId });
+    if (customer === null) return null;
+    const catalog = await loadCatalog(tx, environmentId);
+    const { kind } = filter;
+    const feature = filter.feature === null ? null : findFeature(catalog, filter.feature);
+    // Nothing was ever charged for what is not there.
+    if (feature === undefined) return { entries: [], next: null };
+    const newest = customer.wallet.sequence + 1;
+    const before = page.before === null ? newest : Math.min(page.before, newest);
+    // Numbers have no gap, so that they count entries.
+    const isScan = kind !== null || feature !== null;
+    const after = isScan ? Math.max(0, before - 1 - SCANNED_MAX) : 0;
+    const name = { environmentId, customerNumber: customer.customerNumber };
+    const found = await listRecords(tx, name, { before, after, kind, feature, limit: page.limit + 1 });
+    const shown = found.slice(0, page.limit);
+    const keys = await listKeyTexts(
+      tx,
+      projectId,
+      shown.flatMap(({ keyHash }) => keyHash ?? []),
+    );
+    const names = new CatalogNames(catalog);
+    const entries = shown.map((record) => describeEntry(record, { ...name, names, keys }));
+    if (found.length > page.limit) return { entries, next: shown.at(-1)?.sequence ?? null };
+    return { entries, next: after === 0 ? null : after + 1 };
+  });
+}
+
+function findFeature({ features }: Catalog, key: string): FeatureId | undefined {
+  return [...features.values()].find((feature) => feature.key === key)?.id;
+}
+
+type Known = {
+  readonly customerNumber: CustomerNumber;
+  readonly names: CatalogNames;
+  readonly keys: ReadonlyMap<string, string>;
+};
+
+function describeEntry(record: LedgerRecord, { customerNumber, names, keys }: Known): LedgerEntry {
+  const { sequence, kind, recordedAt, reverses, feature, planVersion, keyHash } = record;
+  const nameConsume = (place: { sequence: number; recordedAt: Instant }): string =>
+    publicId("con", consumeId({ customerNumber, ...place }));
+  return {
+    sequence,
+    kind,
+    pool: names.pool(record.pool),
+    amount: record.amount,
+    balanceAfter: record.balanceAfter,
+    effectiveAt: formatTimestamp(record.effectiveAt),
+    recordedAt: formatTimestamp(recordedAt),
+    feature: feature === null ? null : names.feature(feature),
+    quantity: record.quantity,
+    plan: planVersion === null ? null : names.plan(planVersion),
+    consumeId: kind === "consume" ? nameConsume({ sequence, recordedAt }) : null,
+    reversedQuantity: record.reversedQuantity,
+    reverses: reverses === null ? null : nameConsume(reverses),
+    idempotencyKey: keyHash === null ? null : (keys.get(keyHash) ?? null),
+    metadata: record.metadata,
+    parts: [...record.parts],
+  };
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+
+/** Customers `old-1` and so on, and then more than are looked through for a page who are called otherwise. */
+async function setupLong(old: number, others: number): Promise<Managed> {
+  const managed = await setupManage();
+  const { database, context } = managed;
+  await database.query(
+    `with made as (
+       insert into cell.customers (environment_id, customer_id, name, created_at)
+       select $1, case when n <= $2 then 'old-' || n else 'new-' || n end, 'Name ' || n, clock_timestamp()
+       from generate_series(1, $2::integer + $3::integer) as n
+       order by n
+       returning environment_id, number
+     )
+     insert into cell.wallets (environment_id, customer_number, sequence, decided_at, balance, is_blocked, state)
+     select m.environment_id, m.number, 0, clock_timestamp(), 0, false, '[1,0,0,null,[],[]]'
+     from made as m`,
+    [context.environmentId, old, others],
+  );
+  return managed;
+}
+
+/** Everybody whom the list has, page by page, and how many pages that took. */
+async function walk({ manage }: Managed, query: string): Promise<{ ids: string[]; pages: number }> {
+  const ids: string[] = [];
+  let pages = 0;
+  for (let cursor = ""; ; ) {
+    const { status, body } = await manage("GET", `customers?limit=200&${query}${cursor}`);
+    expect(status).toBe(200);
+    pages += 1;
+    const items = body["items"] as { customerId: string }[];
+    expect(items.length).toBeLessThanOrEqual(200);
+    for (const { customerId } of items) ids.push(customerId);
+    if (body["nextCursor"] === null) return { ids, pages };
+    cursor = `&cursor=${body["nextCursor"]}`;
+  }
+}
+
+test("a search that finds very many, all of them old, finds each of them once", async () => {
+  const managed = await setupLong(1_500, 10_500);
+  const { ids, pages } = await walk(managed, "search=OLD-");
+  expect(ids).toEqual(Array.from({ length: 1_500 }, (_, i) => `old-${1_500 - i}`));
+  expect(pages).toBeLessThan(12);
+  // Few are found at once, wherever they are, in the same order, and whoever matches twice is there once.
+  expect((await walk(managed, "search=old-77")).ids).toEqual(
+    [779, 778, 777, 776, 775, 774, 773, 772, 771, 770, 77].map((n) => `old-${n}`),
+  );
+  expect((await walk(managed, "search=name%201199")).ids).toHaveLength(11);
+});
+
+test("a filter that finds nobody ends, however long the list is", async () => {
+  const managed = await setupLong(2_100, 0);
+  const { ids, pages } = await walk(managed, "blocked=true");
+  expect([ids, pages]).toEqual([[], 3]);
+  expect((await walk(managed, "plan=pro")).ids).toEqual(["ada"]);
+  expect((await walk(managed, "balanceBelow=1")).ids).toHaveLength(2_100);
+});

@@ -1,0 +1,171 @@
+import { Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { parseMetadata } from "../../entitlement/metadata.ts";
+import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { invalidField, nullable } from "../fields.ts";
+import {
+  type Call,
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+} from "../operation.ts";
+import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { Customer } from "./describe-customer.ts";
+import { listCustomers, readCustomer } from "./list-customers.ts";
+import { putCustomer } from "./put-customer.ts";
+
+const NOUN = "Customers";
+export const CUSTOMER_PATH = `${ENVIRONMENT_PATH}/customers/:customerId`;
+export const customerParams = Type.Object({
+  ...environmentParams,
+  customerId: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: "Your id of the customer, percent-encoded.",
+    examples: ["customer_42"],
+  }),
+});
+
+/** People, companies, whoever uses the product: who they are. What they have is in the credits' operations. */
+export function customerOperations({ cellOf }: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/customers`,
+      access: { role: "viewer", in: "environment" },
+      id: "listCustomers",
+      noun: NOUN,
+      summary: "List and search customers",
+      description:
+        "The newest first. `search` finds ids, names, emails and billing references that begin with it. With a filter by plan, " +
+        "balance or block a page may hold fewer than `limit`, even none: read on while there is a `nextCursor`.",
+      params: Type.Object(environmentParams),
+      query: Type.Object(
+        {
+          ...pageQuery,
+          search: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["acme"] })),
+          plan: Type.Optional(
+            Type.String({ maxLength: 120, description: "A plan's key.", examples: ["pro"] }),
+          ),
+          blocked: Type.Optional(Type.Enum(["true", "false"])),
+          balanceBelow: Type.Optional(
+            Type.String({
+              pattern: "^\\d{1,15}$",
+              description: "Only who has less than this in one of the pools.",
+              examples: ["100"],
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      answer: pageOf(Customer),
+      codes: [],
+      handle: async (call) => {
+        const { cell, environmentId } = placeOf(call);
+        const { search, plan, blocked, balanceBelow, cursor, limit } = call.query;
+        const filter = {
+          search: search ?? null,
+          plan: plan ?? null,
+          isBlocked: blocked === undefined ? null : blocked === "true",
+          balanceBelow: balanceBelow === undefined ? null : Number(balanceBelow),
+        };
+        const [before = null] = decodeCursor(cursor, ["number"]) ?? [];
+        const page = { before, limit: readLimit(limit) };
+        const { customers, next } = await listCustomers(cellOf(cell), environmentId, filter, page);
+        return { items: [...customers], nextCursor: next === null ? null : encodeCursor([next]) };
+      },
+    }),
+    operation({
+      method: "GET",
+      path: CUSTOMER_PATH,
+      access: { role: "viewer", in: "environment" },
+      id: "readCustomer",
+      noun: NOUN,
+      summary: "Read a customer",
+      description: "With plan and balances as the next check would find them.",
+      params: customerParams,
+      answer: Customer,
+      codes: [],
+      handle: async (call) => readOrNotFound(cellOf, call),
+    }),
+    operation({
+      method: "PUT",
+      path: CUSTOMER_PATH,
+      access: { role: "operator", in: "environment" },
+      id: "putCustomer",
+      noun: NOUN,
+      summary: "Make or change a customer",
+      description:
+        "By your own id, and safe to repeat. What is left out becomes empty. A customer that sends usage or a charge needs no such call.",
+      params: customerParams,
+      body: Type.Object(
+        {
+          name: Type.Optional(
+            nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["Acme GmbH"] })),
+          ),
+          email: Type.Optional(
+            nullable(Type.String({ minLength: 1, maxLength: 254, examples: ["billing@acme.example"] })),
+          ),
+          billingReference: Type.Optional(
+            nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["cus_NffrFeUfNV2Hib"] })),
+          ),
+          metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+        },
+        { additionalProperties: false },
+      ),
+      answer: Customer,
+      codes: ["metadata_limit_exceeded"],
+      handle: async (call) => {
+        const { name, email, billingReference, metadata } = call.body;
+        await putCustomer(cellOf(placeOf(call).cell), contextOf(call), {
+          customerId: customerIdOf(call),
+          name: name ?? null,
+          email: email ?? null,
+          billingReference: billingReference ?? null,
+          metadata: readMetadata(metadata ?? null),
+        });
+        return readOrNotFound(cellOf, call);
+      },
+    }),
+  ];
+}
+
+const METADATA_BYTES_MAX = 8_192;
+
+/** An empty object says nothing, and counts as absent. */
+function readMetadata(metadata: Record<string, unknown> | null): Record<string, unknown> | null {
+  if (metadata === null) return null;
+  const parsed = parseMetadata(metadata);
+  if (parsed.kind === "none") return null;
+  if (parsed.kind === "unusable") {
+    throw invalidField({ field: "metadata", code: "wrong_form", message: parsed.problem });
+  }
+  const { bytes: actual } = parsed.metadata;
+  if (actual <= METADATA_BYTES_MAX) return metadata;
+  throw new Problem("metadata_limit_exceeded", {
+    detail: `\`metadata\` has ${actual} bytes, and a customer's may have ${METADATA_BYTES_MAX}.`,
+    extra: { limit: "bytes", max: METADATA_BYTES_MAX, actual },
+  });
+}
+
+type CustomerCall = Call<{ customerId: string }>;
+
+export function customerIdOf({ params }: CustomerCall): CustomerId {
+  return brandAs<CustomerId>(params.customerId);
+}
+
+/** One that never was, was erased, or belongs to somebody else: nobody learns which. */
+export function customerNotFound(): Problem {
+  return new Problem("not_found", { detail: "There is no such customer in this environment." });
+}
+
+export async function readOrNotFound(cellOf: ManageParts["cellOf"], call: CustomerCall): Promise<Customer> {
+  const { cell, environmentId } = placeOf(call);
+  const customer = await readCustomer(cellOf(cell), environmentId, customerIdOf(call));
+  if (customer === null) throw customerNotFound();
+  return customer;
+}

@@ -1,0 +1,136 @@
+import { Type } from "typebox";
+import { type Operation, operation, placeOf } from "../operation.ts";
+import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { Denial, listDenials } from "./list-denials.ts";
+import { Grant, listGrants } from "./list-grants.ts";
+import { ENTRY_KINDS, LedgerEntry, listLedger } from "./list-ledger.ts";
+import { listPlanChanges, PlanChange } from "./list-plan-changes.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "./operations.ts";
+
+const NOUN = "Customers";
+const access = { role: "viewer", in: "environment" } as const;
+const query = Type.Object(pageQuery, { additionalProperties: false });
+
+/** What is on record about a customer. Nothing of it is ever changed, but for a person who is erased. */
+export function customerRecordOperations(parts: ManageParts): Operation[] {
+  return [ledger(parts), grants(parts), planChanges(parts), denials(parts)];
+}
+
+function ledger({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/ledger`,
+    access,
+    id: "listLedger",
+    noun: NOUN,
+    summary: "List a customer's ledger",
+    description:
+      "Every change of the balance, the newest first: the sum of all amounts of a pool is its balance. What fell due since the " +
+      "last request, an expiry or a new period's allowance, is written with the next one. With a filter a page may hold " +
+      "fewer than `limit`, even none: read on while there is a `nextCursor`.",
+    params: customerParams,
+    query: Type.Object(
+      {
+        ...pageQuery,
+        kind: Type.Optional(Type.Enum([...ENTRY_KINDS])),
+        feature: Type.Optional(
+          Type.String({ maxLength: 120, description: "A feature's key.", examples: ["image.render"] }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    answer: pageOf(LedgerEntry),
+    codes: [],
+    handle: async (call) => {
+      const place = placeOf(call);
+      const { kind = null, feature = null, cursor, limit } = call.query;
+      const page = { before: readBefore(cursor), limit: readLimit(limit) };
+      const found = await listLedger(cellOf(place.cell), place, customerIdOf(call), { kind, feature }, page);
+      if (found === null) throw customerNotFound();
+      return toPage(found.entries, found.next);
+    },
+  });
+}
+
+function grants({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/grants`,
+    access,
+    id: "listGrants",
+    noun: NOUN,
+    summary: "List a customer's grants",
+    description: "All credits that were given, the newest first, and what can still be spent of each.",
+    params: customerParams,
+    query,
+    answer: pageOf(Grant),
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const { cursor, limit } = call.query;
+      const page = { before: readBefore(cursor), limit: readLimit(limit) };
+      const found = await listGrants(cellOf(cell), environmentId, customerIdOf(call), page);
+      if (found === null) throw customerNotFound();
+      return toPage(found.grants, found.next);
+    },
+  });
+}
+
+function planChanges({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/plans`,
+    access,
+    id: "listPlanChanges",
+    noun: NOUN,
+    summary: "List a customer's plan history",
+    description: "Each change of the plan, the newest first.",
+    params: customerParams,
+    query,
+    answer: pageOf(PlanChange),
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const { cursor, limit } = call.query;
+      const page = { before: readBefore(cursor), limit: readLimit(limit) };
+      const found = await listPlanChanges(cellOf(cell), environmentId, customerIdOf(call), page);
+      if (found === null) throw customerNotFound();
+      return toPage(found.changes, found.next);
+    },
+  });
+}
+
+function denials({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/denials`,
+    access,
+    id: "listDenials",
+    noun: NOUN,
+    summary: "List a customer's denials",
+    description: "What the customer was told no for, the newest first, with the arithmetic of the moment.",
+    params: customerParams,
+    query,
+    answer: pageOf(Denial),
+    codes: [],
+    handle: async (call) => {
+      const place = placeOf(call);
+      const { cursor, limit } = call.query;
+      const [before = null] = decodeCursor(cursor, ["string"]) ?? [];
+      const page = { before, limit: readLimit(limit) };
+      const found = await listDenials(cellOf(place.cell), place, customerIdOf(call), page);
+      if (found === null) throw customerNotFound();
+      return toPage(found.denials, found.next);
+    },
+  });
+}
+
+function readBefore(cursor: string | undefined): number | null {
+  const [before = null] = decodeCursor(cursor, ["number"]) ?? [];
+  return before;
+}
+
+function toPage<T>(items: readonly T[], next: string | number | null) {
+  return { items: [...items], nextCursor: next === null ? null : encodeCursor([next]) };
+}

@@ -1,0 +1,175 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import { setupManage } from "../../../test/manage.ts";
+import { times } from "../../../test/two-services.ts";
+
+const LATER = "2999-01-01T00:00:00.000Z";
+const EVEN_LATER = "2999-06-01T00:00:00.000Z";
+
+test("a plan that is assigned twice is assigned once; a later end extends it", async () => {
+  const { manage, database } = await setupManage();
+  const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
+  const first = await assign({ plan: "pro", endsAt: LATER, anchor: "2026-01-31T00:00:00Z" });
+  expect(first.body).toMatchObject({
+    outcome: "changed",
+    customer: {
+      customerId: "bob",
+      plan: { key: "pro", anchor: "2026-01-31T00:00:00.000Z", endsAt: LATER, isDefault: false },
+      balances: [{ pool: "credits", balance: 100 }],
+    },
+  });
+  const counts = async () => [await database.count("cell.ledger"), await database.count("cell.audit")];
+  const before = await counts();
+  for (const body of [{ plan: "pro" }, { plan: "pro", endsAt: LATER }]) {
+    const again = await assign(body);
+    expect(again.body).toEqual({ outcome: "unchanged", customer: first.body["customer"] });
+  }
+  expect(await counts()).toEqual(before);
+  expect((await assign({ plan: "pro", endsAt: EVEN_LATER })).body).toMatchObject({
+    outcome: "changed",
+    customer: { plan: { endsAt: EVEN_LATER } },
+  });
+  await expectSoundBooks(database);
+});
+
+test("a plan that is assigned twenty times at once is assigned once", async () => {
+  const { manage, database } = await setupManage();
+  const replies = await Promise.all(
+    times(20, () => manage("POST", "customers/bob/plan", { body: { plan: "pro" } })),
+  );
+  const outcomes = replies.map(({ body }) => body["outcome"]);
+  expect(outcomes.filter((outcome) => outcome === "changed")).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === "unchanged")).toHaveLength(19);
+  await expectSoundBooks(database);
+});
+
+test("a plan ends once, and purchased credits stay", async () => {
+  const { manage, topUp } = await setupManage();
+  await topUp("ada", 50);
+  const end = () => manage("DELETE", "customers/ada/plan");
+  expect((await end()).body).toMatchObject({
+    outcome: "ended",
+    customer: { plan: null, balances: [{ pool: "credits", balance: 50 }] },
+  });
+  expect((await end()).body).toMatchObject({ outcome: "no_assignment" });
+});
+
+test("a blocked customer is denied everything, until they are unblocked", async () => {
+  const { manage, check } = await setupManage();
+  const block = (blocked: boolean) => manage("PUT", "customers/ada/block", { body: { blocked } });
+  const reason = async () => (await check({ customerId: "ada", feature: "image.render" })).body["reason"];
+  expect((await block(true)).body).toMatchObject({ outcome: "changed", customer: { isBlocked: true } });
+  expect((await block(true)).body).toMatchObject({ outcome: "unchanged" });
+  expect(await reason()).toBe("customer_blocked");
+  expect((await block(false)).body).toMatchObject({ outcome: "changed", customer: { isBlocked: false } });
+  expect(await reason()).toBeNull();
+});
+
+test("an erased customer is not found, and takes an admin", async () => {
+  const { manage, tokens } = await setupManage();
+  expect((await manage("DELETE", "customers/ada", { token: tokens.operator })).status).toBe(403);
+  expect((await manage("DELETE", "customers/ada", { token: tokens.admin })).body).toEqual({
+    outcome: "erased",
+  });
+  for (const [method, path] of [
+    ["GET", "customers/ada"],
+    ["DELETE", "customers/ada"],
+  ] as const) {
+    expect((await manage(method, path)).status).toBe(404);
+  }
+});
+
+test.each([
+  ["a plan that is not there", { plan: "gold" }, "unknown_key", "`gold`"],
+  ["an end that lies in the past", { plan: "pro", endsAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", ""],
+])("%s is refused, and nobody is made", async (_name, body, code, detail) => {
+  const { manage, database } = await setupManage();
+  const reply = await manage("POST", "customers/bob/plan", { body });
+  expect(reply).toMatchObject({ status: 422, body: { code, detail: expect.stringContaining(detail) } });
+  expect(await database.count("cell.customers")).toBe(1);
+});
+
+test("a plan that is archived is kept and renewed by who has it, and given to nobody else", async () => {
+  const { manage, database } = await setupManage();
+  await database.query("update cell.plans set archived_at = now()");
+  const assign = (customer: string) =>
+    manage("POST", `customers/${customer}/plan`, { body: { plan: "pro" } });
+  expect((await assign("ada")).body["outcome"]).toBe("unchanged");
+  expect(await assign("bob")).toMatchObject({
+    status: 422,
+    body: { code: "unknown_key", detail: expect.stringContaining("archived") },
+  });
+  expect(await database.count("cell.customers")).toBe(1);
+});
+
+test.each([
+  { plan: "" },
+  { plan: "pro", endsAt: "tomorrow" },
+  { plan: "pro", anchor: "2026-01-01T00:00:00" },
+  { plan: "pro", ends_at: LATER },
+  {},
+])("%j is no assignment", async (body) => {
+  const { manage } = await setupManage();
+  expect(await manage("POST", "customers/ada/plan", { body })).toMatchObject({
+    status: 400,
+    body: { code: "invalid_request" },
+  });
+});
+
+test("of a customer nobody knows, or of the other environment, nothing can be ended, blocked or erased", async () => {
+  const { manage, project } = await setupManage();
+  const live = `/manage/v1/projects/${project.projectId}/live`;
+  await manage("PUT", `${live}/customers/lea`, { body: {} });
+  const details = new Set<unknown>();
+  for (const id of ["nobody", "lea"]) {
+    for (const [method, path, body] of [
+      ["DELETE", "/plan", undefined],
+      ["PUT", "/block", { blocked: true }],
+      ["DELETE", "", undefined],
+    ] as const) {
+      const options = body === undefined ? {} : { body };
+      const reply = await manage(method, `customers/${id}${path}`, options);
+      expect(reply).toMatchObject({ status: 404, body: { code: "not_found" } });
+      details.add(reply.body["detail"]);
+    }
+  }
+  expect([...details]).toEqual(["There is no such customer in this environment."]);
+  expect((await manage("GET", `${live}/customers/lea`)).body).toMatchObject({ isBlocked: false });
+});
+
+test("what is done is audited: who, under which request, and before and after", async () => {
+  const { manage, database } = await setupManage();
+  const { headers } = await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
+  await manage("PUT", "customers/bob/block", { body: { blocked: true } });
+  await manage("DELETE", "customers/bob/plan");
+  await manage("DELETE", "customers/bob");
+  const audits = await database.query(
+    "select action, actor_kind, actor_id, request_id, before, after from cell.audit where actor_kind = 'token' order by id",
+  );
+  expect(audits.map(({ action }) => action)).toEqual([
+    "plan.assigned",
+    "customer.blocked",
+    "plan.ended",
+    "customer.erased",
+  ]);
+  expect(audits[0]).toMatchObject({
+    request_id: headers.get("x-request-id"),
+    before: { plan: null, balances: { credits: 0 } },
+    after: { plan: "pro", balances: { credits: 100 } },
+  });
+  for (const { actor_id } of audits) expect(actor_id).toMatch(/^\d+$/);
+});
+
+test("a customer's metadata is bounded, and a repeat in another order of fields is no change", async () => {
+  const { manage, database } = await setupManage();
+  const put = (metadata: object) => manage("PUT", "customers/bob", { body: { metadata } });
+  expect(await put({ a: "x".repeat(8_192) })).toMatchObject({
+    status: 422,
+    body: { code: "metadata_limit_exceeded", limit: "bytes", max: 8192, actual: 8200 },
+  });
+  expect((await put({ a: "x".repeat(8_184) })).status).toBe(200);
+  await put({ name: 1, a: 2 });
+  const before = await database.count("cell.audit");
+  expect((await put({ a: 2, name: 1 })).status).toBe(200);
+  expect(await database.count("cell.audit")).toBe(before);
+});

@@ -1,0 +1,37 @@
+import pg from "pg";
+import { expect, inject, test } from "vitest";
+import { setupManage } from "../../test/manage.ts";
+
+test("a database that is gone is 503 and no mistake of ours, for reads and for writes", async () => {
+  const { manage, database } = await setupManage();
+  const name = new URL(database.url).pathname.slice(1);
+  const admin = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
+  await admin.connect();
+  try {
+    await admin.query(`alter database ${name} allow_connections false`);
+    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+    const read = await manage("GET", "customers");
+    expect([read.status, read.body["code"], read.headers.get("retry-after")]).toEqual([
+      503,
+      "unavailable",
+      "1",
+    ]);
+    const write = await manage("PUT", "customers/c", { body: {} });
+    expect([write.status, write.body["code"]]).toEqual([503, "unavailable"]);
+  } finally {
+    await admin.query(`alter database ${name} allow_connections true`);
+    await admin.end();
+  }
+  expect((await manage("GET", "customers")).status).toBe(200);
+});
+
+test("a wallet that is held for too long is 503 overloaded, and nothing was added", async () => {
+  const { manage, database } = await setupManage();
+  const holder = new pg.Client(database.url);
+  await holder.connect();
+  await holder.query("begin; select from cell.wallets for update");
+  const reply = await manage("POST", "customers/ada/credits", { body: { credits: 5, kind: "manual" } });
+  await holder.end();
+  expect([reply.status, reply.body["code"]]).toEqual([503, "overloaded"]);
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
+}, 15_000);

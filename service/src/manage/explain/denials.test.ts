@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { blockCustomer } from "../customers/block-customer.ts";
+import { defineFeature } from "../features/define-feature.ts";
+
+const ADA = brandAs<CustomerId>("ada");
+
+type Explained = Record<string, unknown> & { readonly sentences: string[] };
+
+/** Of ada's newest denial. */
+async function explain({ manage }: Managed): Promise<Explained> {
+  const { body } = await manage("GET", "customers/ada/requests");
+  const newest = (body["items"] as { kind: string; id: string }[]).find(({ kind }) => kind === "denial");
+  const reply = await manage("GET", `denials/${newest?.id}`);
+  expect([reply.status, reply.text]).toEqual([200, reply.text]);
+  return reply.body as Explained;
+}
+
+let count = 0;
+const ask = (managed: Managed, feature: string, quantity = 1) =>
+  managed.consume({ customerId: "ada", feature, quantity, idempotencyKey: `ask-${count++}` });
+
+test("for want of credits: the arithmetic, the grants of that moment and the charges before it add up", async () => {
+  const managed = await setupManage();
+  await managed.topUp("ada", 7);
+  await ask(managed, "image.render", 9);
+  await ask(managed, "text.generate", 1000);
+  await ask(managed, "image.render", 5);
+  const explained = await explain(managed);
+  expect(explained).toMatchObject({
+    customerId: "ada",
+    reason: "insufficient_credits",
+    feature: "image.render",
+    quantity: 5,
+    creditsRequired: 50,
+    balance: 14,
+    pool: "credits",
+    limit: null,
+    plan: { key: "pro", name: "Pro", version: 1 },
+    openGrants: [
+      { kind: "allowance", remaining: 7, pool: "credits", expiresAt: explained["resetsAt"] },
+      { kind: "manual", remaining: 7, expiresAt: null },
+    ],
+    chargesBefore: [
+      { feature: "text.generate", credits: 3, balanceAfter: 14 },
+      { feature: "image.render", quantity: 9, credits: 90, balanceAfter: 17 },
+    ],
+    now: { allowed: false, reason: "insufficient_credits", creditsRequired: 50, balance: 14 },
+  });
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(String(explained["resetsAt"])) ?? [];
+  expect(explained.sentences).toEqual([
+    "Needed 50 credits for 5 of image.render, 14 were left.",
+    expect.stringMatching(
+      new RegExp(`^Plan credits reset on ${Number(day)} [A-Z][a-z]+ ${year} \\d\\d:\\d\\d UTC\\.$`),
+    ),
+    "The same request would still be denied now: 14 credits are left.",
+  ]);
+  expect(Number(month)).toBeGreaterThan(0);
+});
+
+test("after a top-up the same request would be allowed, and what was then stays as it was", async () => {
+  const managed = await setupManage();
+  await ask(managed, "image.render", 11);
+  await managed.topUp("ada", 10);
+  const explained = await explain(managed);
+  expect(explained).toMatchObject({
+    balance: 100,
+    openGrants: [{ kind: "allowance", remaining: 100 }],
+    now: { allowed: true, reason: null, balance: 110 },
+  });
+  expect(explained.sentences.at(-1)).toBe("The same request would be allowed now.");
+  // Nothing was written by asking.
+  expect(await managed.database.count("cell.ledger", "kind = 2")).toBe(0);
+});
+
+test("what the same request would cost by now is said where it is another price", async () => {
+  const managed = await setupManage();
+  const { cell, context, publish } = managed;
+  await ask(managed, "image.render", 11);
+  const cost = { credits: 20, per: 1 };
+  const feature = { key: "image.render", name: "Images", unit: null, pool: "credits", cost };
+  await defineFeature(cell, context, feature);
+  await publish({ reach: "now" });
+  const { sentences, creditsRequired, plan } = await explain(managed);
+  expect([creditsRequired, plan]).toMatchObject([110, { version: 1 }]);
+  expect(sentences.at(-1)).toBe(
+    "The same request would still be denied now: it would need 220 credits, and 100 credits are left.",
+  );
+});
+
+test("a limit that was reached is told with what was used of it and when it resets", async () => {
+  const managed = await setupManage();
+  await ask(managed, "export", 4);
+  await ask(managed, "export", 2);
+  const explained = await explain(managed);
+  expect(explained).toMatchObject({
+    reason: "limit_reached",
+    creditsRequired: 0,
+    balance: 100,
+    limit: { quantity: 5, used: 4, remaining: 1, resetsAt: expect.stringMatching(/Z$/) },
+    resetsAt: expect.stringMatching(/Z$/),
+    chargesBefore: [{ feature: "export", quantity: 4, credits: 0 }],
+    now: { allowed: false, reason: "limit_reached", limit: { used: 4 } },
+  });
+  expect(explained["resetsAt"]).not.toBe((explained["limit"] as Record<string, unknown>)["resetsAt"]);
+  expect(explained.sentences).toEqual([
+    "Plan Pro, version 1, allows 5 of export in a period.",
+    "4 were used, and 2 more would have gone beyond it.",
+    expect.stringMatching(/^The limit resets on .+ UTC\.$/),
+    "The same request would still be denied now (limit_reached).",
+  ]);
+});
+
+test("a feature that the plan lacks, and a customer who was blocked, are told as such", async () => {
+  const managed = await setupManage();
+  await ask(managed, "video.render");
+  const missing = await explain(managed);
+  expect(missing).toMatchObject({ reason: "feature_not_in_plan", creditsRequired: 50, balance: 100 });
+  expect(missing.sentences[0]).toBe("Plan Pro, version 1, does not include video.render.");
+  await blockCustomer(managed.cell, managed.context, { customerId: ADA, isBlocked: true });
+  await ask(managed, "image.render");
+  const blocked = await explain(managed);
+  expect(blocked).toMatchObject({ reason: "customer_blocked", now: { reason: "customer_blocked" } });
+  await blockCustomer(managed.cell, managed.context, { customerId: ADA, isBlocked: false });
+  expect((await explain(managed)).sentences).toEqual([
+    "The customer was blocked, and a blocked customer is denied everything.",
+    "The same request would be allowed now.",
+  ]);
+});
+
+test("a denial of another environment, and one that never was, are not found alike", async () => {
+  const managed = await setupManage();
+  const { manage, here } = managed;
+  await ask(managed, "image.render", 100);
+  const { denialId } = await explain(managed);
+  const elsewhere = await manage("GET", `${here.replace("test", "live")}/denials/${denialId}`);
+  const never = await manage("GET", "denials/den_01m7e9sv4w7w8rj0k3v3k4fb8p");
+  expect([elsewhere.status, elsewhere.body["detail"]]).toEqual([404, never.body["detail"]]);
+  for (const id of ["nonsense", "con_01m7e9sv4w7w8rj0k3v3k4fb8p", "den_7zzzzzzzzzzzzzzzzzzzzzzzzz"])
+    expect((await manage("GET", `denials/${id}`)).status).toBe(404);
+});

@@ -1,0 +1,160 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
+import { decide, type Position } from "../../entitlement/decide.ts";
+import type { Wallet } from "../../entitlement/wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { listCharges } from "../../store/cell/explain/charges.ts";
+import { type Denial, findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
+import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
+import { listGrantDetails, sumParts } from "../../store/cell/explain/open-grants.ts";
+import type { WalletName } from "../../store/cell/wallets.ts";
+import type { Place } from "../../store/control/places.ts";
+import type { Instant, PoolId } from "../../words/brand.ts";
+import { publicId } from "../../words/public-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Uuid } from "../../words/uuid.ts";
+import type { DenialExplanation } from "./denial-explanation.ts";
+import { denialSentences } from "./denial-sentences.ts";
+import { describeCharge, parseMetadata } from "./key-story.ts";
+
+const CHARGES_MAX = 10;
+/** Entries that are summed to find the grants of a moment: some tens of milliseconds. */
+const ENTRIES_MAX = 20_000;
+
+/** The arithmetic of a denial, and what the same request would get now. Null: there is no such denial here. */
+export function explainDenial(
+  cell: Pool,
+  place: Place,
+  { id, since }: { readonly id: Uuid; readonly since: Instant | null },
+): Promise<DenialExplanation | null> {
+  return single(cell, async (tx) => {
+    const { projectId, environmentId } = place;
+    const denial = await findDenial(tx, environmentId, nameDenial(id));
+    if (denial === null || denial.recordedAt < (since ?? 0)) return null;
+    const { customerNumber, sequence } = denial;
+    const name = { environmentId, customerNumber };
+    const kept = await findKeptRequest(tx, projectId, denial.keyHash);
+    const catalog = await loadCatalog(tx, environmentId);
+    const customerId = (await mapCustomerIds(tx, environmentId, [customerNumber])).get(customerNumber);
+    const customer =
+      customerId === undefined ? null : await findCustomerRecord(tx, { environmentId, customerId });
+    const wallet = customer?.wallet ?? null;
+    const charges = await listCharges(tx, name, { before: sequence + 1, limit: CHARGES_MAX });
+    const facts = {
+      denialId: publicId("den", denial.id),
+      recordedAt: formatTimestamp(denial.recordedAt),
+      customerId: customer?.customerId ?? null,
+      feature: denial.feature,
+      quantity: denial.quantity,
+      idempotencyKey: kept?.key ?? null,
+      metadata: parseMetadata(denial.metadata),
+      plan: describePlan(catalog, denial),
+      pool: poolKey(catalog, poolOf(catalog, denial)),
+      ...describePosition(denial, kept),
+      openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
+      chargesBefore: charges.map(describeCharge),
+      now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
+    };
+    return { ...facts, sentences: denialSentences(facts) };
+  });
+}
+
+function describePlan(catalog: Catalog, { planVersion }: Denial): DenialExplanation["plan"] {
+  const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
+  const plan = version === undefined ? undefined : catalog.plans.get(version.plan);
+  if (version === undefined || plan === undefined) return null;
+  return { key: plan.key, name: plan.name, version: version.number };
+}
+
+/** Of the plan as it was published; of a feature that is not in it, of the feature as it is. */
+function poolOf(catalog: Catalog, { planVersion, feature: key }: Denial): PoolId | null {
+  const feature = catalog.features.get(key);
+  if (feature === undefined) return null;
+  const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
+  return version?.features.get(feature.id)?.pool ?? feature.pool;
+}
+
+function poolKey(catalog: Catalog, id: PoolId | null): string {
+  return (id === null ? undefined : catalog.pools.get(id)?.key) ?? "credits";
+}
+
+type PositionFacts = Pick<DenialExplanation, "reason" | "creditsRequired" | "balance" | "resetsAt" | "limit">;
+
+/** The denial itself has one of the two resets; what is kept under its key has both. */
+function describePosition(denial: Denial, kept: KeptRequest | null): PositionFacts {
+  const { reason, creditsRequired, balance, limit } = denial;
+  const position = kept?.answer.verdict?.position ?? null;
+  const isLimit = reason === "limit_reached";
+  const resetsAt = isLimit ? (position?.resetsAt ?? null) : denial.resetsAt;
+  const limitResetsAt = isLimit ? denial.resetsAt : (position?.limit?.resetsAt ?? null);
+  return {
+    reason,
+    creditsRequired,
+    balance,
+    resetsAt: time(resetsAt),
+    limit: limit === null ? null : { ...limit, remaining: remainingOf(limit), resetsAt: time(limitResetsAt) },
+  };
+}
+
+function remainingOf({ quantity, used }: { readonly quantity: number; readonly used: number }): number {
+  return Math.max(0, quantity - used);
+}
+
+function time(at: Instant | null): string | null {
+  return at === null ? null : formatTimestamp(at);
+}
+
+/** From the beginning of the ledger, or back from its end, whichever is near enough. */
+async function describeGrants(
+  tx: Tx,
+  catalog: Catalog,
+  name: WalletName,
+  { sequence, wallet }: { readonly sequence: number; readonly wallet: Wallet | null },
+): Promise<DenialExplanation["openGrants"]> {
+  const held = new Map<number, number>();
+  if (sequence <= ENTRIES_MAX) {
+    for (const [grant, sum] of await sumParts(tx, name, { after: 0, until: sequence })) held.set(grant, sum);
+  } else {
+    if (wallet === null || wallet.sequence - sequence > ENTRIES_MAX) return null;
+    for (const { number, remaining } of wallet.grants) held.set(number, remaining);
+    const since = await sumParts(tx, name, { after: sequence, until: wallet.sequence });
+    for (const [grant, sum] of since) held.set(grant, (held.get(grant) ?? 0) - sum);
+  }
+  const open = [...held].filter(([, remaining]) => remaining > 0).map(([grant]) => grant);
+  const details = await listGrantDetails(tx, name, open);
+  return details.map(({ number, pool, kind, expiresAt, reference }) => ({
+    grant: number,
+    pool: poolKey(catalog, pool),
+    kind,
+    remaining: held.get(number) ?? 0,
+    expiresAt: time(expiresAt),
+    reference,
+  }));
+}
+
+/** As a check would: on what is due by now, and nothing is written. */
+function decideNow(
+  catalog: Catalog,
+  wallet: Wallet,
+  { feature, quantity }: Denial,
+  clock: Instant,
+): DenialExplanation["now"] {
+  const decision = decide(catalog, wallet, { feature, quantity }, clock);
+  if (decision.kind !== "decided") return null;
+  const { allowed, reason, creditsRequired, before } = decision;
+  return { allowed, reason, creditsRequired, ...describeNow(before) };
+}
+
+function describeNow(position: Position | null) {
+  const limit = position?.limit ?? null;
+  return {
+    balance: position?.balance ?? 0,
+    resetsAt: time(position?.resetsAt ?? null),
+    limit: limit === null ? null : { ...limit, resetsAt: time(limit.resetsAt) },
+  };
+}

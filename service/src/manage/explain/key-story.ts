@@ -1,0 +1,151 @@
+import { type Static, Type } from "typebox";
+import type { Charge } from "../../store/cell/explain/charges.ts";
+import type { Denial } from "../../store/cell/explain/denials.ts";
+import type { StoredEvent } from "../../store/cell/explain/events.ts";
+import { assertNever } from "../../words/assert.ts";
+import { publicId } from "../../words/public-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nullable, timeField } from "../fields.ts";
+import { LoggedRequest, reasonField } from "../requests/describe-request.ts";
+
+const metadataField = nullable(Type.Record(Type.String(), Type.Unknown()));
+const quantityField = Type.Integer({ examples: [1] });
+
+export const ChargeDetails = Type.Object({
+  consumeId: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
+  recordedAt: timeField,
+  feature: Type.String({ examples: ["image.render"] }),
+  quantity: quantityField,
+  credits: Type.Integer({ examples: [10] }),
+  balanceAfter: Type.Integer({ examples: [90] }),
+  metadata: metadataField,
+  reversedQuantity: Type.Integer({ description: "0: nothing of it was reversed.", examples: [0] }),
+  reversedCredits: Type.Integer({ examples: [0] }),
+});
+
+const DenialDetails = Type.Object({
+  denialId: Type.String({
+    description: "To have it explained.",
+    examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"],
+  }),
+  recordedAt: timeField,
+  feature: Type.String({ examples: ["image.render"] }),
+  quantity: quantityField,
+  reason: reasonField,
+  creditsRequired: Type.Integer({ examples: [50] }),
+  balance: Type.Integer({ examples: [12] }),
+  metadata: metadataField,
+});
+
+const EventDetails = Type.Object({
+  eventId: Type.String({ examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
+  recordedAt: timeField,
+  occurredAt: timeField,
+  event: Type.String({ examples: ["tokens.generated"] }),
+  quantity: quantityField,
+  metadata: metadataField,
+});
+
+export const KeyStory = Type.Object({
+  idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
+  state: Type.Enum(["kept", "not_kept", "other_environment"], {
+    description:
+      "`kept`: it has its answer. `not_kept`: it was used, and nothing was kept under it, so that it may be used again. " +
+      "`other_environment`: it was used in the project's other environment, and cannot be used in this one.",
+  }),
+  endpoint: nullable(Type.Enum(["consume", "events"])),
+  recordedAt: nullable(timeField),
+  customerId: nullable(Type.String({ examples: ["customer_42"] })),
+  answer: nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "What the caller got with status 200, and gets again for the same request.",
+    }),
+  ),
+  charge: nullable(ChargeDetails),
+  denial: nullable(DenialDetails),
+  event: nullable(EventDetails),
+  uses: Type.Array(
+    Type.Object({
+      ...LoggedRequest.properties,
+      refused: nullable(
+        Type.Object({
+          differs: Type.Array(Type.String({ examples: ["quantity"] }), {
+            description: "In which fields it is not the request that the key was used for.",
+          }),
+          quantity: quantityField,
+          timestamp: nullable(timeField),
+        }),
+      ),
+    }),
+    {
+      description:
+        "The newest uses of this key, up to 50, that the request log of this environment has: the first, replays, and refused reuses.",
+    },
+  ),
+});
+
+export type KeyStory = Static<typeof KeyStory>;
+
+/** What a key's answer is about. */
+export type Subject =
+  | { readonly kind: "charge"; readonly row: Charge }
+  | { readonly kind: "denial"; readonly row: Denial }
+  | { readonly kind: "event"; readonly row: StoredEvent };
+
+export function describeSubject(subject: Subject | null): Pick<KeyStory, "charge" | "denial" | "event"> {
+  const nothing = { charge: null, denial: null, event: null };
+  if (subject === null) return nothing;
+  switch (subject.kind) {
+    case "charge":
+      return { ...nothing, charge: describeCharge(subject.row) };
+    case "denial":
+      return { ...nothing, denial: describeDenial(subject.row) };
+    case "event":
+      return { ...nothing, event: describeEvent(subject.row) };
+    default:
+      return assertNever(subject);
+  }
+}
+
+export function describeCharge(charge: Charge): Static<typeof ChargeDetails> {
+  return {
+    consumeId: publicId("con", charge.id),
+    recordedAt: formatTimestamp(charge.recordedAt),
+    feature: charge.feature,
+    quantity: charge.quantity,
+    credits: charge.credits,
+    balanceAfter: charge.balanceAfter,
+    metadata: parseMetadata(charge.metadata),
+    reversedQuantity: charge.reversedQuantity,
+    reversedCredits: charge.reversedCredits,
+  };
+}
+
+function describeDenial(denial: Denial): Static<typeof DenialDetails> {
+  return {
+    denialId: publicId("den", denial.id),
+    recordedAt: formatTimestamp(denial.recordedAt),
+    feature: denial.feature,
+    quantity: denial.quantity,
+    reason: denial.reason,
+    creditsRequired: denial.creditsRequired,
+    balance: denial.balance,
+    metadata: parseMetadata(denial.metadata),
+  };
+}
+
+function describeEvent(event: StoredEvent): Static<typeof EventDetails> {
+  return {
+    eventId: publicId("evt", event.id),
+    recordedAt: formatTimestamp(event.recordedAt),
+    occurredAt: formatTimestamp(event.occurredAt),
+    event: event.event,
+    quantity: event.quantity,
+    metadata: parseMetadata(event.metadata),
+  };
+}
+
+/** As PostgreSQL keeps it. */
+export function parseMetadata(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : JSON.parse(text);
+}

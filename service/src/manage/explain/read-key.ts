@@ -1,0 +1,178 @@
+import {
+  type Asked,
+  renderAnswer,
+  type StoredAnswer,
+  UnknownAnswerFormat,
+} from "../../entitlement/answer.ts";
+import { shortHash } from "../../entitlement/fingerprint.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findCharge } from "../../store/cell/explain/charges.ts";
+import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
+import { findEvent } from "../../store/cell/explain/events.ts";
+import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
+import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import type { Place } from "../../store/control/places.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EnvironmentId,
+  type FeatureKey,
+  type Instant,
+} from "../../words/brand.ts";
+import { readConsumeId } from "../../words/consume-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { describeRequests } from "../requests/describe-request.ts";
+import { type AskedBefore, differingFields } from "./differing-fields.ts";
+import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
+
+const USES_MAX = 50;
+
+/** What a key did in this project, as far as this environment may know. Null: nothing is known of it. */
+export function readKey(
+  cell: Pool,
+  place: Place,
+  { key, since }: { readonly key: string; readonly since: Instant | null },
+): Promise<KeyStory | null> {
+  return single(cell, async (tx) => {
+    const { projectId, environmentId } = place;
+    const keyHash = shortHash(key);
+    const kept = await findKeptRequest(tx, projectId, keyHash);
+    const by = { column: "key_hash", value: keyHash } as const;
+    const range = { by, before: null, after: null, limit: USES_MAX };
+    const isInSight = ({ recordedAt }: { recordedAt: Instant }): boolean => recordedAt >= (since ?? 0);
+    const logged = (await listLogRecords(tx, environmentId, range)).filter(isInSight);
+    if (kept === null) {
+      if (logged.length === 0) return null;
+      const uses = await describeUses(tx, place, logged, () => []);
+      return { ...NOTHING, idempotencyKey: key, state: "not_kept", uses };
+    }
+    if (kept.environmentId !== environmentId) {
+      const uses = await describeUses(tx, place, logged, () => ["environment"]);
+      return { ...NOTHING, idempotencyKey: key, state: "other_environment", uses };
+    }
+    const subject = await findSubject(tx, environmentId, kept);
+    const at = subject?.kind === "event" ? subject.row.occurredAt : kept.recordedAt;
+    if (!isInSight({ recordedAt: at })) {
+      const uses = await describeUses(tx, place, logged, () => []);
+      return { ...NOTHING, idempotencyKey: key, state: "kept", uses };
+    }
+    return tell(tx, place, { key, kept, subject, logged });
+  });
+}
+
+async function tell(
+  tx: Tx,
+  place: Place,
+  found: {
+    readonly key: string;
+    readonly kept: KeptRequest;
+    readonly subject: Subject | null;
+    readonly logged: readonly LogRecord[];
+  },
+): Promise<KeyStory> {
+  const { key, kept, subject, logged } = found;
+  const number = subject?.row.customerNumber;
+  const customers = await mapCustomerIds(tx, place.environmentId, number === undefined ? [] : [number]);
+  const customerId = number === undefined ? null : (customers.get(number) ?? null);
+  const asked = subject === null ? null : toAsked(kept, subject, customerId);
+  return {
+    idempotencyKey: key,
+    state: "kept",
+    endpoint: kept.endpoint,
+    recordedAt: formatTimestamp(kept.recordedAt),
+    customerId,
+    answer: renderKept(kept, subject, customerId),
+    ...describeSubject(subject),
+    uses: await describeUses(tx, place, logged, (use) => (asked === null ? [] : differingFields(asked, use))),
+  };
+}
+
+const NOTHING = {
+  endpoint: null,
+  recordedAt: null,
+  customerId: null,
+  answer: null,
+  charge: null,
+  denial: null,
+  event: null,
+};
+
+/** The row that the answer is about. Null only if somebody took it away by hand. */
+async function findSubject(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { endpoint, answer }: KeptRequest,
+): Promise<Subject | null> {
+  const { subjectId, verdict } = answer;
+  if (endpoint === "events") {
+    const row = await findEvent(tx, environmentId, subjectId);
+    return row === null ? null : { kind: "event", row };
+  }
+  if (verdict?.reason === null) {
+    const row = await findCharge(tx, environmentId, readConsumeId(subjectId));
+    return row === null ? null : { kind: "charge", row };
+  }
+  const row = await findDenial(tx, environmentId, nameDenial(subjectId));
+  return row === null ? null : { kind: "denial", row };
+}
+
+/** As the caller got it, and gets it again; of an erased customer without their id. */
+function renderKept(
+  { answer, endpoint }: KeptRequest,
+  subject: Subject | null,
+  customerId: CustomerId | null,
+): Record<string, unknown> | null {
+  if (endpoint === "events") return render(answer, null);
+  if (subject === null || subject.kind === "event") return null;
+  const { feature, quantity } = subject.row;
+  const asked: Asked = {
+    customerId: customerId ?? brandAs<CustomerId>(""),
+    feature: brandAs<FeatureKey>(feature),
+    quantity,
+  };
+  const rendered = render(answer, asked);
+  return rendered === null ? null : { ...rendered, customerId };
+}
+
+/** Null: a later release wrote this answer, and is being rolled out. */
+function render(answer: StoredAnswer, asked: Asked | null): Record<string, unknown> | null {
+  try {
+    return JSON.parse(renderAnswer(answer, asked));
+  } catch (error) {
+    if (error instanceof UnknownAnswerFormat) return null;
+    throw error;
+  }
+}
+
+function toAsked({ endpoint }: KeptRequest, subject: Subject, customerId: CustomerId | null): AskedBefore {
+  const { customerNumber, quantity, metadata } = subject.row;
+  const shared = { endpoint, customerNumber, isErased: customerId === null, quantity, metadata };
+  if (subject.kind !== "event") return { ...shared, subject: subject.row.feature, timestamp: null };
+  const { event, occurredAt, recordedAt } = subject.row;
+  return { ...shared, subject: event, timestamp: occurredAt === recordedAt ? null : occurredAt };
+}
+
+async function describeUses(
+  tx: Tx,
+  place: Place,
+  logged: readonly LogRecord[],
+  differsIn: (use: LogRecord) => string[],
+): Promise<KeyStory["uses"]> {
+  const described = await describeRequests(tx, place, logged);
+  return described.map((request, index) => {
+    const use = logged[index];
+    if (use === undefined || use.refused === null) return { ...request, refused: null };
+    const { quantity, timestamp } = use.refused;
+    return {
+      ...request,
+      refused: {
+        differs: differsIn(use),
+        quantity,
+        timestamp: timestamp === null ? null : formatTimestamp(timestamp),
+      },
+    };
+  });
+}

@@ -1,0 +1,167 @@
+import { Type } from "typebox";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { assertNever } from "../../words/assert.ts";
+import { brandAs, type FeatureKey } from "../../words/brand.ts";
+import { featureContent, sortByKey } from "../catalog/content.ts";
+import { pageByKey } from "../catalog/page-by-key.ts";
+import {
+  etagOf,
+  preconditionHeaders,
+  preconditionProblem,
+  readPreconditions,
+} from "../catalog/preconditions.ts";
+import { missing, unknownKey } from "../catalog/problems.ts";
+import { archiveInput, featureInput, STRICT } from "../catalog/schema.ts";
+import { keyField } from "../fields.ts";
+import {
+  type Call,
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+} from "../operation.ts";
+import { pageOf, pageQuery } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { archiveFeature } from "./archive-feature.ts";
+import { defineFeature } from "./define-feature.ts";
+import { describeFeature, Feature } from "./describe-feature.ts";
+
+const NOUN = "Features";
+const FEATURE_PATH = `${ENVIRONMENT_PATH}/features/:key`;
+const featureParams = Type.Object({ ...environmentParams, key: keyField });
+
+/** What customers may do, and what it costs. */
+export function featureOperations({ cellOf }: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/features`,
+      access: { role: "viewer", in: "environment" },
+      id: "listFeatures",
+      noun: NOUN,
+      summary: "List the features",
+      description: "By key, each with the plans that include it.",
+      params: Type.Object(environmentParams),
+      query: Type.Object(
+        {
+          ...pageQuery,
+          archived: Type.Optional(
+            Type.Enum(["true", "false"], { description: "Only those that are archived, or are not." }),
+          ),
+        },
+        STRICT,
+      ),
+      answer: pageOf(Feature),
+      codes: [],
+      handle: async (call) => {
+        const { archived } = call.query;
+        const catalog = await readCatalog(cellOf, call);
+        const features = [...catalog.features.values()].filter(
+          ({ archivedAt }) => archived === undefined || (archivedAt !== null) === (archived === "true"),
+        );
+        const { items, nextCursor } = pageByKey(sortByKey(features), call.query);
+        return { items: items.map((feature) => describeFeature(catalog, feature)), nextCursor };
+      },
+    }),
+    operation({
+      method: "GET",
+      path: FEATURE_PATH,
+      access: { role: "viewer", in: "environment" },
+      id: "readFeature",
+      noun: NOUN,
+      summary: "Read a feature",
+      description: "The header `ETag` names what you read; send it as `If-Match` when you change it.",
+      params: featureParams,
+      answer: Feature,
+      codes: [],
+      handle: async (call) => answer(call, await readCatalog(cellOf, call)),
+    }),
+    operation({
+      method: "PUT",
+      path: FEATURE_PATH,
+      access: { role: "admin", in: "environment" },
+      id: "putFeature",
+      noun: NOUN,
+      summary: "Make or change a feature",
+      description:
+        "To change one, send the `ETag` of what you read as `If-Match`; to make one, send none. Another cost or pool " +
+        "reaches nobody by itself: plans go on charging what they pinned until they are published again.",
+      params: featureParams,
+      headers: preconditionHeaders,
+      body: Type.Object(featureInput, STRICT),
+      answer: Feature,
+      codes: ["unknown_key", "changed_meanwhile", "precondition_required"],
+      handle: async (call) => {
+        const { name, unit = null, pool = "credits", cost } = call.body;
+        const { key } = call.params;
+        const outcome = await defineFeature(
+          cellOf(placeOf(call).cell),
+          contextOf(call),
+          { key, name, unit, pool, cost: { credits: cost.credits, per: cost.per ?? 1 } },
+          readPreconditions(call.request),
+        );
+        switch (outcome.kind) {
+          case "defined":
+            return answer(call, outcome.catalog);
+          case "pool_not_found":
+            throw unknownKey({ noun: "pool", key: pool });
+          case "changed_meanwhile":
+          case "precondition_required":
+            throw preconditionProblem(outcome);
+          default:
+            return assertNever(outcome);
+        }
+      },
+    }),
+    operation({
+      method: "POST",
+      path: `${FEATURE_PATH}/archive`,
+      access: { role: "admin", in: "environment" },
+      id: "archiveFeature",
+      noun: NOUN,
+      summary: "Archive a feature, or offer it again",
+      description:
+        "An archived feature can be put into no further plan. Plans that include it keep it, and so does whoever is on them.",
+      params: featureParams,
+      headers: preconditionHeaders,
+      body: archiveInput,
+      answer: Feature,
+      codes: ["changed_meanwhile"],
+      handle: async (call) => {
+        const outcome = await archiveFeature(
+          cellOf(placeOf(call).cell),
+          contextOf(call),
+          { key: call.params.key, archived: call.body?.archived ?? true },
+          readPreconditions(call.request),
+        );
+        switch (outcome.kind) {
+          case "archived":
+            return answer(call, outcome.catalog);
+          case "feature_not_found":
+            throw missing("feature");
+          case "changed_meanwhile":
+          case "precondition_required":
+            throw preconditionProblem(outcome);
+          default:
+            return assertNever(outcome);
+        }
+      },
+    }),
+  ];
+}
+
+function readCatalog(cellOf: ManageParts["cellOf"], call: Call): Promise<Catalog> {
+  const { cell, environmentId } = placeOf(call);
+  return single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
+}
+
+function answer(call: Call<{ key: string }>, catalog: Catalog): Feature {
+  const feature = catalog.features.get(brandAs<FeatureKey>(call.params.key));
+  if (feature === undefined) throw missing("feature");
+  call.reply.header("etag", etagOf(featureContent(catalog, feature)));
+  return describeFeature(catalog, feature);
+}

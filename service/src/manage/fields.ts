@@ -1,0 +1,38 @@
+import { type TSchema, Type } from "typebox";
+import { describe } from "../edge/errors.ts";
+import { type FieldError, Problem } from "../edge/problem.ts";
+import type { Instant } from "../words/brand.ts";
+import { parseTimestamp } from "../words/timestamp.ts";
+
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** RFC 3339 with `Z` or an offset when it comes in, in UTC with milliseconds when it goes out. */
+export const timeField = Type.String({ format: "date-time", examples: ["2026-11-15T08:30:00.000Z"] });
+
+/** Of plans, features, pools and events: one rule for all of them. */
+export const keyField = Type.String({
+  minLength: 1,
+  maxLength: 120,
+  pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]*$",
+  examples: ["image.render"],
+});
+
+export const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Image rendering"] });
+
+/** Of a field that a schema has found to be text. Undefined and null stay what they are. */
+export function readTime<T extends string | null | undefined>(
+  field: string,
+  text: T,
+): Instant | Exclude<T, string> {
+  if (typeof text !== "string") return text as Exclude<T, string>;
+  const parsed = parseTimestamp(text);
+  if (parsed.kind === "instant") return parsed.at;
+  const message = parsed.kind === "no_offset" ? "has no offset: append Z" : "is not an RFC 3339 time";
+  throw invalidField({ field, code: "wrong_form", message });
+}
+
+export function invalidField(error: FieldError): Problem {
+  return new Problem("invalid_request", { detail: describe([error]), errors: [error] });
+}

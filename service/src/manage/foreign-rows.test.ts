@@ -1,0 +1,180 @@
+import { expect, test } from "vitest";
+import { createTestProject, type Reply } from "../../test/harness.ts";
+import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
+import { openPool } from "../postgres/pool.ts";
+import type { Operation } from "./operation.ts";
+import { manageOperations } from "./operations.ts";
+import { createManagementToken } from "./people/management-tokens.ts";
+
+const NOWHERE = openPool({
+  url: "postgres://localhost:1/none",
+  name: "test",
+  sizeMax: 1,
+  onIdleError: () => {},
+});
+
+/** They make what is not there, whatever there is elsewhere. */
+const MAKERS = [
+  "putPool",
+  "putFeature",
+  "putEventKey",
+  "putPlanDraft",
+  "putCustomer",
+  "assignPlan",
+  "addCredits",
+];
+
+/** Those that look for a row: they name one beside project and environment. */
+const OPERATIONS = manageOperations({ control: NOWHERE, cellOf: () => NOWHERE, version: "0" }).filter(
+  ({ id, path }) =>
+    /:/.test(path.replace(":projectId", "").replace(":environment", "")) && !MAKERS.includes(id),
+);
+
+/** What each needs to get as far as looking for its row. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  changeMember: { name: "Mallory" },
+  rotateApiKey: { overlapSeconds: 0 },
+  archiveFeature: { archived: true },
+  archivePlan: { archived: true },
+  publishPlan: { reach: "now" },
+  blockCustomer: { blocked: true },
+  previewCredits: { credits: 1, kind: "manual" },
+  reverseConsume: {},
+};
+
+/** By the folder that a parameter follows. */
+type Rows = Readonly<Record<string, string>>;
+
+const MISSING: Rows = {
+  customers: "nobody-of-this-name",
+  grants: "77",
+  consumes: "con_01m7e9sv00000000000000000z",
+  features: "no.such.feature",
+  plans: "no.such.plan",
+  "api-keys": "987654",
+  keys: "no-such-key",
+  denials: "den_01m7e9sv00000000000000000z",
+  members: "987654",
+  tokens: "987654",
+};
+
+/** Rows of the test environment and of the workspace, one of each kind. */
+async function plantRows({ consume, manage }: Managed): Promise<Rows> {
+  const ask = (idempotencyKey: string, quantity: number) =>
+    consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
+  const { body: charge } = await ask("planted-charge", 1);
+  await ask("planted-denial", 1_000);
+  const idOf = async (path: string): Promise<string> => {
+    const { body } = await manage("GET", path);
+    const [first] = body["items"] as { id: string | number }[];
+    return String(first?.id);
+  };
+  return {
+    customers: "ada",
+    grants: "1",
+    consumes: String(charge["consumeId"]),
+    features: "image.render",
+    plans: "pro",
+    "api-keys": await idOf("api-keys"),
+    keys: "planted-charge",
+    denials: await idOf("customers/ada/denials"),
+    members: await idOf("/manage/v1/members"),
+    tokens: await idOf("/manage/v1/tokens"),
+  };
+}
+
+function pathOf({ path }: Operation, place: { projectId: number; environment: string }, rows: Rows): string {
+  return path
+    .replace(":projectId", String(place.projectId))
+    .replace(":environment", place.environment)
+    .replaceAll(/([a-z-]+)\/:\w+/g, (_, folder: string) => `${folder}/${rows[folder]}`);
+}
+
+/** What an answer says, whatever was asked about and whenever. */
+function essenceOf({ status, text }: Reply, rows: Rows): string {
+  let essence = text
+    .replaceAll(/"requestId":"\w+"/g, '"requestId"')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "time");
+  for (const value of Object.values(rows)) essence = essence.replaceAll(`"${value}"`, '"row"');
+  for (const value of Object.values(rows)) essence = essence.replaceAll(`\`${value}\``, "`row`");
+  return `${status} ${essence}`;
+}
+
+async function expectAlike(
+  managed: Managed,
+  rows: Rows,
+  place: { projectId: number; environment: string; token: string },
+  except: readonly string[] = [],
+): Promise<void> {
+  const foreign: string[] = [];
+  const missing: string[] = [];
+  for (const operation of OPERATIONS) {
+    const { id, method, body } = operation;
+    if (except.includes(id)) continue;
+    const ask = async (named: Rows): Promise<string> => {
+      const url = `${managed.service.url}${pathOf(operation, place, named)}`;
+      const sent = body === undefined ? {} : { body: BODIES[id] ?? {} };
+      return `${id}: ${essenceOf(await send(url, method, { token: place.token, ...sent }), named)}`;
+    };
+    foreign.push(await ask(rows));
+    missing.push(await ask(MISSING));
+  }
+  expect(foreign).toEqual(missing);
+  // Had nothing been looked for, both would be alike without meaning anything.
+  expect(missing.filter((line) => / 400 /.test(line))).toEqual([]);
+}
+
+test("a row of the other environment answers exactly like a missing one", async () => {
+  const managed = await setupManage();
+  const rows = await plantRows(managed);
+  const { projectId } = managed.project;
+  const place = { projectId, environment: "live", token: managed.tokens.owner };
+  // A key is the project's: whoever asks in the other environment is told where it was used, as the runtime's 409 does.
+  await expectAlike(managed, rows, place, ["readKey", ...OF_THE_WORKSPACE]);
+});
+
+const OF_THE_WORKSPACE = OPERATIONS.filter(({ path }) => !path.includes(":environment")).map(({ id }) => id);
+
+test("a row of another project answers exactly like a missing one", async () => {
+  const managed = await setupManage();
+  const rows = await plantRows(managed);
+  const { projectId } = await createTestProject(managed.database, "Another product");
+  const place = { projectId, environment: "test", token: managed.tokens.owner };
+  await expectAlike(managed, rows, place, OF_THE_WORKSPACE);
+});
+
+test("a row of another workspace answers exactly like a missing one", async () => {
+  const managed = await setupManage();
+  const { cell } = managed;
+  const rows = await plantRows(managed);
+  const workspaceId = await addWorkspace(managed.database, "Another company");
+  const actor = { kind: "system", id: null, requestId: null } as const;
+  const input = { workspaceId, name: "theirs", role: "owner", environment: null, expiresAt: null } as const;
+  const { secret: token } = await createManagementToken(cell, actor, input);
+  const place = { projectId: managed.project.projectId, environment: "test", token };
+  await expectAlike(managed, rows, place);
+});
+
+test("what is made under the same names in another environment leaves the first alone", async () => {
+  const { manage, project } = await setupManage();
+  const read = async () => [
+    (await manage("GET", "catalog")).body["plans"],
+    (await manage("GET", "catalog")).body["features"],
+    (await manage("GET", "customers/ada")).body,
+  ];
+  const before = await read();
+  const live = `/manage/v1/projects/${project.projectId}/live`;
+  const feature = { name: "Other", cost: { credits: 7, per: 1 } };
+  const draft = { name: "Other", allowances: [], features: [{ feature: "image.render", limit: null }] };
+  const put = async (method: string, path: string, body: unknown): Promise<void> => {
+    expect((await manage(method, `${live}/${path}`, { body })).status).toBe(200);
+  };
+  await put("PUT", "features/image.render", feature);
+  await put("PUT", "plans/pro/draft", draft);
+  await put("POST", "plans/pro/publish", { reach: "now" });
+  await put("PUT", "customers/ada", { name: "Somebody else" });
+  await put("POST", "customers/ada/plan", { plan: "pro" });
+  await put("POST", "customers/ada/credits", { credits: 5, kind: "manual" });
+  await put("PUT", "customers/ada/block", { blocked: true });
+  expect(await read()).toEqual(before);
+});

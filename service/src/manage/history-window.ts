@@ -1,0 +1,16 @@
+import type { Pool } from "../postgres/pool.ts";
+import { single } from "../postgres/transaction.ts";
+import { readControlClock } from "../store/control/clock.ts";
+import { getWorkspace } from "../store/control/workspaces.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Spec 8: what lies before this moment is kept, and shown to nobody. Null: everything is shown. */
+export function readHistoryStart(control: Pool, workspaceId: number): Promise<Instant | null> {
+  return single(control, async (tx) => {
+    const { historyDaysMax } = (await getWorkspace(tx, workspaceId)).limits;
+    if (historyDaysMax === null) return null;
+    return brandAs<Instant>((await readControlClock(tx)) - historyDaysMax * DAY_MS);
+  });
+}

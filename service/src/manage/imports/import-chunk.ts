@@ -1,0 +1,259 @@
+import { newWallet } from "../../entitlement/wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { lookUpByIndex } from "../../store/cell/bulk.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { findCustomers } from "../../store/cell/customers.ts";
+import type { ReferencedGrant } from "../../store/cell/grants.ts";
+import {
+  findImportedProfiles,
+  findReferencedGrants,
+  type ImportedProfile,
+  insertImportedCustomers,
+  updateImportedProfiles,
+} from "../../store/cell/imports.ts";
+import { readWallets, type WalletName } from "../../store/cell/wallets.ts";
+import type { CustomerId, CustomerNumber } from "../../words/brand.ts";
+import {
+  type Opened,
+  openWallets,
+  type Patience,
+  rerunConflicts,
+  sortNames,
+  untilDone,
+} from "../bulk/open-wallets.ts";
+import { auditCustomers, saveChanges } from "../bulk/save-changes.ts";
+import type { Context } from "../context.ts";
+import { type Decision, decideRow, type Known } from "./decide-row.ts";
+import type { ImportRow, RowError } from "./import-row.ts";
+
+export type ImportJob = {
+  readonly cell: Pool;
+  readonly context: Context;
+  /** Of the import: what it gives without a reference of its own is given once under this name. */
+  readonly name: string;
+  readonly isDryRun: boolean;
+  readonly stopsOnError: boolean;
+};
+
+export type RowOutcome =
+  | { readonly kind: "failed"; readonly row: number; readonly error: RowError }
+  | {
+      readonly kind: "created" | "changed" | "unchanged";
+      readonly row: number;
+      readonly isPlanChanged: boolean;
+      readonly areCreditsAdded: boolean;
+    };
+
+/** Some hundreds of rows, each as a whole or not at all. */
+export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
+  if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, rows)));
+  const outcomes: RowOutcome[] = [];
+  await untilDone(rows, async (rest, patience) => {
+    let wanted = rest;
+    for (;;) {
+      const written = await rerunConflicts(() => writeOnce(job, wanted, patience));
+      if (written.kind === "written") {
+        outcomes.push(...written.outcomes);
+        return written.held;
+      }
+      // Rolled back, customers that it had made included: those that failed must leave no trace.
+      const failed = cutAtFailure(job, written.failed);
+      outcomes.push(...failed);
+      wanted = wanted.filter(({ row }) => canStillBeDone(job, row, failed));
+    }
+  });
+  return outcomes;
+}
+
+/** Of an import that stops at the first failure, what comes before it is still done. */
+function cutAtFailure(job: ImportJob, outcomes: readonly RowOutcome[]): RowOutcome[] {
+  const sorted = outcomes.toSorted((a, b) => a.row - b.row);
+  const first = sorted.findIndex(({ kind }) => kind === "failed");
+  return job.stopsOnError && first >= 0 ? sorted.slice(0, first + 1) : sorted;
+}
+
+function canStillBeDone({ stopsOnError }: ImportJob, row: number, failed: readonly RowOutcome[]): boolean {
+  return failed.every((outcome) => (stopsOnError ? row < outcome.row : row !== outcome.row));
+}
+
+type Written =
+  | { readonly kind: "written"; readonly outcomes: RowOutcome[]; readonly held: readonly ImportRow[] }
+  | { readonly kind: "refused"; readonly failed: RowOutcome[] };
+
+function writeOnce(job: ImportJob, rows: readonly ImportRow[], patience: Patience): Promise<Written> {
+  return transaction<Written>(
+    job.cell,
+    async (tx) => {
+      await lookUpByIndex(tx);
+      const created = await createMissing(tx, job, rows);
+      const { environmentId } = job.context;
+      const ids = rows.map(({ customerId }) => customerId);
+      const opened = await openWallets(tx, environmentId, ids, patience);
+      const open = rows.filter(({ customerId }) => opened.wallets.has(customerId));
+      const decided = await decideRows(tx, job, open, opened, created);
+      const failed = decided.flatMap(({ outcome }) => (outcome.kind === "failed" ? [outcome] : []));
+      if (failed.length > 0) return { kind: "refused", failed };
+      await save(tx, job, decided, opened);
+      const held = rows.filter(({ customerId }) => !opened.wallets.has(customerId));
+      return { kind: "written", outcomes: decided.map(({ outcome }) => outcome), held };
+    },
+    ({ kind }) => kind === "written",
+  );
+}
+
+async function createMissing(
+  tx: Tx,
+  { context: { environmentId } }: ImportJob,
+  rows: readonly ImportRow[],
+): Promise<ReadonlySet<CustomerId>> {
+  const names = sortNames(
+    environmentId,
+    rows.map(({ customerId }) => customerId),
+  );
+  // Looked for first: an insert that finds its customer there has used up a number.
+  const known = new Set((await findCustomers(tx, names)).map(({ customerId }) => customerId));
+  const profiles = new Map(rows.map(({ customerId, profile }) => [customerId, profile]));
+  const missing = names.flatMap(({ customerId }) => {
+    const profile = profiles.get(customerId);
+    return profile === undefined || known.has(customerId) ? [] : [{ customerId, profile }];
+  });
+  return missing.length === 0 ? new Set() : insertImportedCustomers(tx, environmentId, missing);
+}
+
+const NOBODY: ReadonlySet<CustomerId> = new Set();
+
+/** The same as an import would do now, by plain reads: nothing is locked, made or written. */
+async function tryChunk(tx: Tx, job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
+  const { environmentId } = job.context;
+  const names = sortNames(
+    environmentId,
+    rows.map(({ customerId }) => customerId),
+  );
+  const found = await readWallets(tx, names);
+  const catalog = await loadCatalog(tx, environmentId);
+  const clock = await readClock(tx);
+  const wallets = new Map(
+    found.map(({ customerId, customerNumber, readWallet }) => [
+      customerId,
+      { environmentId, customerNumber, wallet: readWallet?.() ?? newWallet(clock) },
+    ]),
+  );
+  const created = new Set(names.flatMap(({ customerId }) => (wallets.has(customerId) ? [] : [customerId])));
+  const decided = await decideRows(
+    tx,
+    job,
+    rows,
+    { catalog, clock, wallets, held: NOBODY, gone: NOBODY },
+    created,
+  );
+  return decided.map(({ outcome }) => outcome);
+}
+
+type DecidedRow = {
+  readonly name: WalletName | null;
+  readonly decision: Decision | null;
+  readonly outcome: RowOutcome;
+};
+
+/** In the order of the file. What rows are compared with is read after the locks. */
+async function decideRows(
+  tx: Tx,
+  job: ImportJob,
+  rows: readonly ImportRow[],
+  opened: Opened,
+  created: ReadonlySet<CustomerId>,
+): Promise<DecidedRow[]> {
+  const facts = await readFacts(tx, job, rows, opened, created);
+  return rows.map((row) => {
+    const name = opened.wallets.get(row.customerId) ?? null;
+    const customerNumber = name?.customerNumber ?? null;
+    const isCreated = created.has(row.customerId);
+    const reference = referenceOf(job, row, customerNumber);
+    const known: Known = {
+      customerNumber,
+      wallet: name?.wallet ?? newWallet(opened.clock),
+      profile: customerNumber === null || isCreated ? null : (facts.profiles.get(customerNumber) ?? null),
+      reference,
+      earlier: reference === null ? null : (facts.referenced.get(reference) ?? null),
+    };
+    const decision = decideRow(opened, known, row);
+    if (decision.kind === "failed") return { name, decision: null, outcome: { ...decision, row: row.row } };
+    return { name, decision, outcome: describeOutcome(row, decision, isCreated) };
+  });
+}
+
+async function readFacts(
+  tx: Tx,
+  job: ImportJob,
+  rows: readonly ImportRow[],
+  { wallets }: Opened,
+  created: ReadonlySet<CustomerId>,
+): Promise<{
+  profiles: Map<CustomerNumber, ImportedProfile>;
+  referenced: Map<string, ReferencedGrant>;
+}> {
+  const { environmentId } = job.context;
+  const numbers: CustomerNumber[] = [];
+  const references: string[] = [];
+  for (const row of rows) {
+    const number = wallets.get(row.customerId)?.customerNumber ?? null;
+    if (number !== null && !created.has(row.customerId)) numbers.push(number);
+    const reference = referenceOf(job, row, number);
+    if (reference !== null) references.push(reference);
+  }
+  return {
+    profiles: numbers.length === 0 ? new Map() : await findImportedProfiles(tx, environmentId, numbers),
+    referenced:
+      references.length === 0 ? new Map() : await findReferencedGrants(tx, environmentId, references),
+  };
+}
+
+/**
+ * By our number of the customer, not by the caller's id: a reference is kept for ever, and an erased person must not live on
+ * in it. Null: no credits, or nobody who could have been given any.
+ */
+function referenceOf(
+  { name }: ImportJob,
+  { credits }: ImportRow,
+  number: CustomerNumber | null,
+): string | null {
+  if (credits === null) return null;
+  return credits.reference ?? (number === null ? null : `import:${name}:${number}`);
+}
+
+function describeOutcome({ row }: ImportRow, decision: Decision, isCreated: boolean): RowOutcome {
+  const { profile, change, origin, isPlanChanged } = decision;
+  const isChanged = profile !== null || change !== null;
+  return {
+    kind: isCreated ? "created" : isChanged ? "changed" : "unchanged",
+    row,
+    isPlanChanged,
+    areCreditsAdded: origin !== null,
+  };
+}
+
+async function save(
+  tx: Tx,
+  { context }: ImportJob,
+  decided: readonly DecidedRow[],
+  { clock }: Opened,
+): Promise<void> {
+  const rows = decided.flatMap(({ name, decision }) =>
+    name === null || decision === null ? [] : [{ ...name, ...decision }],
+  );
+  const profiles = rows.flatMap(({ customerNumber, profile }) =>
+    profile === null ? [] : [{ customerNumber, profile }],
+  );
+  if (profiles.length > 0) await updateImportedProfiles(tx, context.environmentId, profiles);
+  const changes = rows.flatMap(({ environmentId, customerNumber, change, origin }) =>
+    change === null ? [] : [{ environmentId, customerNumber, change, origin }],
+  );
+  await saveChanges(tx, changes, clock);
+  const lines = rows.flatMap(({ customerNumber, audit }) =>
+    audit.map((line) => ({ customerNumber, ...line })),
+  );
+  await auditCustomers(tx, context, lines, clock);
+}

@@ -1,0 +1,141 @@
+import { transaction } from "../../postgres/transaction.ts";
+import { insertAudit } from "../../store/cell/audit.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { CHUNK_SIZE } from "../bulk/open-wallets.ts";
+import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts";
+import type { ImportRow, RowError } from "./import-row.ts";
+import type { ReadRow } from "./read-rows.ts";
+
+/** More would help nobody: whoever meets fifty mends the file. */
+const ERRORS_SHOWN_MAX = 50;
+
+export type ImportReport = {
+  readonly outcome: "completed" | "stopped";
+  readonly rows: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly failed: number;
+  readonly planChanged: number;
+  readonly creditsAdded: number;
+  readonly errors: readonly RowError[];
+};
+
+/**
+ * Brings in customers with their plans and opening balances, a chunk at a time. Whatever interrupts it, the same file can be
+ * sent again: every row finds done what was done.
+ */
+export async function importCustomers(
+  job: ImportJob,
+  rows: AsyncIterable<ReadRow>,
+  isWanted: () => boolean,
+): Promise<ImportReport> {
+  const tally = new Tally();
+  try {
+    await importAll(job, rows, tally, isWanted);
+  } finally {
+    if (!job.isDryRun && tally.hasWritten) await auditImport(job, tally.report("stopped"));
+  }
+  return tally.report(tally.isStopped ? "stopped" : "completed");
+}
+
+async function importAll(
+  job: ImportJob,
+  rows: AsyncIterable<ReadRow>,
+  tally: Tally,
+  isWanted: () => boolean,
+): Promise<void> {
+  let chunk: ImportRow[] = [];
+  const flush = async (): Promise<void> => {
+    const ready = chunk;
+    chunk = [];
+    if (ready.length > 0) tally.count(await importChunk(job, ready));
+    if ((job.stopsOnError && tally.hasFailed) || !isWanted()) tally.isStopped = true;
+  };
+  for await (const read of rows) {
+    if (read.kind === "row") {
+      chunk.push(read.row);
+      if (chunk.length === CHUNK_SIZE) await flush();
+    } else {
+      const isEnd = read.kind === "broken" || job.stopsOnError;
+      // What stands before the mistake comes first.
+      if (isEnd) await flush();
+      if (!tally.isStopped) tally.refuse(read.kind === "broken" ? [read.error] : read.errors);
+      if (isEnd) tally.isStopped = true;
+    }
+    if (tally.isStopped) return;
+  }
+  await flush();
+}
+
+/** Adds up what became of the rows. */
+class Tally {
+  isStopped = false;
+  #created = 0;
+  #changed = 0;
+  #unchanged = 0;
+  #failed = 0;
+  #planChanged = 0;
+  #creditsAdded = 0;
+  readonly #errors: RowError[] = [];
+
+  get hasFailed(): boolean {
+    return this.#failed > 0;
+  }
+
+  get hasWritten(): boolean {
+    return this.#created + this.#changed > 0;
+  }
+
+  count(outcomes: readonly RowOutcome[]): void {
+    for (const outcome of outcomes) {
+      if (outcome.kind === "failed") {
+        this.refuse([outcome.error]);
+        continue;
+      }
+      if (outcome.kind === "created") this.#created += 1;
+      else if (outcome.kind === "changed") this.#changed += 1;
+      else this.#unchanged += 1;
+      if (outcome.isPlanChanged) this.#planChanged += 1;
+      if (outcome.areCreditsAdded) this.#creditsAdded += 1;
+    }
+  }
+
+  /** All of one row. */
+  refuse(errors: readonly RowError[]): void {
+    this.#failed += 1;
+    this.#errors.push(...errors.slice(0, ERRORS_SHOWN_MAX - this.#errors.length));
+  }
+
+  report(outcome: ImportReport["outcome"]): ImportReport {
+    return {
+      outcome,
+      rows: this.#created + this.#changed + this.#unchanged + this.#failed,
+      created: this.#created,
+      changed: this.#changed,
+      unchanged: this.#unchanged,
+      failed: this.#failed,
+      planChanged: this.#planChanged,
+      creditsAdded: this.#creditsAdded,
+      // A chunk's failures come after those that were seen while it was read.
+      errors: this.#errors.toSorted((a, b) => a.row - b.row),
+    };
+  }
+}
+
+/** What was done for each customer stands in their own lines; this one says that it was one import. */
+async function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
+  const { errors: _, outcome: __, ...counts } = report;
+  await transaction(cell, async (tx) => {
+    await insertAudit(tx, {
+      environmentId: context.environmentId,
+      actor: context.actor,
+      recordedAt: await readClock(tx),
+      customerNumber: null,
+      action: "customers.imported",
+      subject: name,
+      before: null,
+      after: counts,
+    });
+  });
+}

@@ -1,0 +1,148 @@
+import type { ImportedProfile } from "../../store/cell/imports.ts";
+import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { parseTimestamp } from "../../words/timestamp.ts";
+
+/** Everything a file may say about a customer. */
+export const COLUMNS = [
+  "customerId",
+  "name",
+  "email",
+  "billingReference",
+  "plan",
+  "planEndsAt",
+  "credits",
+  "pool",
+  "expiresAt",
+  "reference",
+] as const;
+
+export type Column = (typeof COLUMNS)[number];
+
+/** As a spreadsheet counts: the header is row 1. */
+export type RowError = {
+  readonly row: number;
+  /** Null: the row as a whole. */
+  readonly column: Column | null;
+  readonly code: string;
+  readonly message: string;
+};
+
+/** What is null or undefined was not said, and stays as it is. */
+export type ImportRow = {
+  readonly row: number;
+  readonly customerId: CustomerId;
+  readonly profile: ImportedProfile;
+  readonly plan: { readonly key: string; readonly endsAt: Instant | undefined } | null;
+  readonly credits: ImportedCredits | null;
+};
+
+export type ImportedCredits = {
+  readonly credits: number;
+  readonly pool: string;
+  readonly expiresAt: Instant | null;
+  /** Null: one is made of the import's name and the customer. */
+  readonly reference: string | null;
+};
+
+const LENGTH_MAX = { customerId: 255, name: 255, email: 254, billingReference: 255, reference: 255 } as const;
+const KEY_LENGTH_MAX = 120;
+const CREDITS_MAX = 1_000_000_000_000;
+const FIRST_POOL = "credits";
+
+/** Strictly: what cannot be meant is an error of its row, and never guessed at. */
+export function parseRow(
+  row: number,
+  header: readonly Column[],
+  cells: readonly string[],
+): ImportRow | readonly RowError[] {
+  if (cells.length !== header.length) {
+    const message = `has ${cells.length} columns, and the header has ${header.length}`;
+    return [{ row, column: null, code: "wrong_form", message }];
+  }
+  const reader = new RowReader(row, header, cells);
+  const customerId = reader.text("customerId", LENGTH_MAX.customerId);
+  if (customerId === null && reader.errors.length === 0)
+    reader.fail("customerId", "required", "must not be empty");
+  const profile = {
+    name: reader.text("name", LENGTH_MAX.name),
+    email: reader.text("email", LENGTH_MAX.email),
+    billingReference: reader.text("billingReference", LENGTH_MAX.billingReference),
+  };
+  const plan = readPlan(reader);
+  const credits = readCredits(reader);
+  if (customerId === null || reader.errors.length > 0) return reader.errors;
+  return { row, customerId: brandAs<CustomerId>(customerId), profile, plan, credits };
+}
+
+function readPlan(reader: RowReader): ImportRow["plan"] {
+  const key = reader.text("plan", KEY_LENGTH_MAX);
+  const endsAt = reader.time("planEndsAt");
+  if (key !== null) return { key, endsAt: endsAt ?? undefined };
+  if (endsAt !== null) reader.fail("plan", "required", "must not be empty where there is a planEndsAt");
+  return null;
+}
+
+function readCredits(reader: RowReader): ImportedCredits | null {
+  const credits = reader.wholeNumber("credits", CREDITS_MAX);
+  const pool = reader.text("pool", KEY_LENGTH_MAX) ?? FIRST_POOL;
+  const expiresAt = reader.time("expiresAt");
+  const reference = reader.text("reference", LENGTH_MAX.reference);
+  // What an erased one is kept as.
+  if (reference?.startsWith("erased:") === true)
+    reader.fail("reference", "wrong_form", "must not begin with erased:");
+  if (credits === null) {
+    // A mere pool says nothing: files name it in every row.
+    if (expiresAt !== null || reference !== null)
+      reader.fail("credits", "required", "must not be empty where there is an expiresAt or a reference");
+    return null;
+  }
+  return credits === 0 ? null : { credits, pool, expiresAt, reference };
+}
+
+/** The cells of one row, by column, and what is wrong with them. An empty cell is as good as none. */
+class RowReader {
+  readonly errors: RowError[] = [];
+  readonly #row: number;
+  readonly #header: readonly Column[];
+  readonly #cells: readonly string[];
+
+  constructor(row: number, header: readonly Column[], cells: readonly string[]) {
+    this.#row = row;
+    this.#header = header;
+    this.#cells = cells;
+  }
+
+  text(column: Column, lengthMax: number): string | null {
+    const text = this.#cells[this.#header.indexOf(column)] ?? "";
+    if (text === "") return null;
+    if (text.includes("\0")) this.fail(column, "wrong_form", "holds a NUL");
+    // Characters, not the halves of some of them that a string counts.
+    else if (text.length > lengthMax && [...text].length > lengthMax)
+      this.fail(column, "too_long", `must have at most ${lengthMax} characters`);
+    else return text;
+    return null;
+  }
+
+  time(column: Column): Instant | null {
+    const text = this.text(column, KEY_LENGTH_MAX);
+    if (text === null) return null;
+    const parsed = parseTimestamp(text);
+    if (parsed.kind === "instant") return parsed.at;
+    const message = parsed.kind === "no_offset" ? "has no offset: append Z" : "is not an RFC 3339 time";
+    this.fail(column, "wrong_form", message);
+    return null;
+  }
+
+  wholeNumber(column: Column, max: number): number | null {
+    const text = this.text(column, KEY_LENGTH_MAX);
+    if (text === null) return null;
+    if (!/^\d+$/.test(text)) this.fail(column, "wrong_form", "must be a whole number, in digits alone");
+    else if (Number(text) > max) this.fail(column, "too_large", `must be at most ${max}`);
+    else return Number(text);
+    return null;
+  }
+
+  fail(column: Column, code: string, message: string): void {
+    this.errors.push({ row: this.#row, column, code, message });
+  }
+}

@@ -1,0 +1,116 @@
+import { pipeline } from "node:stream/promises";
+import { CsvError, parse } from "csv-parse";
+import { BrokenFile } from "../../edge/csv-body.ts";
+import { type FieldError, Problem } from "../../edge/problem.ts";
+import { COLUMNS, type Column, type ImportRow, parseRow, type RowError } from "./import-row.ts";
+
+/** More are sent in several files: whose ids they are is kept in memory, to find those that come twice. */
+export const ROWS_MAX = 200_000;
+/** Commas, double quotes, and nothing else: a parser that guesses reads the same file differently one day. */
+const STRICT = {
+  record_delimiter: ["\r\n", "\n"],
+  // A row of another length is an error of that row, which we find ourselves.
+  relax_column_count: true,
+  max_record_size: 16_384,
+};
+
+export type ReadRow =
+  | { readonly kind: "row"; readonly row: ImportRow }
+  | { readonly kind: "bad_row"; readonly errors: readonly RowError[] }
+  /** The file cannot be read on from here. */
+  | { readonly kind: "broken"; readonly error: RowError };
+
+/**
+ * The rows of a file while it comes, each judged by itself and against those before it. A header that is not understood is
+ * the caller's mistake as a whole: nothing was done yet.
+ */
+export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
+  const parser = parse(STRICT);
+  // What ends it early is met by the loop below.
+  pipeline(text, parser).catch(() => {});
+  const records: AsyncIterable<readonly string[]> = parser;
+  const seen = new Seen();
+  let header: readonly Column[] | null = null;
+  let row = 0;
+  try {
+    for await (const cells of records) {
+      row += 1;
+      if (header === null) {
+        header = readHeader(cells);
+        continue;
+      }
+      if (cells.length === 1 && cells[0] === "") continue;
+      if (row > ROWS_MAX + 1) {
+        const message = `A file may have at most ${ROWS_MAX} rows. Send the rest as another one.`;
+        yield { kind: "broken", error: { row, column: null, code: "too_large", message } };
+        return;
+      }
+      const parsed = parseRow(row, header, cells);
+      const errors = "customerId" in parsed ? seen.findTwins(parsed) : parsed;
+      if ("customerId" in parsed && errors.length === 0) yield { kind: "row", row: parsed };
+      else yield { kind: "bad_row", errors };
+    }
+  } catch (error) {
+    const broken = describeBreak(error, parser.info.records + 1);
+    if (broken === null) throw error;
+    if (header === null)
+      throw invalidHeader([{ field: "header", code: broken.code, message: broken.message }]);
+    yield { kind: "broken", error: broken };
+    return;
+  }
+  if (header === null) {
+    const message = `is missing: the first row names the columns, of ${COLUMNS.join(", ")}`;
+    throw invalidHeader([{ field: "header", code: "required", message }]);
+  }
+}
+
+function readHeader(cells: readonly string[]): readonly Column[] {
+  const errors: FieldError[] = [];
+  const header: Column[] = [];
+  for (const cell of cells) {
+    const column = COLUMNS.find((known) => known === cell);
+    const field = cell.slice(0, 120);
+    if (column === undefined) {
+      const message = `is not a column of an import: those are ${COLUMNS.join(", ")}`;
+      errors.push({ field, code: "unknown_column", message });
+    } else if (header.includes(column)) {
+      errors.push({ field, code: "duplicate", message: "stands in the header twice" });
+    } else header.push(column);
+  }
+  if (!header.includes("customerId"))
+    errors.push({ field: "customerId", code: "required", message: "is required in the header" });
+  if (errors.length > 0) throw invalidHeader(errors);
+  return header;
+}
+
+function invalidHeader(errors: readonly FieldError[]): Problem {
+  const [first] = errors;
+  const detail = `Row 1: \`${first?.field}\` ${first?.message}.`;
+  return new Problem("invalid_request", { detail, errors: errors.slice(0, 10) });
+}
+
+/** Null: it is not the file that is broken. */
+function describeBreak(error: unknown, row: number): RowError | null {
+  if (error instanceof BrokenFile) return { row, column: null, code: error.code, message: error.message };
+  if (!(error instanceof CsvError)) return null;
+  return { row, column: null, code: "not_csv", message: `cannot be read as CSV: ${error.message}` };
+}
+
+/** A customer or a reference that comes twice is a mistake in the file, whichever of the rows was meant. */
+class Seen {
+  readonly #customers = new Map<string, number>();
+  readonly #references = new Map<string, number>();
+
+  findTwins({ row, customerId, credits }: ImportRow): readonly RowError[] {
+    const errors: RowError[] = [];
+    const note = (rows: Map<string, number>, column: Column, value: string): void => {
+      const first = rows.get(value);
+      if (first === undefined) rows.set(value, row);
+      else errors.push({ row, column, code: "duplicate", message: `is that of row ${first} already` });
+    };
+    note(this.#customers, "customerId", customerId);
+    const reference = credits?.reference ?? null;
+    if (reference !== null) note(this.#references, "reference", reference);
+    return errors;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import {
+  type ApiKeyRecord,
+  endApiKeyAfter,
+  lockApiKey,
+  lockApiKeyBySecret,
+  revokeApiKey,
+} from "../../store/control/api-key-list.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { readControlClock } from "../../store/control/clock.ts";
+import type { Place } from "../../store/control/places.ts";
+import type { Actor } from "../../words/actor.ts";
+import type { Instant } from "../../words/brand.ts";
+import { hashSecret } from "../../words/secret.ts";
+import { type CreatedApiKey, createApiKey } from "./create-api-key.ts";
+import { describeApiKey, summarizeApiKey } from "./describe-api-key.ts";
+
+export type RotateOutcome =
+  | { kind: "rotated"; key: CreatedApiKey; replaced: ApiKeyRecord }
+  | { kind: "not_found" }
+  | { kind: "ends_in_the_past" };
+
+/** A new secret under the old name; the old one goes on for the overlap, so that callers can change over one by one. */
+export function rotateApiKey(
+  control: Pool,
+  { actor, place }: { actor: Actor; place: Place },
+  input: { readonly id: number; readonly overlapSeconds: number; readonly expiresAt: Instant | null },
+): Promise<RotateOutcome> {
+  return transaction<RotateOutcome>(control, async (tx) => {
+    const { projectId, environmentId, environment } = place;
+    const { expiresAt, overlapSeconds } = input;
+    const before = await lockApiKey(tx, { environmentId, id: input.id });
+    // What has ended is not brought back under another secret.
+    if (before === null || !before.isValid) return { kind: "not_found" };
+    if (expiresAt !== null && expiresAt <= (await readControlClock(tx))) return { kind: "ends_in_the_past" };
+    const { workspaceId, name, scopes } = before;
+    const key = await createApiKey(tx, {
+      projectId,
+      environmentId,
+      kind: environment,
+      name,
+      scopes,
+      expiresAt,
+    });
+    const replaced = await endApiKeyAfter(tx, before.id, overlapSeconds);
+    await insertControlAudit(tx, {
+      workspaceId,
+      environmentId,
+      actor,
+      action: "api_key.rotated",
+      subject: name,
+      before: summarizeApiKey(before),
+      after: { ...summarizeApiKey(key), replaced: summarizeApiKey(replaced) },
+    });
+    return { kind: "rotated", key, replaced };
+  });
+}
+
+/** Safe to repeat. Null: the environment has no such key. */
+export function endApiKey(
+  control: Pool,
+  { actor, place }: { actor: Actor; place: Place },
+  id: number,
+): Promise<ApiKeyRecord | null> {
+  return transaction(control, async (tx) => {
+    const key = await lockApiKey(tx, { environmentId: place.environmentId, id });
+    if (key === null || key.revokedAt !== null) return key;
+    return revoke(tx, actor, key);
+  });
+}
+
+/** By the key itself. False: there is no such key, or it is revoked already. */
+export function endApiKeyBySecret(control: Pool, actor: Actor, secret: string): Promise<boolean> {
+  return transaction(control, async (tx) => {
+    const key = await lockApiKeyBySecret(tx, hashSecret(secret));
+    if (key === null || key.revokedAt !== null) return false;
+    await revoke(tx, actor, key);
+    return true;
+  });
+}
+
+async function revoke(tx: Tx, actor: Actor, key: ApiKeyRecord): Promise<ApiKeyRecord> {
+  const revoked = await revokeApiKey(tx, key.id);
+  const { workspaceId, environmentId, name } = key;
+  await insertControlAudit(tx, {
+    workspaceId,
+    environmentId,
+    actor,
+    action: "api_key.revoked",
+    subject: name,
+    before: summarizeApiKey(key),
+    after: { ...summarizeApiKey(revoked), revokedAt: describeApiKey(revoked).revokedAt },
+  });
+  return revoked;
+}

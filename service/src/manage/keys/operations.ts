@@ -1,0 +1,150 @@
+import { Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { single } from "../../postgres/transaction.ts";
+import { listApiKeys } from "../../store/control/api-key-list.ts";
+import { readRowId } from "../../store/control/row-id.ts";
+import { nameField, nullable, readTime, timeField } from "../fields.ts";
+import {
+  actorOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+} from "../operation.ts";
+import { pageOf, pageQuery, readLimit } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
+import { issueApiKey } from "./create-api-key.ts";
+import { ApiKey, describeApiKey, scopesField, secretField } from "./describe-api-key.ts";
+import { endApiKey, rotateApiKey } from "./end-api-key.ts";
+
+const NOUN = "API keys";
+const PATH = `${ENVIRONMENT_PATH}/api-keys`;
+const OVERLAP_SECONDS_MAX = 604_800;
+
+const keyParams = Type.Object({ ...environmentParams, id: Type.String({ examples: ["7"] }) });
+
+const expiresAtField = Type.Optional(nullable(timeField));
+
+/** The secrets of a product's backend. */
+export function apiKeyOperations({ control }: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "GET",
+      path: PATH,
+      access: { role: "viewer", in: "environment" },
+      id: "listApiKeys",
+      noun: NOUN,
+      summary: "List API keys",
+      description: "The newest first, also those that have ended. The secrets are not among what is kept.",
+      params: Type.Object(environmentParams),
+      query: Type.Object(pageQuery, { additionalProperties: false }),
+      answer: pageOf(ApiKey),
+      codes: [],
+      handle: async (call) => {
+        const { environmentId } = placeOf(call);
+        const limit = readLimit(call.query.limit);
+        const page = { environmentId, before: readIdCursor(call.query.cursor), limit: limit + 1 };
+        return pageById(await single(control, (tx) => listApiKeys(tx, page)), limit, describeApiKey);
+      },
+    }),
+    operation({
+      method: "POST",
+      path: PATH,
+      access: { role: "admin", in: "environment" },
+      id: "createApiKey",
+      noun: NOUN,
+      summary: "Make an API key",
+      description: "Works at once. The secret is in the answer and nowhere else: keep it on your server.",
+      params: Type.Object(environmentParams),
+      body: Type.Object(
+        { name: nameField, scopes: scopesField, expiresAt: expiresAtField },
+        { additionalProperties: false },
+      ),
+      answer: Type.Object({ apiKey: ApiKey, secret: secretField }),
+      codes: ["ends_in_the_past"],
+      handle: async (call) => {
+        const { projectId, environmentId, environment } = placeOf(call);
+        const { name, scopes } = call.body;
+        const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
+        const input = { projectId, environmentId, kind: environment, name, scopes, expiresAt };
+        const outcome = await issueApiKey(control, actorOf(call), input);
+        if (outcome.kind === "ends_in_the_past") throw endsInThePast();
+        return { apiKey: describeApiKey(outcome.key), secret: outcome.key.secret };
+      },
+    }),
+    rotateOperation({ control }),
+    operation({
+      method: "POST",
+      path: `${PATH}/:id/revoke`,
+      access: { role: "admin", in: "environment" },
+      id: "revokeApiKey",
+      noun: NOUN,
+      summary: "Revoke an API key",
+      description: "For ever. Every process refuses it within 5 seconds. Safe to repeat.",
+      params: keyParams,
+      answer: ApiKey,
+      codes: [],
+      handle: async (call) => {
+        const id = readRowId(call.params.id);
+        const where = { actor: actorOf(call), place: placeOf(call) };
+        const key = id === null ? null : await endApiKey(control, where, id);
+        if (key === null) throw keyNotFound();
+        return describeApiKey(key);
+      },
+    }),
+  ];
+}
+
+function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
+  return operation({
+    method: "POST",
+    path: `${PATH}/:id/rotate`,
+    access: { role: "admin", in: "environment" },
+    id: "rotateApiKey",
+    noun: NOUN,
+    summary: "Replace an API key",
+    description:
+      "Makes a key with the same name and scopes. The old one goes on working for `overlapSeconds`, and is refused by every process " +
+      "within 5 seconds after that. Idempotency keys belong to the project, so no retry breaks.",
+    params: keyParams,
+    body: Type.Object(
+      {
+        overlapSeconds: Type.Integer({
+          minimum: 0,
+          maximum: OVERLAP_SECONDS_MAX,
+          description: "At most a week.",
+          examples: [86_400],
+        }),
+        expiresAt: expiresAtField,
+      },
+      { additionalProperties: false },
+    ),
+    answer: Type.Object({ apiKey: ApiKey, secret: secretField, replaced: ApiKey }),
+    codes: ["ends_in_the_past"],
+    handle: async (call) => {
+      const id = readRowId(call.params.id);
+      if (id === null) throw keyNotFound();
+      const { overlapSeconds } = call.body;
+      const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
+      const where = { actor: actorOf(call), place: placeOf(call) };
+      const outcome = await rotateApiKey(control, where, { id, overlapSeconds, expiresAt });
+      if (outcome.kind === "not_found") throw keyNotFound();
+      if (outcome.kind === "ends_in_the_past") throw endsInThePast();
+      const { key, replaced } = outcome;
+      return { apiKey: describeApiKey(key), secret: key.secret, replaced: describeApiKey(replaced) };
+    },
+  });
+}
+
+/** One that never was, or belongs to somebody else; and none that has ended is rotated. */
+function keyNotFound(): Problem {
+  return new Problem("not_found", {
+    detail: "There is no such API key in this environment, or it has ended.",
+  });
+}
+
+function endsInThePast(): Problem {
+  return new Problem("ends_in_the_past", { detail: "`expiresAt` lies in the past." });
+}

@@ -1,0 +1,156 @@
+import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { type Static, type TObject, type TSchema, Type } from "typebox";
+import type { Access } from "../edge/admit-managers.ts";
+import type { Principal } from "../edge/principal.ts";
+import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
+import type { Place } from "../store/control/places.ts";
+import type { Actor } from "../words/actor.ts";
+import { assert } from "../words/assert.ts";
+import type { Context } from "./context.ts";
+import { tellTrouble } from "./database-trouble.ts";
+
+/** One call of an operation, with everything about it already judged. */
+export type Call<P = unknown, Q = unknown, B = unknown> = {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+};
+
+/** One operation of the management API: its address, who may use it, what it takes and answers, and what it does. */
+export type Operation = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly access: Access;
+  readonly id: string;
+  readonly noun: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly params?: TObject;
+  readonly query?: TObject;
+  /** Those with a meaning of their own, such as If-Match. */
+  readonly headers?: TObject;
+  readonly body?: TSchema;
+  /** Where the usual limit is too low. */
+  readonly bodyBytesMax?: number;
+  /** The body is a file, which the operation reads while it comes; `body` only describes it. */
+  readonly takesCsv?: true;
+  readonly answer: TSchema;
+  /** Beyond those that every operation may answer with. */
+  readonly codes: readonly ProblemCode[];
+  readonly handle: (call: Call<never, never, never>) => Promise<unknown>;
+};
+
+type Shape<S> = S extends TSchema ? Static<S> : undefined;
+
+/** Ties the types of what an operation takes and answers to the schemas that say so. */
+export function operation<
+  A extends TSchema,
+  P extends TObject | undefined = undefined,
+  Q extends TObject | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  definition: Omit<Operation, "params" | "query" | "body" | "answer" | "handle"> & {
+    readonly params?: P;
+    readonly query?: Q;
+    readonly body?: B;
+    readonly answer: A;
+    readonly handle: (call: Call<Shape<P>, Shape<Q>, Shape<B>>) => Promise<Static<A>>;
+  },
+): Operation {
+  return definition as unknown as Operation;
+}
+
+export const ENVIRONMENT_PATH = "/manage/v1/projects/:projectId/:environment";
+export const PROJECT_PATH = "/manage/v1/projects/:projectId";
+
+export const projectParams = {
+  projectId: Type.String({ description: "The project's id.", examples: ["1"] }),
+};
+
+/** Of every path below an environment. */
+export const environmentParams = {
+  ...projectParams,
+  environment: Type.Enum(["test", "live"], { description: "Which of the project's environments." }),
+};
+
+const CODES_OF_ALL = [
+  "invalid_request",
+  "tls_required",
+  "internal_error",
+  "overloaded",
+  "unavailable",
+] as const;
+const CODES_OF_BODIES = ["invalid_json", "body_too_large", "unsupported_media_type"] as const;
+const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
+
+/** The operation as the server knows it. */
+export function toRoute(operation: Operation): RouteOptions {
+  const { method, path, access, params, query, body, takesCsv, answer, handle } = operation;
+  const codes: ProblemCode[] = [
+    ...CODES_OF_ALL,
+    ...(method === "GET" ? [] : (["origin_not_allowed", "outcome_unknown"] as const)),
+    ...(body === undefined ? [] : takesCsv === true ? CODES_OF_FILES : CODES_OF_BODIES),
+    ...(access === "anyone" ? [] : (["sign_in_required"] as const)),
+    ...(typeof access === "string" ? [] : (["role_missing"] as const)),
+    ...(typeof access === "string" || access.in === "workspace" ? [] : (["not_found"] as const)),
+    ...operation.codes,
+  ];
+  return {
+    method,
+    url: path,
+    config: { access },
+    ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
+    schema: {
+      operationId: operation.id,
+      tags: [operation.noun],
+      summary: operation.summary,
+      description: `${operation.description}\n\n${describeAccess(access)}`,
+      security: access === "anyone" ? [] : [{ managementToken: [] }, { session: [] }],
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { querystring: query }),
+      ...(operation.headers === undefined ? {} : { headers: operation.headers }),
+      ...(body === undefined
+        ? {}
+        : { body: takesCsv === true ? { content: { "text/csv": { schema: body } } } : body }),
+      response: {
+        200: { description: "Done.", ...answer },
+        ...problemResponses([...new Set(codes)]),
+      },
+    },
+    handler: async (request, reply) => {
+      const { params, query, body } = request;
+      const call = { params, query, body, request, reply } as Call<never, never, never>;
+      return reply.send(await tellTrouble(() => handle(call)));
+    },
+  };
+}
+
+function describeAccess(access: Access): string {
+  if (access === "anyone") return "Anyone may call this.";
+  if (access === "signed_in") return "Anyone who is signed in may call this.";
+  const reach = access.in === "workspace" ? "; a token must be for the whole workspace" : "";
+  return `Needs the role \`${access.role}\`${reach}.`;
+}
+
+export function principalOf({ request }: Call): Principal {
+  assert(request.principal !== null, "an operation with a role is authenticated");
+  return request.principal;
+}
+
+export function placeOf({ request }: Call): Place {
+  assert(request.place !== null, "an operation in an environment has its place");
+  return request.place;
+}
+
+export function actorOf(call: Call): Actor {
+  const { kind, id } = principalOf(call);
+  return { kind, id: String(id), requestId: call.request.id };
+}
+
+/** Where an operation in an environment takes place, and who does it. */
+export function contextOf(call: Call): Context {
+  const { projectId, environmentId } = placeOf(call);
+  return { projectId, environmentId, actor: actorOf(call) };
+}

@@ -1,0 +1,66 @@
+import { auditOperations } from "./audit/operations.ts";
+import { bulkOperations } from "./bulk/operations.ts";
+import { catalogOperations } from "./catalog/operations.ts";
+import { creditsOperations } from "./credits/operations.ts";
+import { customerOperations } from "./customers/operations.ts";
+import { customerRecordOperations } from "./customers/record-operations.ts";
+import { customerVerbOperations } from "./customers/verb-operations.ts";
+import { eventKeyOperations } from "./event-keys/operations.ts";
+import { explanationOperations } from "./explain/operations.ts";
+import { featureOperations } from "./features/operations.ts";
+import { importOperations } from "./imports/operations.ts";
+import { apiKeyOperations } from "./keys/operations.ts";
+import type { Operation } from "./operation.ts";
+import type { ManageParts } from "./parts.ts";
+import { memberOperations } from "./people/member-operations.ts";
+import { sessionOperations } from "./people/session-operations.ts";
+import { tokenOperations } from "./people/token-operations.ts";
+import { planDraftOperations } from "./plans/draft-operations.ts";
+import { planOperations } from "./plans/operations.ts";
+import { poolOperations } from "./pools/operations.ts";
+import { projectOperations } from "./projects/operations.ts";
+import { requestOperations } from "./requests/operations.ts";
+import { searchOperations } from "./search/operations.ts";
+import { workspaceOperations } from "./workspace/operations.ts";
+
+/** Everything a person can click and automation can call, noun by noun. */
+export function manageOperations(parts: ManageParts): Operation[] {
+  return [
+    ...sessionOperations(parts),
+    ...controlOperations(parts),
+    ...catalogNouns(parts),
+    ...customerOperations(parts),
+    ...customerVerbOperations(parts),
+    ...customerRecordOperations(parts),
+    ...creditsOperations(parts),
+    ...requestOperations(parts),
+    ...explanationOperations(parts),
+    ...searchOperations(parts),
+    ...importOperations(parts),
+    ...bulkOperations(parts),
+  ];
+}
+
+/** What an environment sells. */
+function catalogNouns(parts: ManageParts): Operation[] {
+  return [
+    ...poolOperations(parts),
+    ...featureOperations(parts),
+    ...planOperations(parts),
+    ...planDraftOperations(parts),
+    ...eventKeyOperations(parts),
+    ...catalogOperations(parts),
+  ];
+}
+
+/** Who may do what, with which secrets, in which projects; and who did it. */
+function controlOperations(parts: ManageParts): Operation[] {
+  return [
+    ...memberOperations(parts),
+    ...tokenOperations(parts),
+    ...workspaceOperations(parts),
+    ...projectOperations(parts),
+    ...apiKeyOperations(parts),
+    ...auditOperations(parts),
+  ];
+}

@@ -1,0 +1,66 @@
+import { type TSchema, Type } from "typebox";
+import { Problem } from "../edge/problem.ts";
+
+export const PAGE_SIZE_MAX = 200;
+export const PAGE_SIZE = 50;
+
+/** Of every list. Bare strings, as a query has nothing else. */
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.String({
+      pattern: "^([1-9]\\d?|1\\d\\d|200)$",
+      description: `How many to return: 1 to ${PAGE_SIZE_MAX}, by default ${PAGE_SIZE}.`,
+      examples: ["50"],
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 1000, description: "`nextCursor` of the page before." })),
+};
+
+export function pageOf<T extends TSchema>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    nextCursor: Type.Union([Type.String({ examples: ["WzQyXQ"] }), Type.Null()], {
+      description: "Pass it as `cursor` to read on. Null: this is the last page.",
+    }),
+  });
+}
+
+export function readLimit(limit: string | undefined): number {
+  return limit === undefined ? PAGE_SIZE : Number(limit);
+}
+
+/** Where a list goes on: the sort values of its last row. Opaque to callers, and checked when it comes back. */
+export function encodeCursor(values: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(values)).toString("base64url");
+}
+
+/** `kinds` names what the list's cursors hold. */
+export function decodeCursor<const K extends readonly ("string" | "number")[]>(
+  cursor: string | undefined,
+  kinds: K,
+): CursorOf<K> | null {
+  if (cursor === undefined) return null;
+  const values = parse(cursor);
+  const fits =
+    Array.isArray(values) &&
+    values.length === kinds.length &&
+    values.every((value, index) =>
+      kinds[index] === "number" ? Number.isSafeInteger(value) : typeof value === "string",
+    );
+  if (fits) return values as unknown as CursorOf<K>;
+  const message = "is not one that this list gave out";
+  throw new Problem("invalid_request", {
+    detail: `\`cursor\` ${message}.`,
+    errors: [{ field: "cursor", code: "wrong_form", message }],
+  });
+}
+
+type CursorOf<K> = { readonly [I in keyof K]: K[I] extends "number" ? number : string };
+
+function parse(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString());
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,10 @@
+import type { Pool } from "../postgres/pool.ts";
+
+/** What the operations of the management API stand on. */
+export type ManageParts = {
+  /** Of this release. */
+  readonly version: string;
+  readonly control: Pool;
+  /** A project's rows are all in one cell. */
+  readonly cellOf: (cell: string) => Pool;
+};

@@ -1,0 +1,76 @@
+import type { Pool } from "../../postgres/pool.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { endLinksOf, findLinkPurpose, useLink } from "../../store/control/links.ts";
+import {
+  findMemberById,
+  lockMembership,
+  type Member,
+  setPassword,
+  updateMember,
+} from "../../store/control/members.ts";
+import { deleteSessionsOf } from "../../store/control/sessions.ts";
+import { hashSecret } from "../../words/secret.ts";
+import { hashPassword } from "./password.ts";
+import { openSessionIn } from "./sign-in.ts";
+
+export type LinkInput = { readonly token: string; readonly password?: string; readonly name?: string };
+
+export type AcceptOutcome =
+  | { kind: "accepted"; member: Member; sessionToken: string }
+  | { kind: "link_invalid" }
+  /** The link is left as it is: whoever forgot a field can try again. */
+  | { kind: "misfit"; field: "password" | "name"; code: "required" | "unknown_field"; message: string };
+
+type Purpose = "invitation" | "password" | "sign_in";
+
+/** Whoever has an invitation, a link to a new password or a sign-in link comes in by it, once. */
+export async function acceptLink(control: Pool, input: LinkInput, requestId: string): Promise<AcceptOutcome> {
+  const tokenHash = hashSecret(input.token);
+  // Looked at before a password is hashed, or strangers could keep the processor busy; taken only with the lock.
+  const purpose = await single(control, (tx) => findLinkPurpose(tx, tokenHash));
+  if (purpose === null || purpose === "setup") return { kind: "link_invalid" };
+  const misfit = findMisfit(purpose, input);
+  if (misfit !== null) return misfit;
+  const passwordHash = input.password === undefined ? null : await hashPassword(input.password);
+  return transaction<AcceptOutcome>(
+    control,
+    async (tx) => {
+      await lockMembership(tx);
+      const link = await useLink(tx, { tokenHash, purposes: [purpose] });
+      const before = link?.memberId == null ? null : await findMemberById(tx, link.memberId);
+      if (before === null) return { kind: "link_invalid" };
+      const member = { ...before, name: input.name ?? before.name };
+      if (passwordHash !== null) {
+        await updateMember(tx, member);
+        await setPassword(tx, { id: member.id, passwordHash });
+        await endLinksOf(tx, member.id);
+        await deleteSessionsOf(tx, member.id);
+        await insertControlAudit(tx, {
+          workspaceId: member.workspaceId,
+          actor: { kind: "member", id: String(member.id), requestId },
+          action: purpose === "invitation" ? "member.joined" : "member.password_reset",
+          subject: member.email,
+          before: { name: before.name },
+          after: { name: member.name },
+        });
+      }
+      return { kind: "accepted", member, sessionToken: await openSessionIn(tx, member, requestId) };
+    },
+    ({ kind }) => kind === "accepted",
+  );
+}
+
+function findMisfit(purpose: Purpose, { password, name }: LinkInput): AcceptOutcome | null {
+  if (purpose !== "sign_in" && password === undefined) {
+    return { kind: "misfit", field: "password", code: "required", message: "is required with this link" };
+  }
+  const message = "is not taken with this link";
+  if (purpose === "sign_in" && password !== undefined) {
+    return { kind: "misfit", field: "password", code: "unknown_field", message };
+  }
+  if (purpose !== "invitation" && name !== undefined) {
+    return { kind: "misfit", field: "name", code: "unknown_field", message };
+  }
+  return null;
+}

@@ -1,0 +1,153 @@
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { endLinksOf } from "../../store/control/links.ts";
+import {
+  countOtherOwners,
+  findMember,
+  findMemberByEmail,
+  insertMember,
+  type Member,
+  removeMember,
+  updateMember,
+} from "../../store/control/members.ts";
+import { deleteSessionsOf } from "../../store/control/sessions.ts";
+import { assert } from "../../words/assert.ts";
+import { mayActAs, type Role } from "../../words/role.ts";
+import { type MadeLink, makeLinkFor } from "./member-links.ts";
+import { type Author, openMembership, type Refusal } from "./membership.ts";
+
+export type MemberOutcome = { kind: "done"; member: Member } | { kind: Refusal };
+export type LinkOutcome = { kind: "done"; member: Member; link: MadeLink } | { kind: Refusal };
+
+const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
+
+/** `email` in lower case. */
+export function inviteMember(
+  control: Pool,
+  author: Author,
+  input: { readonly email: string; readonly name: string; readonly role: Role },
+): Promise<LinkOutcome> {
+  return transaction<LinkOutcome>(
+    control,
+    async (tx) => {
+      const role = await openMembership(tx, author);
+      if (role === null) return { kind: "author_gone" };
+      if (!mayActAs(role, input.role)) return { kind: "above_own_role" };
+      if ((await findMemberByEmail(tx, input.email)) !== null) return { kind: "already_exists" };
+      const { workspaceId } = author.principal;
+      const id = await insertMember(tx, { workspaceId, ...input, passwordHash: null });
+      const member = await getMember(tx, { workspaceId, id });
+      await audit(tx, author, { action: "member.invited", before: null, after: member });
+      return { kind: "done", member, link: await makeLinkFor(tx, id, "invitation") };
+    },
+    isDone,
+  );
+}
+
+/** What is left out stays. Safe to repeat. */
+export function changeMember(
+  control: Pool,
+  author: Author,
+  input: { readonly id: number; readonly name?: string; readonly role?: Role },
+): Promise<MemberOutcome> {
+  return transaction<MemberOutcome>(
+    control,
+    async (tx) => {
+      const found = await openMember(tx, author, input.id);
+      if (found.kind !== "found") return found;
+      const { member: before, authorRole } = found;
+      const { name = before.name, role = before.role } = input;
+      if (!mayActAs(authorRole, role)) return { kind: "above_own_role" };
+      if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
+      if (name === before.name && role === before.role) return { kind: "done", member: before };
+      await updateMember(tx, { id: before.id, name, role });
+      const after = { ...before, name, role };
+      await audit(tx, author, { action: "member.changed", before, after });
+      return { kind: "done", member: after };
+    },
+    isDone,
+  );
+}
+
+/** Their sessions and links end with them. */
+export function expelMember(control: Pool, author: Author, id: number): Promise<MemberOutcome> {
+  return transaction<MemberOutcome>(
+    control,
+    async (tx) => {
+      const found = await openMember(tx, author, id);
+      if (found.kind !== "found") return found;
+      const { member } = found;
+      if (await isLastOwner(tx, member)) return { kind: "last_owner" };
+      await removeMember(tx, id);
+      await deleteSessionsOf(tx, id);
+      await endLinksOf(tx, id);
+      await audit(tx, author, { action: "member.removed", before: member, after: null });
+      return { kind: "done", member };
+    },
+    isDone,
+  );
+}
+
+/** A new invitation for who has not accepted theirs, a new password for who has. */
+export function renewLink(control: Pool, author: Author, id: number): Promise<LinkOutcome> {
+  return transaction<LinkOutcome>(
+    control,
+    async (tx) => {
+      const found = await openMember(tx, author, id);
+      if (found.kind !== "found") return found;
+      const { member } = found;
+      const isInvited = member.passwordHash === null;
+      const link = await makeLinkFor(tx, id, isInvited ? "invitation" : "password");
+      const action = isInvited ? "member.invited_again" : "member.password_link_made";
+      await audit(tx, author, { action, before: member, after: member });
+      return { kind: "done", member, link };
+    },
+    isDone,
+  );
+}
+
+type Found =
+  | { kind: "found"; member: Member; authorRole: Role }
+  | { kind: "author_gone" | "not_found" | "above_own_role" };
+
+/** Nobody touches somebody of a higher role: a link to a new password would be a way to become them. */
+async function openMember(tx: Tx, author: Author, id: number): Promise<Found> {
+  const authorRole = await openMembership(tx, author);
+  if (authorRole === null) return { kind: "author_gone" };
+  const member = await findMember(tx, { workspaceId: author.principal.workspaceId, id });
+  if (member === null) return { kind: "not_found" };
+  if (!mayActAs(authorRole, member.role)) return { kind: "above_own_role" };
+  return { kind: "found", member, authorRole };
+}
+
+async function isLastOwner(tx: Tx, member: Member): Promise<boolean> {
+  if (member.role !== "owner" || member.passwordHash === null) return false;
+  return (await countOtherOwners(tx, member)) === 0;
+}
+
+async function getMember(tx: Tx, sought: { workspaceId: number; id: number }): Promise<Member> {
+  const member = await findMember(tx, sought);
+  assert(member !== null, "a member who was just made is there");
+  return member;
+}
+
+async function audit(
+  tx: Tx,
+  { principal, actor }: Author,
+  { action, before, after }: { action: string; before: Member | null; after: Member | null },
+): Promise<void> {
+  await insertControlAudit(tx, {
+    workspaceId: principal.workspaceId,
+    actor,
+    action,
+    subject: (after ?? before)?.email ?? "",
+    before: before && summarize(before),
+    after: after && summarize(after),
+  });
+}
+
+function summarize({ id, email, name, role }: Member): object {
+  return { id: String(id), email, name, role };
+}

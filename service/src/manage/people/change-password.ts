@@ -1,0 +1,35 @@
+import type { Pool } from "../../postgres/pool.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { endLinksOf } from "../../store/control/links.ts";
+import { replacePassword } from "../../store/control/members.ts";
+import { deleteOtherSessionsOf } from "../../store/control/sessions.ts";
+import { hashPassword } from "./password.ts";
+import type { MemberWithPassword } from "./sign-in.ts";
+
+/**
+ * By somebody who has just shown the old one. Everyone who came in with that one is sent away, but for this session. False: it
+ * was changed meanwhile.
+ */
+export async function changePassword(
+  control: Pool,
+  member: MemberWithPassword,
+  input: { readonly password: string; readonly sessionHash: Buffer; readonly requestId: string },
+): Promise<boolean> {
+  const { id, workspaceId, email } = member;
+  const after = await hashPassword(input.password);
+  return transaction(control, async (tx) => {
+    if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;
+    await deleteOtherSessionsOf(tx, { memberId: id, tokenHash: input.sessionHash });
+    await endLinksOf(tx, id);
+    await insertControlAudit(tx, {
+      workspaceId,
+      actor: { kind: "member", id: String(id), requestId: input.requestId },
+      action: "member.password_changed",
+      subject: email,
+      before: null,
+      after: null,
+    });
+    return true;
+  });
+}

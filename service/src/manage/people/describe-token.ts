@@ -1,0 +1,22 @@
+import type { Static } from "typebox";
+import type { ManagementToken } from "../../store/control/management-tokens.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Token } from "./schema.ts";
+
+/** Everything but the secret, which nobody has. */
+export function describeToken(token: ManagementToken): Static<typeof Token> {
+  const { environment, expiresAt, revokedAt, lastUsedAt } = token;
+  return {
+    id: String(token.id),
+    name: token.name,
+    role: token.role,
+    projectId: environment === null ? null : String(environment.projectId),
+    environment: token.environmentKind,
+    lastFour: token.lastFour,
+    createdAt: formatTimestamp(token.createdAt),
+    expiresAt: expiresAt === null ? null : formatTimestamp(expiresAt),
+    revokedAt: revokedAt === null ? null : formatTimestamp(revokedAt),
+    lastUsedAt: lastUsedAt === null ? null : formatTimestamp(lastUsedAt),
+    isValid: token.isValid,
+  };
+}

@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { cookieOf, type Managed, OWNER, send, setupManage } from "../../../test/manage.ts";
+import { callerWith, join, logIn, memberIdOf, tokenOf } from "../../../test/members.ts";
+import { changePassword } from "./change-password.ts";
+import { checkPassword, openSession } from "./sign-in.ts";
+
+const MEMBERS = "/manage/v1/members";
+const SESSION = "/manage/v1/session";
+const PASSWORD = "a-brand-new-password";
+
+const accept = ({ service }: Managed, body: object) =>
+  send(`${service.url}/manage/v1/links`, "POST", { body });
+
+test("a link is good once, however many follow it together", async () => {
+  const managed = await setupManage();
+  const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
+  const token = tokenOf(await managed.manage("POST", MEMBERS, { body }));
+  const replies = await Promise.all([1, 2, 3, 4].map(() => accept(managed, { token, password: PASSWORD })));
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
+  expect((await accept(managed, { token, password: PASSWORD })).body["code"]).toBe("link_invalid");
+  expect(await managed.database.count("control.sessions")).toBe(1);
+});
+
+test("a link without its password, or with what it does not take, is refused and stays good", async () => {
+  const managed = await setupManage();
+  const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
+  const invited = await managed.manage("POST", MEMBERS, { body });
+  const token = tokenOf(invited);
+  const [missing, short] = [
+    await accept(managed, { token }),
+    await accept(managed, { token, password: "short" }),
+  ];
+  expect([missing.status, missing.body["errors"]]).toMatchObject([
+    400,
+    [{ field: "password", code: "required" }],
+  ]);
+  expect([short.status, short.body["errors"]]).toMatchObject([
+    400,
+    [{ field: "password", message: "must have at least 10 characters" }],
+  ]);
+  expect((await accept(managed, { token, password: PASSWORD })).status).toBe(200);
+  const reset = tokenOf(await managed.manage("POST", `${MEMBERS}/${memberIdOf(invited)}/link`));
+  const named = await accept(managed, { token: reset, password: PASSWORD, name: "Other" });
+  expect([named.status, named.body["errors"]]).toMatchObject([400, [{ field: "name" }]]);
+  expect((await accept(managed, { token: reset, password: PASSWORD })).status).toBe(200);
+});
+
+test("a new link ends the one before it; used, ended and made-up ones answer alike", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
+  const invited = await manage("POST", MEMBERS, { body });
+  const id = memberIdOf(invited);
+  const again = await manage("POST", `${MEMBERS}/${id}/link`);
+  expect(again.body).toMatchObject({
+    member: { status: "invited" },
+    link: { path: expect.stringMatching(/^\/join#pur_link_/) },
+  });
+  const third = await manage("POST", `${MEMBERS}/${id}/link`);
+  await database.query("update control.links set expires_at = now() where token_hash = sha256($1)", [
+    Buffer.from(tokenOf(third)),
+  ]);
+  const refusals = [
+    await accept(managed, { token: tokenOf(invited), password: PASSWORD }),
+    await accept(managed, { token: tokenOf(again), password: PASSWORD }),
+    await accept(managed, { token: tokenOf(third), password: PASSWORD }),
+    await accept(managed, { token: "pur_link_made_up", password: PASSWORD }),
+  ];
+  for (const { status, body } of refusals)
+    expect([status, { ...body, requestId: "" }]).toEqual([410, { ...refusals[0]?.body, requestId: "" }]);
+});
+
+test("a new password by link ends every session of the member, and no session of anybody else", async () => {
+  const managed = await setupManage();
+  const { manage, service } = managed;
+  const [ada, bob] = [await join(managed, "viewer", "ada"), await join(managed, "viewer", "bob")];
+  const other = callerWith(cookieOf(await logIn(managed, ada.email, ada.password), service.url), service.url);
+  const statuses = async () =>
+    Promise.all([ada.call, other, bob.call].map(async (call) => (await call("GET", SESSION)).status));
+  expect(await statuses()).toEqual([200, 200, 200]);
+  const token = tokenOf(await manage("POST", `${MEMBERS}/${ada.id}/link`));
+  expect(await statuses()).toEqual([200, 200, 200]);
+  const accepted = await accept(managed, { token, password: PASSWORD });
+  expect(await statuses()).toEqual([401, 401, 200]);
+  const fresh = callerWith(cookieOf(accepted, service.url), service.url);
+  expect((await fresh("GET", SESSION)).body).toMatchObject({ email: ada.email });
+  expect((await logIn(managed, ada.email, ada.password)).status).toBe(401);
+  expect((await logIn(managed, ada.email, PASSWORD)).status).toBe(200);
+});
+
+test("of a removed member sessions and links end at once, and the email may be invited again", async () => {
+  const managed = await setupManage();
+  const { manage } = managed;
+  const ada = await join(managed, "admin", "ada");
+  const token = tokenOf(await manage("POST", `${MEMBERS}/${ada.id}/link`));
+  expect((await manage("DELETE", `${MEMBERS}/${ada.id}`)).body).toEqual({ removed: true });
+  expect((await ada.call("GET", SESSION)).status).toBe(401);
+  expect(await managed.database.count("control.links", "used_at is null")).toBe(0);
+  expect((await accept(managed, { token, password: PASSWORD })).status).toBe(410);
+  expect((await logIn(managed, ada.email, ada.password)).status).toBe(401);
+  const body = { email: ada.email, name: "Ada", role: "viewer" };
+  const again = await manage("POST", MEMBERS, { body });
+  expect([again.status, memberIdOf(again) === ada.id]).toEqual([200, false]);
+});
+
+test("who knows the old password sets a new one, which ends every session but this", async () => {
+  const managed = await setupManage();
+  const { manage, service } = managed;
+  const ada = await join(managed, "viewer", "ada");
+  const other = callerWith(cookieOf(await logIn(managed, ada.email, ada.password), service.url), service.url);
+  const change = (current: string, next = PASSWORD) =>
+    ada.call("POST", `${SESSION}/password`, { current, new: next });
+  const wrong = await change("not-the-password");
+  expect([wrong.status, wrong.body["code"]]).toEqual([401, "credentials_invalid"]);
+  expect((await change(ada.password, "short")).status).toBe(400);
+  expect((await change(ada.password)).body).toMatchObject({ email: ada.email });
+  expect([(await ada.call("GET", SESSION)).status, (await other("GET", SESSION)).status]).toEqual([200, 401]);
+  expect((await logIn(managed, ada.email, PASSWORD)).status).toBe(200);
+  const token = await manage("POST", `${SESSION}/password`, { body: { current: "x", new: PASSWORD } });
+  expect([token.status, token.body["code"]]).toEqual([403, "role_missing"]);
+});
+
+test("guesses of the old password are counted like those at the door", async () => {
+  const managed = await setupManage();
+  const ada = await join(managed, "viewer", "ada");
+  const guess = () => ada.call("POST", `${SESSION}/password`, { current: "wrong", new: PASSWORD });
+  for (let i = 0; i < 5; i++) expect((await guess()).status).toBe(401);
+  expect((await guess()).status).toBe(429);
+});
+
+test("a password that was checked opens no session once it is another, and changes none", async () => {
+  const { cell, database } = await setupManage();
+  const checked = await checkPassword(cell, OWNER);
+  if (checked === null) throw new Error("the owner has this password");
+  const change = () =>
+    changePassword(cell, checked, { password: PASSWORD, sessionHash: Buffer.alloc(32), requestId: "r" });
+  expect(await change()).toBe(true);
+  expect(await openSession(cell, checked, "r")).toBe(null);
+  expect(await change()).toBe(false);
+  expect(await database.count("control.sessions")).toBe(0);
+});

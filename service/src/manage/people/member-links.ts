@@ -1,0 +1,35 @@
+import type { Tx } from "../../postgres/statement.ts";
+import { endLinksOf, insertLink, type LinkPurpose } from "../../store/control/links.ts";
+import type { Instant } from "../../words/brand.ts";
+import { hashSecret, makeSecret } from "../../words/secret.ts";
+
+type MemberPurpose = Exclude<LinkPurpose, "setup">;
+
+const SECONDS: Readonly<Record<MemberPurpose, number>> = {
+  invitation: 7 * 24 * 3_600,
+  password: 24 * 3_600,
+  sign_in: 24 * 3_600,
+};
+
+/** Where the pages that take a link's token are. */
+const PATHS: Readonly<Record<MemberPurpose, string>> = {
+  invitation: "/join",
+  password: "/join",
+  sign_in: "/sign-in",
+};
+
+/** The token stands behind the `#`, which no browser sends and no server logs. */
+export type MadeLink = { readonly path: string; readonly expiresAt: Instant };
+
+/** Good once, and in place of all that the member had before. */
+export async function makeLinkFor(tx: Tx, memberId: number, purpose: MemberPurpose): Promise<MadeLink> {
+  await endLinksOf(tx, memberId);
+  const token = makeSecret("pur_link_");
+  const { expiresAt } = await insertLink(tx, {
+    tokenHash: hashSecret(token),
+    purpose,
+    memberId,
+    seconds: SECONDS[purpose],
+  });
+  return { path: `${PATHS[purpose]}#${token}`, expiresAt };
+}

@@ -1,0 +1,48 @@
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+
+const argon2Async = promisify(argon2);
+
+/** What OWASP advises for argon2id: 19 MiB, two passes, one lane. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+export const PASSWORD_LENGTH_MIN = 10;
+export const PASSWORD_LENGTH_MAX = 200;
+
+/** A PHC string: the cost stands beside the hash, so that a later release can raise it. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const tag = await derive(password, { ...COST, salt, tagLength: TAG_BYTES });
+  const { memory, passes, parallelism } = COST;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
+}
+
+export async function isPassword(password: string, stored: string): Promise<boolean> {
+  const match = PHC.exec(stored);
+  if (match === null) return false;
+  const [, memory, passes, parallelism, salt = "", tag = ""] = match;
+  const expected = Buffer.from(tag, "base64");
+  const actual = await derive(password, {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt, "base64"),
+    tagLength: expected.length,
+  });
+  return timingSafeEqual(actual, expected);
+}
+
+type Cost = { memory: number; passes: number; parallelism: number; salt: Buffer; tagLength: number };
+
+function derive(password: string, { salt, ...cost }: Cost): Promise<Buffer> {
+  // The same password typed on another keyboard may be composed otherwise.
+  return argon2Async("argon2id", { message: password.normalize("NFKC"), nonce: salt, ...cost });
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("=", "");
+}

@@ -1,0 +1,123 @@
+import { Type } from "typebox";
+import { ROLES } from "../../words/role.ts";
+import { nullable, timeField } from "../fields.ts";
+import { EMAIL_LENGTH_MAX, EMAIL_LENGTH_MIN, EMAIL_PATTERN } from "./email.ts";
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./password.ts";
+
+export const emailField = Type.String({
+  minLength: EMAIL_LENGTH_MIN,
+  maxLength: EMAIL_LENGTH_MAX,
+  pattern: EMAIL_PATTERN,
+  description: "In any case: letters are compared as lower case.",
+  examples: ["ada@example.com"],
+});
+
+export const personNameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Ada Lovelace"] });
+
+export const newPasswordField = Type.String({
+  minLength: PASSWORD_LENGTH_MIN,
+  maxLength: PASSWORD_LENGTH_MAX,
+  description: "Long rather than clever.",
+  examples: ["seven-green-kettles"],
+});
+
+export const roleField = Type.Enum([...ROLES], {
+  description:
+    "`viewer` reads; `operator` also changes customers and credits; `admin` also changes catalog, keys and members; `owner` also " +
+    "makes owners and changes the workspace.",
+});
+
+export const Me = Type.Object({
+  kind: Type.Enum(["member", "token"]),
+  id: Type.String({ examples: ["1"] }),
+  name: Type.String({ examples: ["Ada Lovelace"] }),
+  email: Type.Union([Type.String({ examples: ["ada@example.com"] }), Type.Null()]),
+  role: roleField,
+  workspaceId: Type.String({ examples: ["1"] }),
+});
+
+export const NewOwnerBody = Type.Object(
+  {
+    token: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "From the setup link.",
+      examples: ["pur_link_…"],
+    }),
+    email: emailField,
+    name: personNameField,
+    password: newPasswordField,
+  },
+  { additionalProperties: false },
+);
+
+export const LogInBody = Type.Object(
+  {
+    email: emailField,
+    password: Type.String({
+      minLength: 1,
+      maxLength: PASSWORD_LENGTH_MAX,
+      examples: ["seven-green-kettles"],
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const PasswordBody = Type.Object(
+  {
+    current: Type.String({
+      minLength: 1,
+      maxLength: PASSWORD_LENGTH_MAX,
+      examples: ["seven-green-kettles"],
+    }),
+    new: newPasswordField,
+  },
+  { additionalProperties: false },
+);
+
+export const LinkBody = Type.Object(
+  {
+    token: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "What stands after the `#` of the link.",
+      examples: ["pur_link_…"],
+    }),
+    password: Type.Optional(newPasswordField),
+    name: Type.Optional(personNameField),
+  },
+  { additionalProperties: false },
+);
+
+export const Link = Type.Object({
+  path: Type.String({
+    description: "Copy it, behind the address of this installation, to whom it is for. Purser sends no mail.",
+    examples: ["/join#pur_link_…"],
+  }),
+  expiresAt: timeField,
+});
+
+export const Member = Type.Object({
+  id: Type.String({ examples: ["3"] }),
+  email: emailField,
+  name: personNameField,
+  role: roleField,
+  status: Type.Enum(["invited", "active"], {
+    description: "`invited` until the invitation is accepted.",
+  }),
+  createdAt: timeField,
+});
+
+export const Token = Type.Object({
+  id: Type.String({ examples: ["5"] }),
+  name: Type.String({ examples: ["Billing webhooks"] }),
+  role: roleField,
+  projectId: nullable(Type.String({ description: "Null: all of the workspace.", examples: ["1"] })),
+  environment: nullable(Type.Enum(["test", "live"])),
+  lastFour: Type.String({ description: "How the secret ends, to tell tokens apart.", examples: ["x7Qp"] }),
+  createdAt: timeField,
+  expiresAt: nullable(timeField),
+  revokedAt: nullable(timeField),
+  lastUsedAt: nullable(timeField),
+  isValid: Type.Boolean({ description: "Neither revoked nor expired." }),
+});

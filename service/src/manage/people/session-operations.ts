@@ -1,0 +1,185 @@
+import { Type } from "typebox";
+import type { Principal } from "../../edge/principal.ts";
+import { Problem } from "../../edge/problem.ts";
+import { clearSessionCookie, setSessionCookie } from "../../edge/session-cookie.ts";
+import { assertNever } from "../../words/assert.ts";
+import { invalidField } from "../fields.ts";
+import { type Operation, operation, principalOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { acceptLink } from "./accept-link.ts";
+import { changePassword } from "./change-password.ts";
+import { readEmail } from "./email.ts";
+import { LogInGuard } from "./log-in-guard.ts";
+import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
+import { isSetupNeeded, setUp } from "./set-up.ts";
+import { checkPassword, openSession, signOut } from "./sign-in.ts";
+
+const NOUN = "Session";
+
+/** How people come in and go out. */
+export function sessionOperations({ control }: ManageParts): Operation[] {
+  const guard = new LogInGuard();
+  return [
+    operation({
+      method: "GET",
+      path: "/manage/v1/setup",
+      access: "anyone",
+      id: "readSetup",
+      noun: NOUN,
+      summary: "Whether somebody has to become the first owner",
+      description: "True on a fresh installation: then the service has printed a setup link when it started.",
+      answer: Type.Object({ isNeeded: Type.Boolean() }),
+      codes: [],
+      handle: async () => ({ isNeeded: await isSetupNeeded(control) }),
+    }),
+    operation({
+      method: "POST",
+      path: "/manage/v1/setup",
+      access: "anyone",
+      id: "setUp",
+      noun: NOUN,
+      summary: "Become the first owner",
+      description: "Takes the token of the setup link that the service printed when it started, once.",
+      body: NewOwnerBody,
+      answer: Me,
+      codes: ["link_invalid"],
+      handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
+        const email = readEmail(body.email);
+        const owner = { email, name, password };
+        const outcome = await setUp(control, token, owner, request.id);
+        if (outcome.kind === "link_invalid") throw linkInvalid();
+        setSessionCookie(reply, outcome.sessionToken);
+        const { memberId, workspaceId } = outcome;
+        return describeMe({ kind: "member", id: memberId, name, email, role: "owner", workspaceId });
+      },
+    }),
+    operation({
+      method: "POST",
+      path: "/manage/v1/session",
+      access: "anyone",
+      id: "logIn",
+      noun: NOUN,
+      summary: "Log in with email and password",
+      description: "Sets a session cookie. For automation use a management token instead.",
+      body: LogInBody,
+      answer: Me,
+      codes: ["credentials_invalid", "rate_limited"],
+      handle: async ({ body, request, reply }) => {
+        const who = { email: body.email.toLowerCase(), address: request.ip };
+        const member = await guard.guard(who, performance.now(), () => checkPassword(control, body));
+        const session = member === null ? null : await openSession(control, member, request.id);
+        if (member === null || session === null) throw credentialsInvalid();
+        setSessionCookie(reply, session);
+        return describeMe({ kind: "member", ...member });
+      },
+    }),
+    operation({
+      method: "GET",
+      path: "/manage/v1/session",
+      access: "signed_in",
+      id: "readSession",
+      noun: NOUN,
+      summary: "Who you are",
+      description: "The member or token that this call was made by.",
+      answer: Me,
+      codes: [],
+      handle: async (call) => describeMe(principalOf(call)),
+    }),
+    operation({
+      method: "DELETE",
+      path: "/manage/v1/session",
+      access: "signed_in",
+      id: "logOut",
+      noun: NOUN,
+      summary: "Log out",
+      description: "Ends this session; with `everywhere=true` every session of this member.",
+      query: Type.Object(
+        { everywhere: Type.Optional(Type.Enum(["true", "false"])) },
+        { additionalProperties: false },
+      ),
+      answer: Type.Object({ signedOut: Type.Boolean() }),
+      codes: [],
+      handle: async (call) => {
+        await signOut(control, principalOf(call), call.query.everywhere === "true");
+        clearSessionCookie(call.reply);
+        return { signedOut: true };
+      },
+    }),
+    operation({
+      method: "POST",
+      path: "/manage/v1/session/password",
+      access: "signed_in",
+      id: "changePassword",
+      noun: NOUN,
+      summary: "Change your password",
+      description:
+        "Ends every other session of yours, and the links that were made for you. A token has no password.",
+      body: PasswordBody,
+      answer: Me,
+      codes: ["credentials_invalid", "role_missing", "rate_limited"],
+      handle: async (call) => {
+        const principal = principalOf(call);
+        const { email, sessionHash } = principal;
+        if (email === null || sessionHash === null) {
+          throw new Problem("role_missing", { detail: "A token has no password." });
+        }
+        const { request, body } = call;
+        const member = await guard.guard({ email, address: request.ip }, performance.now(), () =>
+          checkPassword(control, { email, password: body.current }),
+        );
+        const input = { password: body.new, sessionHash, requestId: request.id };
+        const isChanged = member !== null && (await changePassword(control, member, input));
+        if (!isChanged) throw credentialsInvalid();
+        return describeMe(principal);
+      },
+    }),
+    linkOperation({ control }),
+  ];
+}
+
+function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
+  return operation({
+    method: "POST",
+    path: "/manage/v1/links",
+    access: "anyone",
+    id: "acceptLink",
+    noun: NOUN,
+    summary: "Come in by a link",
+    description:
+      "Takes the token of an invitation, of a link to a new password, or of a sign-in link, once, and sets a session cookie. The first " +
+      "two need a `password`, which ends every other session of the member; an invitation also takes another `name`.",
+    body: LinkBody,
+    answer: Me,
+    codes: ["link_invalid"],
+    handle: async ({ body, request, reply }) => {
+      const outcome = await acceptLink(control, body, request.id);
+      switch (outcome.kind) {
+        case "link_invalid":
+          throw linkInvalid();
+        case "misfit": {
+          const { field, code, message } = outcome;
+          throw invalidField({ field, code, message });
+        }
+        case "accepted":
+          setSessionCookie(reply, outcome.sessionToken);
+          return describeMe({ kind: "member", ...outcome.member });
+        default:
+          return assertNever(outcome);
+      }
+    },
+  });
+}
+
+type Identity = Pick<Principal, "kind" | "id" | "name" | "email" | "role" | "workspaceId">;
+
+function describeMe({ kind, id, name, email, role, workspaceId }: Identity) {
+  return { kind, id: String(id), name, email, role, workspaceId: String(workspaceId) };
+}
+
+function credentialsInvalid(): Problem {
+  return new Problem("credentials_invalid", { detail: "Email and password do not match." });
+}
+
+function linkInvalid(): Problem {
+  return new Problem("link_invalid", { detail: "Ask whoever sent it for a new one." });
+}

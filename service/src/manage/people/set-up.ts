@@ -1,0 +1,104 @@
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { findLinkPurpose, insertLink, useLink } from "../../store/control/links.ts";
+import { countMembers, insertMember, lockMembership } from "../../store/control/members.ts";
+import { getFirstWorkspace } from "../../store/control/projects.ts";
+import type { Actor } from "../../words/actor.ts";
+import { hashSecret, makeSecret } from "../../words/secret.ts";
+import { hashPassword } from "./password.ts";
+import { openSessionIn } from "./sign-in.ts";
+
+const SYSTEM: Actor = { kind: "system", id: null, requestId: null };
+const SETUP_SECONDS = 24 * 3_600;
+
+export type NewOwner = { readonly email: string; readonly name: string; readonly password: string };
+
+/** While nobody is a member, whoever has a setup link may become the first owner. */
+export async function isSetupNeeded(control: Pool): Promise<boolean> {
+  return (await single(control, countMembers)) === 0;
+}
+
+/** The token of a link that makes its holder the first owner; null when there is a member already. */
+export function makeSetupLink(control: Pool): Promise<string | null> {
+  return transaction(control, async (tx) => {
+    if ((await countMembers(tx)) > 0) return null;
+    const token = makeSecret("pur_link_");
+    await insertLink(tx, {
+      tokenHash: hashSecret(token),
+      purpose: "setup",
+      memberId: null,
+      seconds: SETUP_SECONDS,
+    });
+    return token;
+  });
+}
+
+export type SetUpOutcome =
+  | { kind: "created"; memberId: number; workspaceId: number; sessionToken: string }
+  | { kind: "link_invalid" };
+
+/** Makes the first owner, once: two who follow the link together do not both become one. */
+export async function setUp(
+  control: Pool,
+  token: string,
+  owner: NewOwner,
+  requestId: string,
+): Promise<SetUpOutcome> {
+  const tokenHash = hashSecret(token);
+  // Strangers with made-up tokens must not keep the processor busy with their passwords.
+  const purpose = await single(control, (tx) => findLinkPurpose(tx, tokenHash));
+  if (purpose !== "setup") return { kind: "link_invalid" };
+  // Before the transaction: a lock is not held while a processor works.
+  const passwordHash = await hashPassword(owner.password);
+  return transaction<SetUpOutcome>(
+    control,
+    async (tx) => {
+      const workspaceId = await lockFirstWorkspace(tx);
+      const link = await useLink(tx, { tokenHash, purposes: ["setup"] });
+      if (link === null || (await countMembers(tx)) > 0) return { kind: "link_invalid" };
+      const memberId = await insertOwner(tx, workspaceId, { ...owner, passwordHash, requestId });
+      const email = owner.email.toLowerCase();
+      const sessionToken = await openSessionIn(tx, { id: memberId, workspaceId, email }, requestId);
+      return { kind: "created", memberId, workspaceId, sessionToken };
+    },
+    ({ kind }) => kind === "created",
+  );
+}
+
+/** The first owner without a link, for installations that nobody clicks through. False: there is a member already. */
+export async function createFirstOwner(control: Pool, owner: NewOwner): Promise<boolean> {
+  const passwordHash = await hashPassword(owner.password);
+  return transaction(control, async (tx) => {
+    const workspaceId = await lockFirstWorkspace(tx);
+    if ((await countMembers(tx)) > 0) return false;
+    await insertOwner(tx, workspaceId, { ...owner, passwordHash, requestId: null });
+    return true;
+  });
+}
+
+async function lockFirstWorkspace(tx: Tx): Promise<number> {
+  const workspaceId = await getFirstWorkspace(tx);
+  await lockMembership(tx);
+  return workspaceId;
+}
+
+async function insertOwner(
+  tx: Tx,
+  workspaceId: number,
+  owner: { email: string; name: string; passwordHash: string; requestId: string | null },
+): Promise<number> {
+  const email = owner.email.toLowerCase();
+  const { name, passwordHash, requestId } = owner;
+  const id = await insertMember(tx, { workspaceId, email, name, role: "owner", passwordHash });
+  await insertControlAudit(tx, {
+    workspaceId,
+    actor: requestId === null ? SYSTEM : { kind: "member", id: String(id), requestId },
+    action: "member.created",
+    subject: email,
+    before: null,
+    after: { id: String(id), email, name, role: "owner" },
+  });
+  return id;
+}

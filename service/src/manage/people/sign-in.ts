@@ -1,0 +1,76 @@
+import type { Principal } from "../../edge/principal.ts";
+import { SESSION_SECONDS } from "../../edge/session-cookie.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { findMemberByEmail, holdPassword, type Member } from "../../store/control/members.ts";
+import {
+  deleteEndedSessions,
+  deleteSession,
+  deleteSessionsOf,
+  insertSession,
+} from "../../store/control/sessions.ts";
+import { hashSecret, makeSecret } from "../../words/secret.ts";
+import { hashPassword, isPassword } from "./password.ts";
+
+/** What a stranger's guess is compared with, so that it takes as long as a member's. Made once, of nothing anyone knows. */
+const NOBODY = await hashPassword(makeSecret("nobody_"));
+
+export type MemberWithPassword = Member & { readonly passwordHash: string };
+
+/** Null: email and password do not match. Which of the two is wrong is not said, nor shown by the time it takes. */
+export async function checkPassword(
+  control: Pool,
+  { email, password }: { email: string; password: string },
+): Promise<MemberWithPassword | null> {
+  const member = await single(control, (tx) => findMemberByEmail(tx, email.toLowerCase()));
+  const matches = await isPassword(password, member?.passwordHash ?? NOBODY);
+  const passwordHash = member?.passwordHash ?? null;
+  return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
+}
+
+/**
+ * A new session; the token goes into the cookie and is kept nowhere. Null: the password that was checked is no longer the
+ * member's, and whoever changed it has ended the sessions that there were.
+ */
+export function openSession(
+  control: Pool,
+  member: MemberWithPassword,
+  requestId: string,
+): Promise<string | null> {
+  return transaction(control, async (tx) =>
+    (await holdPassword(tx, member)) ? openSessionIn(tx, member, requestId) : null,
+  );
+}
+
+export async function openSessionIn(
+  tx: Tx,
+  { id, workspaceId, email }: Pick<Member, "id" | "workspaceId" | "email">,
+  requestId: string,
+): Promise<string> {
+  const token = makeSecret("pur_session_");
+  await deleteEndedSessions(tx);
+  await insertSession(tx, { tokenHash: hashSecret(token), memberId: id, seconds: SESSION_SECONDS });
+  await insertControlAudit(tx, {
+    workspaceId,
+    actor: { kind: "member", id: String(id), requestId },
+    action: "member.signed_in",
+    subject: email,
+    before: null,
+    after: null,
+  });
+  return token;
+}
+
+/** Here, or wherever this member is signed in. */
+export async function signOut(
+  control: Pool,
+  { kind, id, sessionHash }: Principal,
+  everywhere: boolean,
+): Promise<void> {
+  await single(control, async (tx) => {
+    if (kind === "member" && everywhere) await deleteSessionsOf(tx, id);
+    else if (sessionHash !== null) await deleteSession(tx, sessionHash);
+  });
+}

@@ -1,0 +1,114 @@
+import { type Static, Type } from "typebox";
+import type { PlanVersion as CatalogVersion } from "../../entitlement/catalog.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { versionContent } from "../catalog/content.ts";
+import { etagOf } from "../catalog/preconditions.ts";
+import { Allowance, Cost, Limit, Reach } from "../catalog/schema.ts";
+import { nullable, timeField } from "../fields.ts";
+import type { PlanState } from "./plan-state.ts";
+
+export const PinnedFeature = Type.Object({
+  feature: Type.String({ examples: ["image.render"] }),
+  pool: Type.String({ description: "As pinned when the version was published.", examples: ["credits"] }),
+  cost: Cost,
+  limit: Limit,
+});
+
+const PlanVersion = Type.Object({
+  number: Type.Integer({ examples: [3] }),
+  publishedAt: timeField,
+  reach: Reach,
+  allowances: Type.Array(Allowance),
+  features: Type.Array(PinnedFeature),
+});
+
+const Draft = Type.Object(
+  {
+    name: Type.String({ examples: ["Pro"] }),
+    allowances: Type.Array(Allowance),
+    features: Type.Array(Type.Object({ feature: Type.String({ examples: ["image.render"] }), limit: Limit })),
+    changedAt: timeField,
+  },
+  { description: "The next version, while it is worked on. It reaches nobody before it is published." },
+);
+
+const base = {
+  key: Type.String({ examples: ["pro"] }),
+  name: Type.String({ examples: ["Pro"] }),
+  archivedAt: nullable(timeField),
+  isDefault: Type.Boolean({ description: "Whom nobody assigned a plan has this one." }),
+};
+
+export const Plan = Type.Object({
+  ...base,
+  versions: Type.Array(PlanVersion, { description: "The newest first. Empty: it was never published." }),
+  draft: nullable(Draft),
+});
+
+export const PlanSummary = Type.Object({
+  ...base,
+  latest: nullable(PlanVersion),
+  hasDraft: Type.Boolean(),
+});
+
+export type Plan = Static<typeof Plan>;
+export type PlanSummary = Static<typeof PlanSummary>;
+
+/** Null: there is neither a version nor a draft of it. */
+export function describePlan(state: PlanState): Plan | null {
+  const { plan, draft } = state;
+  if (plan === null && draft === null) return null;
+  const versions = (plan?.versions ?? []).map((version) => describeVersion(state, version));
+  return {
+    ...describeBase(state),
+    versions: versions.toReversed(),
+    draft:
+      draft === null
+        ? null
+        : {
+            name: draft.name,
+            allowances: [...draft.allowances],
+            features: [...draft.features],
+            changedAt: formatTimestamp(draft.changedAt),
+          },
+  };
+}
+
+export function summarizePlan(state: PlanState): PlanSummary {
+  const latest = state.plan?.versions.at(-1);
+  return {
+    ...describeBase(state),
+    latest: latest === undefined ? null : describeVersion(state, latest),
+    hasDraft: state.draft !== null,
+  };
+}
+
+function describeBase({ key, catalog, plan, draft }: PlanState): Pick<Plan, keyof typeof base> {
+  const archivedAt = plan?.archivedAt ?? null;
+  return {
+    key,
+    name: plan?.name ?? draft?.name ?? key,
+    archivedAt: archivedAt === null ? null : formatTimestamp(archivedAt),
+    isDefault: plan !== null && catalog.defaultPlan.plan === plan.id,
+  };
+}
+
+/** Whether it is the default is not the plan's own affair. Null: there is no such plan. */
+export function etagOfPlan(state: PlanState): string | null {
+  const plan = describePlan(state);
+  if (plan === null) return null;
+  const { key, name, archivedAt, versions, draft } = plan;
+  return etagOf({ key, name, archivedAt, versions, draft });
+}
+
+function describeVersion({ catalog }: PlanState, version: CatalogVersion): Static<typeof PlanVersion> {
+  const { number, publishedAt, reach } = version;
+  const { allowances, features } = versionContent(catalog, version);
+  return {
+    number,
+    publishedAt: formatTimestamp(publishedAt),
+    reach,
+    allowances: [...allowances],
+    features: features.map(({ feature, pool, cost, limit }) => ({ feature, pool, cost, limit })),
+  };
+}

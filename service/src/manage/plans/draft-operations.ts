@@ -1,0 +1,170 @@
+import { Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { single } from "../../postgres/transaction.ts";
+import { assertNever } from "../../words/assert.ts";
+import { planContent } from "../catalog/content.ts";
+import {
+  type PreconditionFailure,
+  preconditionHeaders,
+  preconditionProblem,
+  readPreconditions,
+} from "../catalog/preconditions.ts";
+import { missing, unknownKey } from "../catalog/problems.ts";
+import { expectedVersionField, planTermsInput, Reach, STRICT } from "../catalog/schema.ts";
+import { contextOf, type Operation, operation, placeOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { Plan } from "./describe-plan.ts";
+import { countCustomersOn, diffTerms, PlanDiff } from "./diff-plan.ts";
+import { answerPlan, PLAN_PATH, planParams } from "./operations.ts";
+import { type MissingTerm, pinTerms } from "./pin-terms.ts";
+import { readPlanState } from "./plan-state.ts";
+import { publishDraft } from "./publish-plan.ts";
+import { discardDraft, putDraft } from "./put-draft.ts";
+import { readTerms } from "./read-terms.ts";
+
+const NOUN = "Plans";
+
+/** From an idea to a version: draft, compare, publish. */
+export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "PUT",
+      path: `${PLAN_PATH}/draft`,
+      access: { role: "admin", in: "environment" },
+      id: "putPlanDraft",
+      noun: NOUN,
+      summary: "Write the draft of a plan's next version",
+      description:
+        "Of the first one if the plan is new. Nobody gets it before it is published. To replace a draft, send the plan's " +
+        "`ETag` as `If-Match`; to begin one, you may send none.",
+      params: planParams,
+      headers: preconditionHeaders,
+      body: planTermsInput,
+      answer: Plan,
+      codes: ["unknown_key", "changed_meanwhile", "precondition_required"],
+      handle: async (call) => {
+        const outcome = await putDraft(
+          cellOf(placeOf(call).cell),
+          contextOf(call),
+          { key: call.params.key, ...readTerms(call.body) },
+          readPreconditions(call.request),
+        );
+        if (outcome.kind === "drafted") return answerPlan(call, outcome.state);
+        throw refusal(outcome);
+      },
+    }),
+    operation({
+      method: "DELETE",
+      path: `${PLAN_PATH}/draft`,
+      access: { role: "admin", in: "environment" },
+      id: "discardPlanDraft",
+      noun: NOUN,
+      summary: "Discard the draft of a plan",
+      description: "A plan that was never published is gone with it.",
+      params: planParams,
+      headers: preconditionHeaders,
+      answer: Type.Object({ outcome: Type.Enum(["discarded"]) }),
+      codes: ["changed_meanwhile"],
+      handle: async (call) => {
+        const outcome = await discardDraft(
+          cellOf(placeOf(call).cell),
+          contextOf(call),
+          { key: call.params.key },
+          readPreconditions(call.request),
+        );
+        switch (outcome.kind) {
+          case "discarded":
+            return { outcome: outcome.kind };
+          case "draft_not_found":
+            throw noDraft();
+          default:
+            throw refusal({ kind: outcome.kind });
+        }
+      },
+    }),
+    operation({
+      method: "GET",
+      path: `${PLAN_PATH}/diff`,
+      access: { role: "viewer", in: "environment" },
+      id: "diffPlan",
+      noun: NOUN,
+      summary: "Compare a plan's draft with its latest version",
+      description:
+        "What publishing would change, costs included, and how many customers have the plan. Up to 100,000 customers are " +
+        "looked through, and for about 2 seconds at most; beyond that the count is marked as not exact.",
+      params: planParams,
+      answer: PlanDiff,
+      codes: ["unknown_key"],
+      handle: (call) => diffPlan(cellOf, call),
+    }),
+    operation({
+      method: "POST",
+      path: `${PLAN_PATH}/publish`,
+      access: { role: "admin", in: "environment" },
+      id: "publishPlan",
+      noun: NOUN,
+      summary: "Publish the draft of a plan",
+      description:
+        "Makes a version that pins what each feature costs now, and ends the draft. A published version never changes.",
+      params: planParams,
+      headers: preconditionHeaders,
+      body: Type.Object({ reach: Reach, expectedVersion: Type.Optional(expectedVersionField) }, STRICT),
+      answer: Plan,
+      codes: ["unknown_key", "changed_meanwhile"],
+      handle: async (call) => {
+        const { reach, expectedVersion = null } = call.body;
+        const outcome = await publishDraft(
+          cellOf(placeOf(call).cell),
+          contextOf(call),
+          { key: call.params.key, reach, expectedVersion },
+          readPreconditions(call.request),
+        );
+        if (outcome.kind === "published") return answerPlan(call, outcome.state);
+        throw outcome.kind === "draft_not_found" ? noDraft() : refusal(outcome);
+      },
+    }),
+  ];
+}
+
+type PlanCall = Parameters<typeof answerPlan>[0] & { readonly params: { readonly key: string } };
+
+async function diffPlan(cellOf: ManageParts["cellOf"], call: PlanCall): Promise<PlanDiff> {
+  const { environmentId, cell: name } = placeOf(call);
+  const { key } = call.params;
+  const cell = cellOf(name);
+  const { catalog, plan, draft } = await single(cell, (tx) => readPlanState(tx, environmentId, key));
+  if (plan === null && draft === null) throw missing("plan");
+  if (draft === null) throw noDraft();
+  const pinned = pinTerms(catalog, key, draft);
+  if (pinned.kind !== "pinned") throw refusal(pinned);
+  const before = plan === null ? null : planContent(catalog, plan);
+  const { name: after } = draft;
+  return {
+    catalogVersion: catalog.version,
+    latest: plan?.versions.at(-1)?.number ?? null,
+    name: before?.name === after ? null : { before: before?.name ?? null, after },
+    ...diffTerms(before, pinned.content),
+    customersOnPlan:
+      plan === null
+        ? { count: 0, isExact: true }
+        : await countCustomersOn(cell, { environmentId, plan: plan.id }),
+  };
+}
+
+function noDraft(): Problem {
+  return new Problem("not_found", { detail: "There is no draft of this plan in this environment." });
+}
+
+function refusal(outcome: MissingTerm | PreconditionFailure): Problem {
+  switch (outcome.kind) {
+    case "pool_not_found":
+      return unknownKey({ noun: "pool", key: outcome.key });
+    case "feature_not_found":
+      return unknownKey({ noun: "feature", key: outcome.key });
+    case "changed_meanwhile":
+    case "precondition_required":
+      return preconditionProblem({ kind: outcome.kind });
+    default:
+      return assertNever(outcome);
+  }
+}

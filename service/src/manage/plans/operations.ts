@@ -1,0 +1,161 @@
+import { Type } from "typebox";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { listPlanDrafts } from "../../store/cell/plan-drafts.ts";
+import { assertNever } from "../../words/assert.ts";
+import { sortByKey } from "../catalog/content.ts";
+import { pageByKey } from "../catalog/page-by-key.ts";
+import { preconditionHeaders, preconditionProblem, readPreconditions } from "../catalog/preconditions.ts";
+import { missing, stillDefault, unknownKey } from "../catalog/problems.ts";
+import { archiveInput, STRICT } from "../catalog/schema.ts";
+import { keyField, nullable } from "../fields.ts";
+import {
+  type Call,
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+} from "../operation.ts";
+import { pageOf, pageQuery } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { archivePlan } from "./archive-plan.ts";
+import { describePlan, etagOfPlan, Plan, PlanSummary, summarizePlan } from "./describe-plan.ts";
+import { type PlanState, readPlanState, toPlanState } from "./plan-state.ts";
+import { setDefaultPlan } from "./set-default-plan.ts";
+
+const NOUN = "Plans";
+export const PLAN_PATH = `${ENVIRONMENT_PATH}/plans/:key`;
+export const planParams = Type.Object({ ...environmentParams, key: keyField });
+
+/** What customers are on. */
+export function planOperations({ cellOf }: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/plans`,
+      access: { role: "viewer", in: "environment" },
+      id: "listPlans",
+      noun: NOUN,
+      summary: "List the plans",
+      description:
+        "By key, each as of its latest version. A plan that was never published has none, only a draft.",
+      params: Type.Object(environmentParams),
+      query: Type.Object(
+        {
+          ...pageQuery,
+          archived: Type.Optional(
+            Type.Enum(["true", "false"], { description: "Only those that are archived, or are not." }),
+          ),
+        },
+        STRICT,
+      ),
+      answer: pageOf(PlanSummary),
+      codes: [],
+      handle: async (call) => {
+        const { archived } = call.query;
+        const states = (await listPlanStates(cellOf, call)).filter(
+          ({ plan }) =>
+            archived === undefined || (plan !== null && plan.archivedAt !== null) === (archived === "true"),
+        );
+        const { items, nextCursor } = pageByKey(states, call.query);
+        return { items: items.map(summarizePlan), nextCursor };
+      },
+    }),
+    operation({
+      method: "GET",
+      path: PLAN_PATH,
+      access: { role: "viewer", in: "environment" },
+      id: "readPlan",
+      noun: NOUN,
+      summary: "Read a plan",
+      description:
+        "With all its versions, what each has pinned, and the draft of the next one. The header `ETag` names what you read; " +
+        "send it as `If-Match` when you change the draft, publish or archive.",
+      params: planParams,
+      answer: Plan,
+      codes: [],
+      handle: async (call) => {
+        const { cell, environmentId } = placeOf(call);
+        const state = await single(cellOf(cell), (tx) => readPlanState(tx, environmentId, call.params.key));
+        return answerPlan(call, state);
+      },
+    }),
+    operation({
+      method: "POST",
+      path: `${PLAN_PATH}/archive`,
+      access: { role: "admin", in: "environment" },
+      id: "archivePlan",
+      noun: NOUN,
+      summary: "Archive a plan, or offer it again",
+      description:
+        "An archived plan cannot be assigned to anybody else. Customers who are on it keep it, and can be renewed. The " +
+        "default plan cannot be archived.",
+      params: planParams,
+      headers: preconditionHeaders,
+      body: archiveInput,
+      answer: Plan,
+      codes: ["in_use", "changed_meanwhile"],
+      handle: async (call) => {
+        const { key } = call.params;
+        const outcome = await archivePlan(
+          cellOf(placeOf(call).cell),
+          contextOf(call),
+          { key, archived: call.body?.archived ?? true },
+          readPreconditions(call.request),
+        );
+        switch (outcome.kind) {
+          case "archived":
+            return answerPlan(call, outcome.state);
+          case "plan_not_found":
+            throw missing("plan");
+          case "still_default":
+            throw stillDefault(key);
+          case "changed_meanwhile":
+          case "precondition_required":
+            throw preconditionProblem(outcome);
+          default:
+            return assertNever(outcome);
+        }
+      },
+    }),
+    operation({
+      method: "PUT",
+      path: `${ENVIRONMENT_PATH}/default-plan`,
+      access: { role: "admin", in: "environment" },
+      id: "putDefaultPlan",
+      noun: NOUN,
+      summary: "Choose the default plan, or none",
+      description:
+        "The plan of customers whom nobody assigned one. Who has the old one by default moves to the new one at once.",
+      params: Type.Object(environmentParams),
+      body: Type.Object({ plan: nullable(Type.String({ ...keyField, examples: ["free"] })) }, STRICT),
+      answer: Type.Object({ plan: nullable(Type.String({ examples: ["free"] })) }),
+      codes: ["unknown_key"],
+      handle: async (call) => {
+        const { plan } = call.body;
+        const outcome = await setDefaultPlan(cellOf(placeOf(call).cell), contextOf(call), { plan });
+        if (outcome.kind === "plan_not_found") throw unknownKey({ noun: "plan", key: plan ?? "" });
+        return { plan };
+      },
+    }),
+  ];
+}
+
+function listPlanStates(cellOf: ManageParts["cellOf"], call: Call): Promise<PlanState[]> {
+  const { cell, environmentId } = placeOf(call);
+  return single(cellOf(cell), async (tx) => {
+    const catalog = await loadCatalog(tx, environmentId);
+    const drafts = new Map((await listPlanDrafts(tx, environmentId)).map((draft) => [draft.key, draft]));
+    const keys = new Set([...catalog.plans.values().map(({ key }) => key), ...drafts.keys()]);
+    return sortByKey([...keys].map((key) => toPlanState(catalog, key, drafts.get(key) ?? null)));
+  });
+}
+
+export function answerPlan({ reply }: Call, state: PlanState): Plan {
+  const plan = describePlan(state);
+  if (plan === null) throw missing("plan");
+  reply.header("etag", etagOfPlan(state));
+  return plan;
+}

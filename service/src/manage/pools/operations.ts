@@ -1,0 +1,67 @@
+import { Type } from "typebox";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { poolContents } from "../catalog/content.ts";
+import { pageByKey } from "../catalog/page-by-key.ts";
+import { STRICT } from "../catalog/schema.ts";
+import { keyField, nameField } from "../fields.ts";
+import {
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+} from "../operation.ts";
+import { pageOf, pageQuery } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { definePool } from "./define-pool.ts";
+
+const NOUN = "Pools";
+
+const Pool = Type.Object({
+  key: Type.String({ examples: ["credits"] }),
+  name: Type.String({ examples: ["Credits"] }),
+});
+
+/** Kinds of credits. Most environments have one. */
+export function poolOperations({ cellOf }: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/pools`,
+      access: { role: "viewer", in: "environment" },
+      id: "listPools",
+      noun: NOUN,
+      summary: "List the pools",
+      description: "By key. An environment starts with one, `credits`, and most never need another.",
+      params: Type.Object(environmentParams),
+      query: Type.Object(pageQuery, STRICT),
+      answer: pageOf(Pool),
+      codes: [],
+      handle: async (call) => {
+        const { cell, environmentId } = placeOf(call);
+        const catalog = await single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
+        return pageByKey(poolContents(catalog), call.query);
+      },
+    }),
+    operation({
+      method: "PUT",
+      path: `${ENVIRONMENT_PATH}/pools/:key`,
+      access: { role: "admin", in: "environment" },
+      id: "putPool",
+      noun: NOUN,
+      summary: "Make or rename a pool",
+      description: "Safe to repeat. A pool is never deleted: what was granted and spent in it stays.",
+      params: Type.Object({ ...environmentParams, key: keyField }),
+      body: Type.Object({ name: nameField }, STRICT),
+      answer: Pool,
+      codes: [],
+      handle: async (call) => {
+        const pool = { key: call.params.key, name: call.body.name };
+        await definePool(cellOf(placeOf(call).cell), contextOf(call), pool);
+        return pool;
+      },
+    }),
+  ];
+}

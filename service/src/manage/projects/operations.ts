@@ -1,0 +1,147 @@
+import { type Static, Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { findProject, listProjects, type Project as StoredProject } from "../../store/control/projects.ts";
+import { assert } from "../../words/assert.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nameField, timeField } from "../fields.ts";
+import { secretField } from "../keys/describe-api-key.ts";
+import {
+  actorOf,
+  type Call,
+  type Operation,
+  operation,
+  PROJECT_PATH,
+  placeOf,
+  principalOf,
+  projectParams,
+} from "../operation.ts";
+import { pageOf, pageQuery, readLimit } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
+import { createProjectIn } from "./create-project.ts";
+import { changeProjectName } from "./rename-project.ts";
+
+const NOUN = "Projects";
+
+const Project = Type.Object({
+  id: Type.String({ examples: ["1"] }),
+  name: nameField,
+  createdAt: timeField,
+  environments: Type.Array(
+    Type.Object({
+      environment: Type.Enum(["test", "live"]),
+      validApiKeys: Type.Integer({
+        description: "How many of its API keys are neither revoked nor expired.",
+        examples: [1],
+      }),
+    }),
+    { description: "Always both, `test` first." },
+  ),
+});
+
+const nameBody = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: 120, examples: ["My product"] }) },
+  { additionalProperties: false },
+);
+
+/** A workspace's products. */
+export function projectOperations({ control }: ManageParts): Operation[] {
+  const read = async (call: Call): Promise<Static<typeof Project>> => {
+    const found = await single(control, (tx) => findProject(tx, placeOf(call).projectId));
+    if (found === null)
+      throw new Problem("not_found", { detail: "There is no such project or environment." });
+    return describeProject(found);
+  };
+  return [
+    operation({
+      method: "GET",
+      path: "/manage/v1/projects",
+      access: { role: "viewer", in: "workspace" },
+      id: "listProjects",
+      noun: NOUN,
+      summary: "List projects",
+      description: "The oldest first, each with both its environments.",
+      query: Type.Object(pageQuery, { additionalProperties: false }),
+      answer: pageOf(Project),
+      codes: [],
+      handle: async (call) => {
+        const { workspaceId } = principalOf(call);
+        const limit = readLimit(call.query.limit);
+        const page = { workspaceId, after: readIdCursor(call.query.cursor) ?? 0, limit: limit + 1 };
+        return pageById(await single(control, (tx) => listProjects(tx, page)), limit, describeProject);
+      },
+    }),
+    operation({
+      method: "POST",
+      path: "/manage/v1/projects",
+      access: { role: "admin", in: "workspace" },
+      id: "createProject",
+      noun: NOUN,
+      summary: "Make a project",
+      description:
+        "With both environments and a first API key for each. The secrets are in the answer and nowhere else.",
+      body: nameBody,
+      answer: Type.Object({
+        project: Project,
+        secrets: Type.Object({ test: secretField, live: secretField }),
+      }),
+      codes: [],
+      handle: async (call) => {
+        const { workspaceId } = principalOf(call);
+        const input = { workspaceId, name: call.body.name, actor: actorOf(call) };
+        const { created, project } = await transaction(control, async (tx) => {
+          const created = await createProjectIn(tx, input);
+          return { created, project: await findProject(tx, created.projectId) };
+        });
+        assert(project !== null, "a project that was just made is there");
+        const secrets = { test: created.test.key.secret, live: created.live.key.secret };
+        return { project: describeProject(project), secrets };
+      },
+    }),
+    operation({
+      method: "GET",
+      path: PROJECT_PATH,
+      access: { role: "viewer", in: "project" },
+      id: "readProject",
+      noun: NOUN,
+      summary: "Read a project",
+      description: "With both its environments.",
+      params: Type.Object(projectParams),
+      answer: Project,
+      codes: [],
+      handle: read,
+    }),
+    operation({
+      method: "PATCH",
+      path: PROJECT_PATH,
+      access: { role: "admin", in: "project" },
+      id: "renameProject",
+      noun: NOUN,
+      summary: "Rename a project",
+      description: "Keys, customers and history stay as they are.",
+      params: Type.Object(projectParams),
+      body: nameBody,
+      answer: Project,
+      codes: [],
+      handle: async (call) => {
+        const { workspaceId } = principalOf(call);
+        const { projectId } = placeOf(call);
+        await changeProjectName(control, { workspaceId, projectId, actor: actorOf(call) }, call.body.name);
+        return read(call);
+      },
+    }),
+  ];
+}
+
+function describeProject({ id, name, createdAt, validKeys }: StoredProject): Static<typeof Project> {
+  return {
+    id: String(id),
+    name,
+    createdAt: formatTimestamp(createdAt),
+    environments: [
+      { environment: "test", validApiKeys: validKeys.test },
+      { environment: "live", validApiKeys: validKeys.live },
+    ],
+  };
+}

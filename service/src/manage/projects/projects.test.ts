@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { post } from "../../../test/harness.ts";
+import { setupManage } from "../../../test/manage.ts";
+
+const PROJECTS = "/manage/v1/projects";
+
+test("a new project has both environments, and a key for each that works at once", async () => {
+  const { manage, service, database, tokens } = await setupManage();
+  const created = await manage("POST", PROJECTS, { body: { name: "Second" }, token: tokens.admin });
+  const { project, secrets } = created.body as {
+    project: { id: string };
+    secrets: { test: string; live: string };
+  };
+  const environments = [
+    { environment: "test", validApiKeys: 1 },
+    { environment: "live", validApiKeys: 1 },
+  ];
+  expect(project).toMatchObject({ name: "Second", environments });
+  const event = { customerId: "c", event: "e", quantity: 1 };
+  for (const secret of Object.values(secrets))
+    expect((await post(`${service.url}/v1/events`, secret, event)).status).toBe(200);
+  expect(secrets).toEqual({
+    test: expect.stringMatching(/^pur_test_/),
+    live: expect.stringMatching(/^pur_live_/),
+  });
+  const read = await manage("GET", `${PROJECTS}/${project.id}`, { token: tokens.viewer });
+  expect(read.body).toEqual(project);
+  const first = await manage("GET", `${PROJECTS}?limit=1`);
+  const second = await manage("GET", `${PROJECTS}?limit=1&cursor=${first.body["nextCursor"]}`);
+  expect([first.body["items"], second.body]).toMatchObject([
+    [{ name: "Test product" }],
+    { items: [project], nextCursor: null },
+  ]);
+  expect(await database.count("control.audit", "action like 'project.%' and actor_kind = 'token'")).toBe(1);
+  expect(await database.count("control.audit", "action = 'api_key.created' and actor_kind = 'token'")).toBe(
+    2,
+  );
+});
+
+test("a project is renamed, audited once, and another workspace's is not there", async () => {
+  const { manage, database, project } = await setupManage();
+  const path = `${PROJECTS}/${project.projectId}`;
+  for (let i = 0; i < 2; i++)
+    expect((await manage("PATCH", path, { body: { name: "New name" } })).body["name"]).toBe("New name");
+  expect(
+    await database.query("select before, after from control.audit where action = 'project.renamed'"),
+  ).toEqual([
+    {
+      before: { id: String(project.projectId), name: "Test product" },
+      after: { id: String(project.projectId), name: "New name" },
+    },
+  ]);
+  for (const name of ["", "x".repeat(121), 7]) {
+    expect((await manage("PATCH", path, { body: { name } })).status).toBe(400);
+  }
+  const [row] = await database.query(
+    "with w as (insert into control.workspaces (name) values ('Elsewhere') returning id) " +
+      "insert into control.projects (workspace_id, name) select id, 'Foreign' from w returning id",
+  );
+  const [foreign, missing] = [
+    await manage("GET", `${PROJECTS}/${row?.["id"]}`),
+    await manage("GET", `${PROJECTS}/99999`),
+  ];
+  expect([foreign.status, { ...foreign.body, requestId: "" }]).toEqual([
+    404,
+    { ...missing.body, requestId: "" },
+  ]);
+  expect((await manage("GET", PROJECTS)).text).not.toContain("Foreign");
+});

@@ -1,0 +1,78 @@
+import { type Static, Type } from "typebox";
+import type { Tx } from "../../postgres/statement.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findKeyTexts, type LogRecord } from "../../store/cell/request-log-list.ts";
+import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
+import { publicId } from "../../words/public-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nullable, timeField } from "../fields.ts";
+
+export const endpointField = Type.Enum(["check", "consume", "events"]);
+
+export const reasonField = nullable(
+  Type.String({ description: "Of a denial: why.", examples: ["insufficient_credits"] }),
+);
+
+export const codeField = nullable(
+  Type.String({ description: "Of an error: which.", examples: ["idempotency_key_reused"] }),
+);
+
+/** What every kind of request has that people look at. */
+export const requestFields = {
+  recordedAt: timeField,
+  endpoint: endpointField,
+  status: Type.Integer({ examples: [200] }),
+  code: codeField,
+  reason: reasonField,
+  isReplay: Type.Boolean({ description: "It was answered before: the caller got the same answer again." }),
+  feature: nullable(Type.String({ description: "As it came, defined or not.", examples: ["image.render"] })),
+  event: nullable(Type.String({ description: "As it came.", examples: ["tokens.generated"] })),
+  idempotencyKey: nullable(
+    Type.String({ description: "Where an answer is kept under it.", examples: ["job-7f3a-charge"] }),
+  ),
+};
+
+export const LoggedRequest = Type.Object({
+  id: Type.String({ examples: ["log_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
+  requestId: Type.String({
+    description: "From the header X-Request-Id.",
+    examples: ["req_01k9zq6n2wf3rvd0"],
+  }),
+  ...requestFields,
+  customerId: nullable(
+    Type.String({
+      description: "Null where nobody known was meant, or was erased since.",
+      examples: ["customer_42"],
+    }),
+  ),
+  durationMs: Type.Number({ examples: [3.2] }),
+});
+
+export type LoggedRequest = Static<typeof LoggedRequest>;
+
+/** With the names of what the log keeps as numbers and hashes. */
+export async function describeRequests(
+  tx: Tx,
+  place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  records: readonly LogRecord[],
+): Promise<LoggedRequest[]> {
+  const numbers = records.flatMap(({ customerNumber }) => customerNumber ?? []);
+  const hashes = records.flatMap(({ keyHash }) => keyHash ?? []);
+  const customers = await mapCustomerIds(tx, place.environmentId, numbers);
+  const keys = await findKeyTexts(tx, place.projectId, hashes);
+  return records.map((record) => ({
+    id: publicId("log", record.id),
+    recordedAt: formatTimestamp(record.recordedAt),
+    requestId: record.requestId,
+    endpoint: record.endpoint,
+    status: record.status,
+    code: record.code,
+    reason: record.reason,
+    isReplay: record.isReplay,
+    feature: record.endpoint === "events" ? null : record.subject,
+    event: record.endpoint === "events" ? record.subject : null,
+    idempotencyKey: record.keyHash === null ? null : (keys.get(record.keyHash) ?? null),
+    customerId: record.customerNumber === null ? null : (customers.get(record.customerNumber) ?? null),
+    durationMs: Math.round(record.durationMs * 10) / 10,
+  }));
+}

@@ -1,0 +1,174 @@
+import { type Static, Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { type Charge, listCharges } from "../../store/cell/explain/charges.ts";
+import { type Denial, type DenialName, listDenials } from "../../store/cell/explain/denials.ts";
+import { findKeyTexts, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import type { Place } from "../../store/control/places.ts";
+import type { CustomerId, Instant } from "../../words/brand.ts";
+import { publicId } from "../../words/public-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Uuid } from "../../words/uuid.ts";
+import { nullable } from "../fields.ts";
+import { requestFields } from "./describe-request.ts";
+
+export const CustomerRequest = Type.Object({
+  kind: Type.Enum(["charge", "denial", "logged"], {
+    description: "`charge` and `denial` are kept for ever; `logged` is from the request log, which forgets.",
+  }),
+  id: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
+  ...requestFields,
+  quantity: nullable(Type.Integer({ description: "Not of what is only logged.", examples: [1] })),
+  credits: nullable(Type.Integer({ description: "Charged, or lacking for a denial.", examples: [10] })),
+  balance: nullable(Type.Integer({ description: "After the charge, or at the denial.", examples: [90] })),
+  reversedQuantity: nullable(Type.Integer({ description: "Of a charge.", examples: [0] })),
+});
+
+export type CustomerRequest = Static<typeof CustomerRequest>;
+
+/** Where each of the three sources goes on. */
+export type CustomerRequestCursor = {
+  readonly charge: number;
+  readonly denial: DenialName;
+  readonly logged: Uuid | null;
+};
+
+type Found =
+  | { readonly kind: "charge"; readonly at: Instant; readonly row: Charge }
+  | { readonly kind: "denial"; readonly at: Instant; readonly row: Denial }
+  | { readonly kind: "logged"; readonly at: Instant; readonly row: LogRecord };
+
+/** Read for one page of the log: most of them are charges and denials, which come from elsewhere. */
+const LOGGED_MAX = 1_000;
+
+/** Charges, denials and whatever else the log knows of a customer, the newest first. Null: there is no such customer. */
+export function listCustomerRequests(
+  cell: Pool,
+  place: Place,
+  customerId: CustomerId,
+  page: { readonly from: CustomerRequestCursor; readonly limit: number; readonly since: Instant | null },
+): Promise<{ items: CustomerRequest[]; next: CustomerRequestCursor | null } | null> {
+  return single(cell, async (tx) => {
+    const { environmentId } = place;
+    const customer = await findCustomerRecord(tx, { environmentId, customerId });
+    if (customer === null) return null;
+    const { customerNumber } = customer;
+    const name = { environmentId, customerNumber };
+    const { from, limit, since } = page;
+    const charges = await listCharges(tx, name, { before: from.charge, limit: limit + 1 });
+    const denials = await listDenials(tx, name, { before: from.denial, limit: limit + 1 });
+    const logged = await listLogRecords(tx, environmentId, {
+      by: { column: "customer_number", value: customerNumber },
+      before: from.logged,
+      after: null,
+      limit: LOGGED_MAX,
+    });
+    const others = logged.filter(isNowhereElse);
+    const isMoreLogged = logged.length === LOGGED_MAX;
+    const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
+    const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
+    const found = merged.filter(({ at }) => since === null || at >= since);
+    // What lies before the history window is the end of it.
+    if (found.length < merged.length) return { items: await describe(tx, place, found), next: null };
+    const count = charges.length + denials.length + others.length;
+    const isThrough = found.filter(({ kind }) => kind === "logged").length === others.length;
+    const next = found.length === count && end === null ? null : goOn(from, found, isThrough ? end : null);
+    return { items: await describe(tx, place, found), next };
+  });
+}
+
+/** A consume that was decided stands in the ledger or among the denials, but for these two, which are not kept. */
+function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean {
+  const isPassing = reason === "customer_not_found" || reason === "no_active_plan";
+  return endpoint !== "consume" || code !== null || isReplay || isPassing;
+}
+
+/**
+ * Always the newest of those at the front. Each source keeps its own order, by which it goes on; and once the log is
+ * through with what was read of it, nothing older than its end can be placed.
+ */
+function merge(
+  { charges, denials, others }: { charges: Charge[]; denials: Denial[]; others: LogRecord[] },
+  limit: number,
+  floor: Instant | null,
+): Found[] {
+  const sources: Found[][] = [
+    charges.map((row) => ({ kind: "charge", at: row.recordedAt, row })),
+    denials.map((row) => ({ kind: "denial", at: row.recordedAt, row })),
+    others.map((row) => ({ kind: "logged", at: row.recordedAt, row })),
+  ];
+  const merged: Found[] = [];
+  while (merged.length < limit) {
+    const fronts = sources.filter(([front]) => front !== undefined);
+    const source = fronts.sort(([a], [b]) => (b?.at ?? 0) - (a?.at ?? 0))[0];
+    const isLogThrough = sources[2]?.length === 0;
+    const [next] = source ?? [];
+    if (next === undefined || (isLogThrough && floor !== null && next.at < floor)) break;
+    merged.push(next);
+    source?.shift();
+  }
+  return merged;
+}
+
+function goOn(
+  from: CustomerRequestCursor,
+  found: readonly Found[],
+  lastLogged: LogRecord | null,
+): CustomerRequestCursor {
+  let { charge, denial, logged } = from;
+  for (const { kind, row } of found) {
+    if (kind === "charge") charge = row.sequence;
+    else if (kind === "denial") denial = row;
+    else logged = row.id;
+  }
+  return { charge, denial, logged: lastLogged?.id ?? logged };
+}
+
+async function describe(tx: Tx, place: Place, found: readonly Found[]): Promise<CustomerRequest[]> {
+  const hashes = found.flatMap(({ row }) => row.keyHash ?? []);
+  const keys = await findKeyTexts(tx, place.projectId, hashes);
+  return found.map((one) => {
+    const { keyHash } = one.row;
+    const shared = {
+      recordedAt: formatTimestamp(one.at),
+      idempotencyKey: keyHash === null ? null : (keys.get(keyHash) ?? null),
+    };
+    return { ...shared, ...describeOne(one) };
+  });
+}
+
+type Own = Omit<CustomerRequest, "recordedAt" | "idempotencyKey">;
+
+const DECIDED = { endpoint: "consume", status: 200, code: null, isReplay: false, event: null } as const;
+
+function describeOne({ kind, row }: Found): Own {
+  if (kind === "logged") {
+    const isEvent = row.endpoint === "events";
+    return {
+      kind,
+      id: publicId("log", row.id),
+      endpoint: row.endpoint,
+      status: row.status,
+      code: row.code,
+      reason: row.reason,
+      isReplay: row.isReplay,
+      feature: isEvent ? null : row.subject,
+      event: isEvent ? row.subject : null,
+      quantity: null,
+      credits: null,
+      balance: null,
+      reversedQuantity: null,
+    };
+  }
+  const { feature, quantity } = row;
+  if (kind === "charge") {
+    const { id, credits, balanceAfter, reversedQuantity } = row;
+    const amounts = { quantity, credits, balance: balanceAfter, reversedQuantity };
+    return { kind, id: publicId("con", id), ...DECIDED, reason: null, feature, ...amounts };
+  }
+  const { id, reason, creditsRequired, balance } = row;
+  const amounts = { quantity, credits: creditsRequired, balance, reversedQuantity: null };
+  return { kind, id: publicId("den", id), ...DECIDED, reason, feature, ...amounts };
+}

@@ -1,0 +1,105 @@
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { findCustomers } from "../../store/cell/customers.ts";
+import { type LoggedEndpoint, lowestLogId } from "../../store/cell/request-log.ts";
+import { type LogColumn, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import type { Place } from "../../store/control/places.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../words/brand.ts";
+import type { Uuid } from "../../words/uuid.ts";
+import { describeRequests, type LoggedRequest } from "./describe-request.ts";
+
+export type RequestFilter = {
+  readonly endpoint: LoggedEndpoint | null;
+  /** A whole class, or one status. */
+  readonly status: { readonly from: number; readonly below: number } | null;
+  readonly code: string | null;
+  readonly reason: string | null;
+  readonly customerId: CustomerId | null;
+  readonly since: Instant | null;
+};
+
+export type RequestPage = {
+  readonly items: LoggedRequest[];
+  /** Where older ones go on. Null: there are none. */
+  readonly next: Uuid | null;
+  /** The newest that was looked at. Null: there is none. */
+  readonly latest: Uuid | null;
+};
+
+/** Rows looked at for one page: one that finds little among so many is given out short, and its cursor goes on. */
+const SCANNED_MAX = 2_000;
+
+/** The newest first. */
+export function listRequests(
+  cell: Pool,
+  place: Place,
+  filter: RequestFilter,
+  page: { readonly before: Uuid | null; readonly after: Uuid | null; readonly limit: number },
+): Promise<RequestPage> {
+  return single(cell, async (tx) => {
+    const { environmentId } = place;
+    const { customerId } = filter;
+    const [customer] = customerId === null ? [] : await findCustomers(tx, [{ environmentId, customerId }]);
+    if (customerId !== null && customer === undefined) return { items: [], next: null, latest: page.after };
+    const number = customer === undefined ? null : brandAs<CustomerNumber>(customer.number);
+    const by = chooseColumn(filter, number);
+    const after = laterOf(page.after, filter.since);
+    const count = isByIndexAlone(filter, by) ? page.limit : SCANNED_MAX;
+    const range = { by, before: page.before, after, limit: count + 1 };
+    const scanned = await listLogRecords(tx, environmentId, range);
+    const { found, last } = pick(scanned.slice(0, count), filter, page.limit);
+    const isLast = last === (scanned.at(-1) ?? null);
+    const latest = page.before === null ? (scanned[0]?.id ?? page.after) : page.after;
+    const items = await describeRequests(tx, place, found);
+    return { items, next: isLast ? null : (last?.id ?? null), latest };
+  });
+}
+
+/** The rarest that is asked for has the index walked along; the others are looked at one by one. */
+function chooseColumn({ code, reason }: RequestFilter, customer: CustomerNumber | null): LogColumn | null {
+  if (customer !== null) return { column: "customer_number", value: customer };
+  if (code !== null) return { column: "code", value: code };
+  return reason === null ? null : { column: "reason", value: reason };
+}
+
+function isByIndexAlone({ endpoint, status, code, reason }: RequestFilter, by: LogColumn | null): boolean {
+  return (
+    endpoint === null &&
+    status === null &&
+    (code === null || by?.column === "code") &&
+    (reason === null || by?.column === "reason")
+  );
+}
+
+/** Nothing is written to the log before it was answered. */
+function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
+  if (since === null) return after;
+  const lowest = lowestLogId(since);
+  return after !== null && Buffer.compare(after, lowest) > 0 ? after : lowest;
+}
+
+/** What matches, up to the limit, and the last that was looked at. */
+function pick(
+  scanned: readonly LogRecord[],
+  filter: RequestFilter,
+  limit: number,
+): { found: LogRecord[]; last: LogRecord | null } {
+  const found: LogRecord[] = [];
+  let last: LogRecord | null = null;
+  for (const record of scanned) {
+    if (found.length === limit) break;
+    last = record;
+    if (matches(record, filter)) found.push(record);
+  }
+  return { found, last };
+}
+
+function matches(record: LogRecord, { endpoint, status, code, reason, since }: RequestFilter): boolean {
+  return (
+    (endpoint === null || record.endpoint === endpoint) &&
+    (status === null || (record.status >= status.from && record.status < status.below)) &&
+    (code === null || record.code === code) &&
+    (reason === null || record.reason === reason) &&
+    (since === null || record.recordedAt >= since)
+  );
+}

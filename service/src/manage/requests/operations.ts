@@ -1,0 +1,231 @@
+import { Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { parsePublicId, publicId } from "../../words/public-id.ts";
+import { TIME_MAX } from "../../words/timed-id.ts";
+import type { Uuid } from "../../words/uuid.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
+import { invalidField, nullable, readTime, timeField } from "../fields.ts";
+import { readHistoryStart } from "../history-window.ts";
+import {
+  type Call,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+  principalOf,
+} from "../operation.ts";
+import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { endpointField, LoggedRequest } from "./describe-request.ts";
+import {
+  CustomerRequest,
+  type CustomerRequestCursor,
+  listCustomerRequests,
+} from "./list-customer-requests.ts";
+import { listRequests } from "./list-requests.ts";
+import { RequestSummary, summarizeRequests } from "./summarize-requests.ts";
+
+const NOUN = "Requests";
+const HOURS_MAX = 168;
+
+const ABOUT_THE_LOG =
+  "The log is kept for 7 days and written about a second after the answer, off the way of the request, so that it costs the " +
+  "caller nothing; a crash may lose the last second of it. Of one environment a process keeps at most 200 requests a second " +
+  "that went well, and 1,000 errors and denials. It holds no bodies, no metadata and no API keys.";
+
+/** What a product's backend asked, and how it went. */
+export function requestOperations(parts: ManageParts): Operation[] {
+  return [list(parts), summary(parts), ofCustomer(parts)];
+}
+
+function historyStart(control: Pool, call: Call): Promise<Instant | null> {
+  return readHistoryStart(control, principalOf(call).workspaceId);
+}
+
+function list({ control, cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/requests`,
+    access: { role: "viewer", in: "environment" },
+    id: "listRequests",
+    noun: NOUN,
+    summary: "List the latest requests",
+    description:
+      "The newest first. To follow them as they come, pass `latestCursor` of the answer before as `after`: you get what was " +
+      "written since, and miss nothing. A page with filters may hold fewer than `limit`, even none: read on while there is a " +
+      `\`nextCursor\`. ${ABOUT_THE_LOG}`,
+    params: Type.Object(environmentParams),
+    query: Type.Object(
+      {
+        ...pageQuery,
+        after: Type.Optional(
+          Type.String({
+            maxLength: 100,
+            description: "`latestCursor` of an answer before: only newer ones.",
+          }),
+        ),
+        endpoint: Type.Optional(endpointField),
+        status: Type.Optional(
+          Type.String({
+            pattern: "^([245]xx|[245]\\d\\d)$",
+            description: "One status, or a whole class of them.",
+            examples: ["4xx"],
+          }),
+        ),
+        code: Type.Optional(Type.String({ maxLength: 60, examples: ["idempotency_key_reused"] })),
+        reason: Type.Optional(Type.String({ maxLength: 60, examples: ["insufficient_credits"] })),
+        customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] })),
+        since: Type.Optional(timeField),
+      },
+      { additionalProperties: false },
+    ),
+    answer: Type.Object({
+      ...pageOf(LoggedRequest).properties,
+      latestCursor: nullable(
+        Type.String({
+          description: "Pass it as `after` to read what comes. Null: nothing came yet.",
+          examples: ["WyIwMTlhN…"],
+        }),
+      ),
+    }),
+    codes: [],
+    handle: async (call) => {
+      const place = placeOf(call);
+      const { endpoint, status, code, reason, customerId, cursor, after, limit } = call.query;
+      const filter = {
+        endpoint: endpoint ?? null,
+        status: status === undefined ? null : readStatus(status),
+        code: code ?? null,
+        reason: reason ?? null,
+        customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
+        since: laterOf(readTime("since", call.query.since) ?? null, await historyStart(control, call)),
+      };
+      const page = {
+        before: readLogCursor("cursor", cursor),
+        after: readLogCursor("after", after),
+        limit: readLimit(limit),
+      };
+      const { items, next, latest } = await listRequests(cellOf(place.cell), place, filter, page);
+      return {
+        items,
+        nextCursor: next === null ? null : publicId("log", next),
+        latestCursor: latest === null ? null : publicId("log", latest),
+      };
+    },
+  });
+}
+
+function summary({ control, cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/requests/summary`,
+    access: { role: "viewer", in: "environment" },
+    id: "summarizeRequests",
+    noun: NOUN,
+    summary: "Count requests by hour and outcome",
+    description:
+      "Counts all requests, those too that the log leaves out. The keys that nobody defined or named are those among the newest " +
+      "20,000 that the log has kept.",
+    params: Type.Object(environmentParams),
+    query: Type.Object(
+      {
+        hours: Type.Optional(
+          Type.String({
+            pattern: "^([1-9]\\d?|1[0-5]\\d|16[0-8])$",
+            description: `How far back, this hour included: 1 to ${HOURS_MAX}, by default 24.`,
+            examples: ["24"],
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    answer: RequestSummary,
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const window = { hours: Number(call.query.hours ?? "24"), start: await historyStart(control, call) };
+      return summarizeRequests(cellOf(cell), environmentId, window);
+    },
+  });
+}
+
+function ofCustomer({ control, cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/requests`,
+    access: { role: "viewer", in: "environment" },
+    id: "listCustomerRequests",
+    noun: NOUN,
+    summary: "List a customer's requests",
+    description:
+      "The newest first: charges and denials, which are kept for ever, and beside them what the request log of the last 7 days has " +
+      "of checks, usage events, errors and replays. Usage events that are older are not in this list.",
+    params: customerParams,
+    query: Type.Object({ ...pageQuery }, { additionalProperties: false }),
+    answer: pageOf(CustomerRequest),
+    codes: [],
+    handle: async (call) => {
+      const place = placeOf(call);
+      const page = {
+        from: readCustomerCursor(call.query.cursor),
+        limit: readLimit(call.query.limit),
+        since: await historyStart(control, call),
+      };
+      const found = await listCustomerRequests(cellOf(place.cell), place, customerIdOf(call), page);
+      if (found === null) throw customerNotFound();
+      const { items, next } = found;
+      return { items, nextCursor: next === null ? null : writeCustomerCursor(next) };
+    },
+  });
+}
+
+function laterOf(a: Instant | null, b: Instant | null): Instant | null {
+  return a !== null && b !== null ? brandAs<Instant>(Math.max(a, b)) : (a ?? b);
+}
+
+function readStatus(text: string): { from: number; below: number } {
+  const from = Number(text.replace("xx", "00"));
+  return { from, below: text.endsWith("xx") ? from + 100 : from + 1 };
+}
+
+function readLogCursor(field: "cursor" | "after", text: string | undefined): Uuid | null {
+  if (text === undefined) return null;
+  return parsePublicId("log", text) ?? refuseCursor(field);
+}
+
+function refuseCursor(field: string): never {
+  throw invalidField({ field, code: "wrong_form", message: "is not one that this list gave out" });
+}
+
+/** Later than anything there is. */
+const FIRST_PAGE: CustomerRequestCursor = {
+  charge: Number.MAX_SAFE_INTEGER,
+  denial: { recordedAt: brandAs<Instant>(TIME_MAX), id: Buffer.alloc(16, 0xff) },
+  logged: null,
+};
+
+function readCustomerCursor(text: string | undefined): CustomerRequestCursor {
+  const values = decodeCursor(text, ["number", "number", "string", "string"]);
+  if (values === null) return FIRST_PAGE;
+  const [charge, recordedAt, denial, logged] = values;
+  const isInTime = recordedAt >= 0 && recordedAt <= TIME_MAX;
+  const id = parsePublicId("den", denial);
+  if (id === null || !isInTime) return refuseCursor("cursor");
+  return {
+    charge,
+    denial: { recordedAt: brandAs<Instant>(recordedAt), id },
+    logged: logged === "" ? null : readLogCursor("cursor", logged),
+  };
+}
+
+function writeCustomerCursor({ charge, denial, logged }: CustomerRequestCursor): string {
+  const { recordedAt, id } = denial;
+  return encodeCursor([
+    charge,
+    recordedAt,
+    publicId("den", id),
+    logged === null ? "" : publicId("log", logged),
+  ]);
+}

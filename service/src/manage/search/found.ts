@@ -1,0 +1,87 @@
+import { type Static, Type } from "typebox";
+import { nullable, timeField } from "../fields.ts";
+
+const whereFields = {
+  projectId: Type.String({ examples: ["1"] }),
+  projectName: Type.String({ examples: ["My product"] }),
+  environment: Type.Enum(["test", "live"]),
+};
+
+const customerIdField = nullable(
+  Type.String({ description: "Null: erased since.", examples: ["customer_42"] }),
+);
+
+const recordFields = {
+  ...whereFields,
+  customerId: customerIdField,
+  quantity: Type.Integer({ examples: [1] }),
+};
+
+const CatalogItem = Type.Object({
+  ...whereFields,
+  key: Type.String({ examples: ["pro"] }),
+  name: Type.String({ examples: ["Pro"] }),
+});
+
+export const Found = Type.Object({
+  customers: Type.Array(
+    Type.Object({
+      ...whereFields,
+      customerId: Type.String({ examples: ["customer_42"] }),
+      name: nullable(Type.String({ examples: ["Acme GmbH"] })),
+      email: nullable(Type.String({ examples: ["billing@acme.example"] })),
+      billingReference: nullable(Type.String({ examples: ["cus_NffrFeUfNV2Hib"] })),
+    }),
+    { description: "Whose id, name, email or billing reference begins with the text, in any case." },
+  ),
+  grants: Type.Array(
+    Type.Object({
+      ...whereFields,
+      recordedAt: timeField,
+      customerId: customerIdField,
+      grant: Type.Integer({ description: "Its number within the customer's grants.", examples: [3] }),
+      kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
+      credits: Type.Integer({ examples: [500] }),
+      reference: Type.String({ examples: ["pi_3MtwBwLkdIwHu7ix"] }),
+    }),
+    { description: "Whose reference is the text." },
+  ),
+  keys: Type.Array(
+    Type.Object({
+      ...whereFields,
+      recordedAt: timeField,
+      idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
+      endpoint: Type.Enum(["consume", "events"]),
+    }),
+    { description: "Idempotency keys that are the text." },
+  ),
+  charges: Type.Array(
+    Type.Object({
+      ...recordFields,
+      recordedAt: timeField,
+      consumeId: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
+      feature: Type.String({ examples: ["image.render"] }),
+    }),
+  ),
+  denials: Type.Array(
+    Type.Object({
+      ...recordFields,
+      recordedAt: timeField,
+      denialId: Type.String({ examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
+      feature: Type.String({ examples: ["image.render"] }),
+      reason: nullable(Type.String({ examples: ["insufficient_credits"] })),
+    }),
+  ),
+  events: Type.Array(
+    Type.Object({
+      ...recordFields,
+      occurredAt: timeField,
+      eventId: Type.String({ examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
+      event: Type.String({ examples: ["tokens.generated"] }),
+    }),
+  ),
+  plans: Type.Array(CatalogItem, { description: "Whose key begins with the text." }),
+  features: Type.Array(CatalogItem, { description: "Whose key begins with the text." }),
+});
+
+export type Found = Static<typeof Found>;

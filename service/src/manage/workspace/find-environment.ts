@@ -1,0 +1,27 @@
+import { Problem } from "../../edge/problem.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { findPlace, type Place } from "../../store/control/places.ts";
+import { readRowId } from "../../store/control/row-id.ts";
+import { brandAs, type ProjectId } from "../../words/brand.ts";
+import type { EnvironmentKind } from "../../words/secret.ts";
+import { invalidField } from "../fields.ts";
+
+/** Of fields that name one environment together, or none. Null: none. */
+export async function findEnvironment(
+  control: Pool,
+  workspaceId: number,
+  named: { readonly projectId?: string | null; readonly environment?: EnvironmentKind | null },
+): Promise<Place | null> {
+  const { projectId = null, environment = null } = named;
+  if (projectId === null && environment === null) return null;
+  if (projectId === null || environment === null) {
+    const [field, other] = projectId === null ? ["projectId", "environment"] : ["environment", "projectId"];
+    throw invalidField({ field, code: "required", message: `is required together with \`${other}\`` });
+  }
+  const id = readRowId(projectId);
+  const sought = { workspaceId, projectId: brandAs<ProjectId>(id ?? 0), environment };
+  const place = id === null ? null : await single(control, (tx) => findPlace(tx, sought));
+  if (place === null) throw new Problem("not_found", { detail: "There is no such project or environment." });
+  return place;
+}

@@ -1,0 +1,92 @@
+import { type Static, Type } from "typebox";
+import { single } from "../../postgres/transaction.ts";
+import { getWorkspace, type Workspace as StoredWorkspace } from "../../store/control/workspaces.ts";
+import { nullable } from "../fields.ts";
+import { actorOf, type Operation, operation, principalOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { changeWorkspace } from "./change-workspace.ts";
+
+const NOUN = "Workspace";
+
+const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Acme GmbH"] });
+
+const limitFields = {
+  metadataBytesMax: Type.Integer({
+    minimum: 0,
+    maximum: 65_536,
+    description: "How large an event's or a charge's metadata may be.",
+    examples: [8_192],
+  }),
+  metadataKeysMax: Type.Integer({ minimum: 0, maximum: 10_000, examples: [50] }),
+  metadataDepthMax: Type.Integer({ minimum: 1, maximum: 32, examples: [5] }),
+  historyDaysMax: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 36_500,
+      description: "How far back usage is shown and exported. Nothing is deleted. Null: without limit.",
+      examples: [90],
+    }),
+  ),
+  requestsPerSecondMax: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: "Of each API key, in each process. Null: without limit.",
+      examples: [500],
+    }),
+  ),
+};
+
+const Workspace = Type.Object({
+  id: Type.String({ examples: ["1"] }),
+  name: nameField,
+  limits: Type.Object(limitFields),
+  version: Type.String({ description: "Which release of Purser this is.", examples: ["0.1.0"] }),
+});
+
+/** The company that runs Purser. */
+export function workspaceOperations({ control, version }: ManageParts): Operation[] {
+  const describe = ({ id, name, limits }: StoredWorkspace): Static<typeof Workspace> => {
+    return { id: String(id), name, limits, version };
+  };
+  return [
+    operation({
+      method: "GET",
+      path: "/manage/v1/workspace",
+      access: { role: "viewer", in: "workspace" },
+      id: "readWorkspace",
+      noun: NOUN,
+      summary: "Read the workspace",
+      description: "Its name, its limits, and which release serves it.",
+      answer: Workspace,
+      codes: [],
+      handle: async (call) => {
+        const { workspaceId } = principalOf(call);
+        return describe(await single(control, (tx) => getWorkspace(tx, workspaceId)));
+      },
+    }),
+    operation({
+      method: "PATCH",
+      path: "/manage/v1/workspace",
+      access: { role: "owner", in: "workspace" },
+      id: "changeWorkspace",
+      noun: NOUN,
+      summary: "Change name or limits",
+      description:
+        "What is left out stays. Limits are those of this workspace alone, and every process keeps to new ones within 5 seconds.",
+      body: Type.Object(
+        {
+          name: Type.Optional(nameField),
+          limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),
+        },
+        { additionalProperties: false },
+      ),
+      answer: Workspace,
+      codes: [],
+      handle: async (call) => {
+        const { workspaceId } = principalOf(call);
+        return describe(await changeWorkspace(control, { workspaceId, actor: actorOf(call) }, call.body));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,205 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { shortHash } from "../entitlement/fingerprint.ts";
+import { isStorableText } from "../entitlement/metadata.ts";
+import type { Pool } from "../postgres/pool.ts";
+import { transaction } from "../postgres/transaction.ts";
+import {
+  addRequestCounts,
+  insertRequestLog,
+  type LoggedEndpoint,
+  type LoggedRequest,
+  openRequestLog,
+  type RequestCount,
+} from "../store/cell/request-log.ts";
+import type { ApiKey } from "../store/control/api-keys.ts";
+import type { EnvironmentId } from "../words/brand.ts";
+import { readRefused } from "./read-refused.ts";
+
+/** Kept in memory while they wait to be written, whatever the rate and however long the database is away. */
+export const ENTRIES_MAX = 5_000;
+/** Of one environment and second: a sample of what went well, and more of what people look for. */
+export const SUCCESSES_MAX = 200;
+export const OTHERS_MAX = 1_000;
+
+/** As it is noted: nothing is looked up, hashed or checked before it is written. */
+type Entry = Omit<LoggedRequest, "keyHash" | "ageMs"> & {
+  readonly cell: string;
+  readonly idempotencyKey: string | null;
+  readonly atMs: number;
+};
+
+/** What an environment had since the last flush. */
+type Tally = {
+  readonly environmentId: EnvironmentId;
+  readonly cell: string;
+  successesKept: number;
+  othersKept: number;
+  /** By outcome, of all requests, kept or not. */
+  readonly counts: Readonly<Record<LoggedEndpoint, Map<string, number>>>;
+};
+
+export type RequestLogOptions = {
+  readonly cellOf: (cell: string) => Pool;
+  readonly onDropped: (why: "sampled" | "full", count: number) => void;
+};
+
+/**
+ * Remembers what was asked and how it went, for people to look at. It is lossy, so that it costs a request next to
+ * nothing: an entry is pushed once the reply is sent, and what does not fit is dropped and counted.
+ */
+export class RequestLog {
+  readonly #options: RequestLogOptions;
+  #entries: Entry[] = [];
+  #tallies = new Map<EnvironmentId, Tally>();
+  #sampled = 0;
+  #dropped = 0;
+
+  constructor(options: RequestLogOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** A hook for the route of this endpoint. */
+  observe(endpoint: LoggedEndpoint) {
+    return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+      // Without a key it is nobody's.
+      if (request.apiKey !== null) this.#note(endpoint, request.apiKey, request, reply);
+      done();
+    };
+  }
+
+  #note(endpoint: LoggedEndpoint, apiKey: ApiKey, request: FastifyRequest, reply: FastifyReply): void {
+    const { problemCode: code, denialReason: reason } = reply;
+    const tally = this.#tallyOf(apiKey);
+    const counts = tally.counts[endpoint];
+    const outcome = code ?? reason ?? "ok";
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    if (outcome === "ok") {
+      if (tally.successesKept >= SUCCESSES_MAX) {
+        this.#sampled += 1;
+        return;
+      }
+      tally.successesKept += 1;
+    } else {
+      if (tally.othersKept >= OTHERS_MAX) {
+        this.#dropped += 1;
+        return;
+      }
+      tally.othersKept += 1;
+    }
+    if (this.#entries.length >= ENTRIES_MAX) {
+      this.#dropped += 1;
+      return;
+    }
+    // Never the body itself: 5,000 of the largest would be 320 MB.
+    const body = isObject(request.body) ? request.body : NO_BODY;
+    this.#entries.push({
+      environmentId: apiKey.environmentId,
+      cell: apiKey.cell,
+      requestId: request.id,
+      endpoint,
+      status: reply.statusCode,
+      code,
+      reason,
+      isReplay: reply.hasHeader("idempotent-replayed"),
+      customerId: textOf(body["customerId"], 255),
+      subject: textOf(body[endpoint === "events" ? "event" : "feature"], 120),
+      idempotencyKey: textOf(body["idempotencyKey"], 255),
+      durationMs: reply.elapsedTime,
+      atMs: performance.now(),
+      refused: code === "idempotency_key_reused" ? readRefused(body) : null,
+    });
+  }
+
+  #tallyOf({ environmentId, cell }: Pick<ApiKey, "environmentId" | "cell">): Tally {
+    const known = this.#tallies.get(environmentId);
+    if (known !== undefined) return known;
+    const counts = { check: new Map(), consume: new Map(), events: new Map() };
+    const tally = { environmentId, cell, successesKept: 0, othersKept: 0, counts };
+    this.#tallies.set(environmentId, tally);
+    return tally;
+  }
+
+  /** Writes what there is. Called by one timer, every second, and once more at the end. */
+  async flush(): Promise<void> {
+    const entries = this.#entries;
+    const tallies = this.#tallies;
+    this.#entries = [];
+    this.#tallies = new Map();
+    const failures: unknown[] = [];
+    for (const [cell, own] of Map.groupBy(tallies.values(), (tally) => tally.cell)) {
+      const theirs = entries.filter((entry) => entry.cell === cell);
+      try {
+        await write(this.#options.cellOf(cell), theirs, own);
+      } catch (error) {
+        this.#putBack(theirs, own);
+        failures.push(error);
+      }
+    }
+    this.#reportDropped();
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** For the next flush. Whoever finds the buffer full is dropped. */
+  #putBack(entries: readonly Entry[], tallies: readonly Tally[]): void {
+    const all = [...entries, ...this.#entries];
+    this.#dropped += Math.max(0, all.length - ENTRIES_MAX);
+    this.#entries = all.slice(0, ENTRIES_MAX);
+    for (const { environmentId, cell, counts } of tallies) {
+      const present = this.#tallyOf({ environmentId, cell });
+      for (const endpoint of ENDPOINTS) {
+        const sums = present.counts[endpoint];
+        for (const [outcome, count] of counts[endpoint]) sums.set(outcome, (sums.get(outcome) ?? 0) + count);
+      }
+    }
+  }
+
+  #reportDropped(): void {
+    if (this.#sampled > 0) this.#options.onDropped("sampled", this.#sampled);
+    if (this.#dropped > 0) this.#options.onDropped("full", this.#dropped);
+    this.#sampled = 0;
+    this.#dropped = 0;
+  }
+}
+
+const NO_BODY: Readonly<Record<string, unknown>> = {};
+const ENDPOINTS: readonly LoggedEndpoint[] = ["check", "consume", "events"];
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** A body that was refused may hold anything anywhere. */
+function textOf(value: unknown, lengthMax: number): string | null {
+  return typeof value === "string" && value.length <= lengthMax ? value : null;
+}
+
+async function write(cell: Pool, entries: readonly Entry[], tallies: readonly Tally[]): Promise<void> {
+  const flushedAtMs = performance.now();
+  const requests = entries.map((entry) => toRequest(entry, flushedAtMs));
+  await transaction(cell, async (tx) => {
+    const now = await openRequestLog(tx);
+    if (requests.length > 0) await insertRequestLog(tx, requests, now);
+    await addRequestCounts(tx, tallies.flatMap(toCounts), now);
+  });
+}
+
+function toRequest({ idempotencyKey, atMs, ...entry }: Entry, flushedAtMs: number): LoggedRequest {
+  const { customerId, subject } = entry;
+  return {
+    ...entry,
+    customerId: customerId !== null && isStorableText(customerId) ? customerId : null,
+    subject: subject !== null && isStorableText(subject) ? subject : null,
+    keyHash: idempotencyKey === null ? null : shortHash(idempotencyKey),
+    ageMs: flushedAtMs - atMs,
+  };
+}
+
+function toCounts({ environmentId, counts }: Tally): RequestCount[] {
+  return ENDPOINTS.flatMap((endpoint) =>
+    [...counts[endpoint]].map(([outcome, requests]) => ({ environmentId, endpoint, outcome, requests })),
+  );
+}

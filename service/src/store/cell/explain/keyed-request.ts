@@ -1,0 +1,60 @@
+import type { StoredAnswer } from "../../../entitlement/answer.ts";
+import type { ShortHash } from "../../../entitlement/fingerprint.ts";
+import { readBytes, readInstant, readInteger, readText } from "../../../postgres/column.ts";
+import { statement, type Tx } from "../../../postgres/statement.ts";
+import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../../words/brand.ts";
+import { ENDPOINT_NUMBER, type Endpoint, readVerdict } from "../keyed-requests.ts";
+
+/** What a key was used for, as people see it. */
+export type KeptRequest = {
+  readonly environmentId: EnvironmentId;
+  readonly endpoint: Endpoint;
+  readonly recordedAt: Instant;
+  /** Of an erased customer's key there is none. */
+  readonly key: string | null;
+  readonly answer: StoredAnswer;
+};
+
+const FIND = statement(
+  "explain.find_keyed_request",
+  `
+  select
+    q.environment_id,
+    q.endpoint,
+    (extract(epoch from q.recorded_at) * 1000)::bigint,
+    q.key,
+    q.answer_format,
+    uuid_send(q.subject_id),
+    q.credits,
+    q.balance,
+    (extract(epoch from q.resets_at) * 1000)::bigint,
+    q.limit_quantity,
+    q.limit_used,
+    (extract(epoch from q.limit_resets_at) * 1000)::bigint,
+    q.reason
+  from cell.keyed_requests as q
+  where q.project_id = $1
+    and q.key_hash = $2`,
+);
+
+/** Read without a lock: people look at it, and nobody is answered by it. */
+export async function findKeptRequest(
+  tx: Tx,
+  projectId: ProjectId,
+  keyHash: ShortHash,
+): Promise<KeptRequest | null> {
+  const { rows } = await tx.run(FIND, [projectId, keyHash]);
+  if (rows[0] === undefined) return null;
+  const [environmentId, endpoint, recordedAt, key, format, subjectId, ...verdict] = rows[0];
+  return {
+    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+    endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
+    recordedAt: readInstant(recordedAt),
+    key: readText(key) || null,
+    answer: {
+      format: readInteger(format),
+      subjectId: readBytes(subjectId),
+      verdict: readVerdict(verdict),
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { bigints, texts } from "../../postgres/binary-array.ts";
+import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type PoolId,
+} from "../../words/brand.ts";
+import type { CustomerProfile } from "./customers.ts";
+import type { ReferencedGrant } from "./grants.ts";
+import { EMPTY_WALLET_STATE, grantKindOf } from "./wallet-state.ts";
+
+/** Who a customer is, as far as a file says so. */
+export type ImportedProfile = Omit<CustomerProfile, "metadata">;
+
+const INSERT_CUSTOMERS = statement(
+  "imports.insert_customers",
+  `
+  with inserted as (
+    insert into cell.customers (environment_id, customer_id, name, email, billing_reference, created_at)
+    select $1, c.customer_id, c.name, c.email, c.billing_reference, clock_timestamp()
+    from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as c (customer_id, name, email, billing_reference)
+    on conflict on constraint customers_customer_id_key do nothing
+    returning environment_id, number, customer_id, created_at
+  ), opened as (
+    insert into cell.wallets (environment_id, customer_number, sequence, decided_at, balance, is_blocked, state)
+    select i.environment_id, i.number, 0, i.created_at, 0, false, '${EMPTY_WALLET_STATE}'
+    from inserted as i
+  )
+  select i.customer_id
+  from inserted as i`,
+);
+
+/**
+ * Each with its profile and an empty wallet; returns those that this call made. Customers must come sorted: two imports that
+ * insert the same ones in another order would wait for each other.
+ */
+export async function insertImportedCustomers(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  customers: readonly { readonly customerId: CustomerId; readonly profile: ImportedProfile }[],
+): Promise<Set<CustomerId>> {
+  const { rows } = await tx.run(INSERT_CUSTOMERS, [
+    environmentId,
+    texts(customers.map(({ customerId }) => customerId)),
+    texts(customers.map(({ profile }) => profile.name)),
+    texts(customers.map(({ profile }) => profile.email)),
+    texts(customers.map(({ profile }) => profile.billingReference)),
+  ]);
+  return new Set(rows.map(([customerId]) => brandAs<CustomerId>(readText(customerId))));
+}
+
+const FIND_PROFILES = statement(
+  "imports.find_profiles",
+  `
+  select n.number, p.name, p.email, p.billing_reference
+  from unnest($2::bigint[]) as n (number)
+  cross join lateral (
+    select c.name, c.email, c.billing_reference
+    from cell.customers as c
+    where c.environment_id = $1
+      and c.number = n.number
+    limit 1
+  ) as p`,
+);
+
+export async function findImportedProfiles(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  numbers: readonly CustomerNumber[],
+): Promise<Map<CustomerNumber, ImportedProfile>> {
+  const { rows } = await tx.run(FIND_PROFILES, [environmentId, bigints(numbers)]);
+  return new Map(
+    rows.map(([number, name, email, billingReference]) => [
+      brandAs<CustomerNumber>(readInteger(number)),
+      {
+        name: readNullable(name, readText),
+        email: readNullable(email, readText),
+        billingReference: readNullable(billingReference, readText),
+      },
+    ]),
+  );
+}
+
+const UPDATE_PROFILES = statement(
+  "imports.update_profiles",
+  `
+  update cell.customers as c
+  set
+    name = n.name,
+    email = n.email,
+    billing_reference = n.billing_reference
+  from unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) as n (number, name, email, billing_reference)
+  where c.environment_id = $1
+    and c.number = n.number`,
+);
+
+/** Of customers whose wallets this transaction has locked. */
+export function updateImportedProfiles(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  customers: readonly { readonly customerNumber: CustomerNumber; readonly profile: ImportedProfile }[],
+): Promise<Rows> {
+  return tx.run(UPDATE_PROFILES, [
+    environmentId,
+    bigints(customers.map(({ customerNumber }) => customerNumber)),
+    texts(customers.map(({ profile }) => profile.name)),
+    texts(customers.map(({ profile }) => profile.email)),
+    texts(customers.map(({ profile }) => profile.billingReference)),
+  ]);
+}
+
+const FIND_REFERENCED = statement(
+  "imports.find_referenced",
+  `
+  select f.customer_number, f.number, f.pool_id, f.kind, f.credits, r.reference
+  from unnest($2::text[]) as r (reference)
+  cross join lateral (
+    select g.customer_number, g.number, g.pool_id, g.kind, g.credits
+    from cell.grants as g
+    where g.environment_id = $1
+      and g.reference in (r.reference, cell.erased_reference(r.reference))
+    limit 1
+  ) as f`,
+);
+
+/** What these references name already, erased or not. By one look-up for each: joined as a whole, all grants were read instead. */
+export async function findReferencedGrants(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  references: readonly string[],
+): Promise<Map<string, ReferencedGrant>> {
+  const { rows } = await tx.run(FIND_REFERENCED, [environmentId, texts(references)]);
+  const grants = rows.map(
+    ([customerNumber, number, pool, kind, credits, reference]): ReferencedGrant => ({
+      customerNumber: brandAs<CustomerNumber>(readInteger(customerNumber)),
+      number: readInteger(number),
+      pool: brandAs<PoolId>(readInteger(pool)),
+      kind: grantKindOf(readInteger(kind)),
+      credits: readInteger(credits),
+      reference: readText(reference),
+    }),
+  );
+  return new Map(grants.map((grant) => [grant.reference, grant]));
+}

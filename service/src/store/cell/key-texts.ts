@@ -1,0 +1,30 @@
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import { hexUuids } from "../../postgres/binary-array.ts";
+import { readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { ProjectId } from "../../words/brand.ts";
+
+// One look-up in one partition for each.
+const LIST = statement(
+  "keyed_requests.list_texts",
+  `
+  select encode(uuid_send(k.key_hash), 'hex'), q.key
+  from unnest($2::uuid[]) as k (key_hash)
+  cross join lateral (
+    select q.key
+    from cell.keyed_requests as q
+    where q.project_id = $1
+      and q.key_hash = k.key_hash
+  ) as q`,
+);
+
+/** The idempotency keys, as their callers wrote them, of these hashes. A bounded key may have ended: then there is none. */
+export async function listKeyTexts(
+  tx: Tx,
+  projectId: ProjectId,
+  keyHashes: readonly ShortHash[],
+): Promise<Map<ShortHash, string>> {
+  if (keyHashes.length === 0) return new Map();
+  const { rows } = await tx.run(LIST, [projectId, hexUuids(keyHashes)]);
+  return new Map(rows.map(([hash, key]) => [readText(hash), readText(key)]));
+}

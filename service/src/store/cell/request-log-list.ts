@@ -1,0 +1,143 @@
+import { sql } from "kysely";
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import { hexUuids } from "../../postgres/binary-array.ts";
+import {
+  readBoolean,
+  readBytes,
+  readInstant,
+  readInteger,
+  readNullable,
+  readText,
+} from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
+import {
+  brandAs,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+  type ProjectId,
+} from "../../words/brand.ts";
+import type { Uuid } from "../../words/uuid.ts";
+import { query, runQuery } from "../query.ts";
+import type { LoggedEndpoint, LoggedRequest, Refused } from "./request-log.ts";
+
+/** A request as the log has it. */
+export type LogRecord = Pick<
+  LoggedRequest,
+  | "requestId"
+  | "endpoint"
+  | "status"
+  | "code"
+  | "reason"
+  | "isReplay"
+  | "subject"
+  | "keyHash"
+  | "durationMs"
+  | "refused"
+> & {
+  readonly id: Uuid;
+  readonly recordedAt: Instant;
+  readonly customerNumber: CustomerNumber | null;
+};
+
+/** One column at most, each with an index that has the ids behind it. */
+export type LogColumn =
+  | { readonly column: "customer_number"; readonly value: CustomerNumber }
+  | { readonly column: "code" | "reason"; readonly value: string }
+  | { readonly column: "key_hash"; readonly value: ShortHash };
+
+export type LogRange = {
+  readonly by: LogColumn | null;
+  /** Older than this one. */
+  readonly before: Uuid | null;
+  /** Newer than this one. */
+  readonly after: Uuid | null;
+  readonly limit: number;
+};
+
+/** The newest first. */
+export async function listLogRecords(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { by, before, after, limit }: LogRange,
+): Promise<LogRecord[]> {
+  let list = query
+    .selectFrom("cell.request_log as l")
+    .select([
+      sql<Buffer>`uuid_send(l.id)`.as("id"),
+      sql<string>`(extract(epoch from l.recorded_at) * 1000)::bigint`.as("recorded_at"),
+      "l.request_id",
+      "l.endpoint",
+      "l.status",
+      "l.code",
+      "l.reason",
+      "l.is_replay",
+      "l.customer_number",
+      "l.subject",
+      sql<string | null>`encode(uuid_send(l.key_hash), 'hex')`.as("key_hash"),
+      sql<string>`(l.duration_ms * 1000)::bigint`.as("duration_us"),
+      sql<string | null>`l.refused::text`.as("refused"),
+    ])
+    .where("l.environment_id", "=", environmentId)
+    // By name, not by the column of the same name that is selected.
+    .orderBy(sql`l.id`, "desc")
+    .limit(limit);
+  if (by !== null) list = list.where(`l.${by.column}`, "=", by.value);
+  if (before !== null) list = list.where("l.id", "<", before.toString("hex"));
+  if (after !== null) list = list.where("l.id", ">", after.toString("hex"));
+  const { rows } = await runQuery(tx, "request_log.list", list);
+  return rows.map(readRecord);
+}
+
+function readRecord(row: readonly unknown[]): LogRecord {
+  const [id, recordedAt, requestId, endpoint, status, code, reason, isReplay, ...rest] = row;
+  const [customerNumber, subject, keyHash, durationUs, refused] = rest;
+  return {
+    id: readBytes(id),
+    recordedAt: readInstant(recordedAt),
+    requestId: readText(requestId),
+    endpoint: readEndpoint(endpoint),
+    status: readInteger(status),
+    code: readNullable(code, readText),
+    reason: readNullable(reason, readText),
+    isReplay: readBoolean(isReplay),
+    customerNumber: readNullable(customerNumber, (value) => brandAs<CustomerNumber>(readInteger(value))),
+    subject: readNullable(subject, readText),
+    keyHash: readNullable(keyHash, readText),
+    durationMs: readInteger(durationUs) / 1000,
+    // As `insertRequestLog` has written it.
+    refused: readNullable(refused, (value): Refused => JSON.parse(readText(value))),
+  };
+}
+
+export function readEndpoint(value: unknown): LoggedEndpoint {
+  assert(value === "check" || value === "consume" || value === "events", "an endpoint is a known one");
+  return value;
+}
+
+const FIND_KEYS = statement(
+  "keyed_requests.find_keys",
+  `
+  select encode(uuid_send(k.key_hash), 'hex'), r.key
+  from unnest($2::uuid[]) as k (key_hash)
+  cross join lateral (
+    select q.key
+    from cell.keyed_requests as q
+    where q.project_id = $1
+      and q.key_hash = k.key_hash
+      -- Of an erased customer's key the text is gone.
+      and q.key <> ''
+  ) as r`,
+);
+
+/** The texts of keys that were kept. */
+export async function findKeyTexts(
+  tx: Tx,
+  projectId: ProjectId,
+  hashes: readonly ShortHash[],
+): Promise<Map<ShortHash, string>> {
+  if (hashes.length === 0) return new Map();
+  const { rows } = await tx.run(FIND_KEYS, [projectId, hexUuids([...new Set(hashes)])]);
+  return new Map(rows.map(([hash, key]) => [readText(hash), readText(key)]));
+}

@@ -1,0 +1,169 @@
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import {
+  bigints,
+  booleans,
+  hexUuids,
+  integers,
+  smallints,
+  texts,
+  uuids,
+} from "../../postgres/binary-array.ts";
+import { readInteger } from "../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { type Uuid, uuidV7 } from "../../words/uuid.ts";
+
+export type LoggedEndpoint = "check" | "consume" | "events";
+
+/** What came under a key that was used for something else. Of metadata a hash alone: it may name a person. */
+export type Refused = {
+  readonly quantity: number;
+  readonly metadataHash: ShortHash | null;
+  readonly timestamp: Instant | null;
+};
+
+export type LoggedRequest = {
+  readonly environmentId: EnvironmentId;
+  readonly requestId: string;
+  readonly endpoint: LoggedEndpoint;
+  readonly status: number;
+  readonly code: string | null;
+  readonly reason: string | null;
+  readonly isReplay: boolean;
+  /** Looked up when it is written, and not kept. */
+  readonly customerId: string | null;
+  readonly subject: string | null;
+  readonly keyHash: ShortHash | null;
+  readonly durationMs: number;
+  /** How long ago it was answered. */
+  readonly ageMs: number;
+  readonly refused: Refused | null;
+};
+
+/** Of the database's clock: microseconds since 1970. */
+export type LogTime = number;
+
+const OPEN = statement(
+  "request_log.open",
+  `
+  select
+    pg_advisory_xact_lock(hashtextextended('purser.request_log', 0)),
+    -- Nobody was promised these rows: no one waits for the disk or a standby because of them.
+    set_config('synchronous_commit', 'off', true)`,
+);
+
+const READ_TIME = statement(
+  "request_log.read_time",
+  "select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
+);
+
+/** One writer after the other, so that ids are visible in their order. Returns when it is this one's turn. */
+export async function openRequestLog(tx: Tx): Promise<LogTime> {
+  await tx.run(OPEN);
+  const { rows } = await tx.run(READ_TIME);
+  return readInteger(rows[0]?.[0]);
+}
+
+const INSERT = statement(
+  "request_log.insert",
+  `
+  insert into cell.request_log (
+    environment_id, id, recorded_at, request_id, endpoint, status, code, reason, is_replay, customer_number, subject,
+    key_hash, duration_ms, refused
+  )
+  select
+    l.environment_id,
+    l.id,
+    $1::timestamptz - l.age_ms * interval '1 millisecond',
+    l.request_id,
+    l.endpoint,
+    l.status,
+    l.code,
+    l.reason,
+    l.is_replay,
+    (
+      select c.number
+      from cell.customers as c
+      where c.environment_id = l.environment_id
+        and c.customer_id = l.customer_id
+    ),
+    l.subject,
+    l.key_hash,
+    l.duration_us / 1000.0,
+    l.refused::jsonb
+  from unnest(
+    $2::integer[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::smallint[], $8::text[], $9::text[],
+    $10::boolean[], $11::text[], $12::text[], $13::uuid[], $14::bigint[], $15::text[]
+  ) as l (
+    environment_id, id, age_ms, request_id, endpoint, status, code, reason, is_replay, customer_id, subject, key_hash,
+    duration_us, refused
+  )`,
+);
+
+/** In the order given, at a time that `openRequestLog` returned in this transaction. */
+export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now: LogTime): Promise<Rows> {
+  return tx.run(INSERT, [
+    formatTimestamp(brandAs<Instant>(Math.floor(now / 1000))),
+    integers(requests.map((request) => request.environmentId)),
+    uuids(makeIds(requests.length, now)),
+    bigints(requests.map((request) => Math.max(0, Math.round(request.ageMs)))),
+    texts(requests.map((request) => request.requestId)),
+    texts(requests.map((request) => request.endpoint)),
+    smallints(requests.map((request) => request.status)),
+    texts(requests.map((request) => request.code)),
+    texts(requests.map((request) => request.reason)),
+    booleans(requests.map((request) => request.isReplay)),
+    texts(requests.map((request) => request.customerId)),
+    texts(requests.map((request) => request.subject)),
+    hexUuids(requests.map((request) => request.keyHash)),
+    bigints(requests.map((request) => Math.round(request.durationMs * 1000))),
+    texts(requests.map(({ refused }) => (refused === null ? null : JSON.stringify(refused)))),
+  ]);
+}
+
+/** Ascending, and above those of every earlier writer: the 12 bits behind the milliseconds are a fraction of one. */
+function makeIds(count: number, now: LogTime): Uuid[] {
+  const at = brandAs<Instant>(Math.floor(now / 1000));
+  const fraction = Math.floor(((now % 1000) * 4096) / 1000);
+  const ids = Array.from({ length: count }, () => {
+    const id = uuidV7(at);
+    id.writeUInt16BE(0x7000 | fraction, 6);
+    return id;
+  });
+  return ids.sort(Buffer.compare);
+}
+
+/** No entry written from then on has an id below it. */
+export function lowestLogId(at: Instant): Uuid {
+  return uuidV7(brandAs<Instant>(Math.max(0, at))).fill(0, 6);
+}
+
+export type RequestCount = {
+  readonly environmentId: EnvironmentId;
+  readonly endpoint: LoggedEndpoint;
+  /** The code of an error, the reason of a denial, or `ok`. */
+  readonly outcome: string;
+  readonly requests: number;
+};
+
+const ADD_COUNTS = statement(
+  "request_counts.add",
+  `
+  insert into cell.request_counts as c (environment_id, hour, endpoint, outcome, requests)
+  select n.environment_id, date_trunc('hour', $1::timestamptz, 'UTC'), n.endpoint, n.outcome, n.requests
+  from unnest($2::integer[], $3::text[], $4::text[], $5::bigint[]) as n (environment_id, endpoint, outcome, requests)
+  on conflict on constraint request_counts_pkey do update
+  set requests = c.requests + excluded.requests`,
+);
+
+/** To the hour of `now`. Each environment, endpoint and outcome at most once. */
+export function addRequestCounts(tx: Tx, counts: readonly RequestCount[], now: LogTime): Promise<Rows> {
+  return tx.run(ADD_COUNTS, [
+    formatTimestamp(brandAs<Instant>(Math.floor(now / 1000))),
+    integers(counts.map((count) => count.environmentId)),
+    texts(counts.map((count) => count.endpoint)),
+    texts(counts.map((count) => count.outcome)),
+    bigints(counts.map((count) => count.requests)),
+  ]);
+}

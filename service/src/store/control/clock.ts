@@ -1,0 +1,15 @@
+import { readInstant } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { Instant } from "../../words/brand.ts";
+
+const READ = statement(
+  "clock.read_control",
+  `
+  select (extract(epoch from clock_timestamp()) * 1000)::bigint`,
+);
+
+/** The clock of the control database, which may be another than a cell's. */
+export async function readControlClock(tx: Tx): Promise<Instant> {
+  const { rows } = await tx.run(READ);
+  return readInstant(rows[0]?.[0]);
+}

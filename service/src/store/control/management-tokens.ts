@@ -1,0 +1,194 @@
+import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../words/brand.ts";
+import type { Role } from "../../words/role.ts";
+import type { EnvironmentKind } from "../../words/secret.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { readEnvironmentKind } from "./environment-kind.ts";
+import { readRole } from "./members.ts";
+
+export type ManagementToken = {
+  readonly id: number;
+  readonly workspaceId: number;
+  readonly name: string;
+  readonly role: Role;
+  /** Null: all of the workspace. */
+  readonly environment: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId } | null;
+  readonly environmentKind: EnvironmentKind | null;
+  readonly lastFour: string;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant | null;
+  readonly revokedAt: Instant | null;
+  readonly lastUsedAt: Instant | null;
+  /** Neither revoked nor expired, by the database's clock. */
+  readonly isValid: boolean;
+};
+
+const COLUMNS = `
+  t.id,
+  t.workspace_id,
+  t.name,
+  t.role,
+  t.project_id,
+  t.environment_id,
+  (select e.kind from control.environments as e where e.id = t.environment_id),
+  t.last_four,
+  (extract(epoch from t.created_at) * 1000)::bigint,
+  (extract(epoch from t.expires_at) * 1000)::bigint,
+  (extract(epoch from t.revoked_at) * 1000)::bigint,
+  (extract(epoch from t.last_used_at) * 1000)::bigint,
+  t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())`;
+
+function readToken(row: readonly unknown[]): ManagementToken {
+  const [id, workspaceId, name, role, projectId, environmentId, kind, lastFour, ...times] = row;
+  const [createdAt, expiresAt, revokedAt, lastUsedAt, isValid] = times;
+  return {
+    id: readInteger(id),
+    workspaceId: readInteger(workspaceId),
+    name: readText(name),
+    role: readRole(role),
+    environment:
+      projectId === null
+        ? null
+        : {
+            projectId: brandAs<ProjectId>(readInteger(projectId)),
+            environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+          },
+    environmentKind: readNullable(kind, readEnvironmentKind),
+    lastFour: readText(lastFour),
+    createdAt: readInstant(createdAt),
+    expiresAt: readNullable(expiresAt, readInstant),
+    revokedAt: readNullable(revokedAt, readInstant),
+    lastUsedAt: readNullable(lastUsedAt, readInstant),
+    isValid: readBoolean(isValid),
+  };
+}
+
+const FIND_LIVE = statement(
+  "management_tokens.find_live",
+  `
+  select ${COLUMNS}
+  from control.management_tokens as t
+  where t.secret_hash = $1
+    and t.revoked_at is null
+    and (t.expires_at is null or t.expires_at > clock_timestamp())`,
+);
+
+/** Revoked, expired and never issued are one answer. */
+export async function findLiveManagementToken(tx: Tx, secretHash: Buffer): Promise<ManagementToken | null> {
+  const { rows } = await tx.run(FIND_LIVE, [secretHash]);
+  return rows[0] === undefined ? null : readToken(rows[0]);
+}
+
+const TOUCH = statement(
+  "management_tokens.touch",
+  `
+  update control.management_tokens
+  set last_used_at = clock_timestamp()
+  where id = $1
+    and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
+);
+
+/** To the minute: automation that calls often must not write each time. */
+export async function touchManagementToken(tx: Tx, id: number): Promise<void> {
+  await tx.run(TOUCH, [id]);
+}
+
+const INSERT = statement(
+  "management_tokens.insert",
+  `
+  insert into control.management_tokens as t
+    (workspace_id, name, role, project_id, environment_id, secret_hash, last_four, expires_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  returning ${COLUMNS}`,
+);
+
+export type NewManagementToken = Pick<
+  ManagementToken,
+  "workspaceId" | "name" | "role" | "environment" | "lastFour" | "expiresAt"
+> & { readonly secretHash: Buffer };
+
+export async function insertManagementToken(tx: Tx, token: NewManagementToken): Promise<ManagementToken> {
+  const { rows } = await tx.run(INSERT, [
+    token.workspaceId,
+    token.name,
+    token.role,
+    token.environment?.projectId ?? null,
+    token.environment?.environmentId ?? null,
+    token.secretHash,
+    token.lastFour,
+    token.expiresAt === null ? null : formatTimestamp(token.expiresAt),
+  ]);
+  return readToken(rows[0] ?? []);
+}
+
+const LIST = statement(
+  "management_tokens.list",
+  `
+  select ${COLUMNS}
+  from control.management_tokens as t
+  where t.workspace_id = $1
+    and ($2::bigint is null or t.id < $2::bigint)
+  order by t.id desc
+  limit $3`,
+);
+
+/** The newest first. */
+export async function listManagementTokens(
+  tx: Tx,
+  page: { workspaceId: number; before: number | null; limit: number },
+): Promise<ManagementToken[]> {
+  const { rows } = await tx.run(LIST, [page.workspaceId, page.before, page.limit]);
+  return rows.map(readToken);
+}
+
+const LOCK = statement(
+  "management_tokens.lock",
+  `
+  select ${COLUMNS}
+  from control.management_tokens as t
+  where t.workspace_id = $1
+    and t.id = $2
+  for update`,
+);
+
+/** Null: the workspace has no such token. */
+export async function lockManagementToken(
+  tx: Tx,
+  token: { workspaceId: number; id: number },
+): Promise<ManagementToken | null> {
+  const { rows } = await tx.run(LOCK, [token.workspaceId, token.id]);
+  return rows[0] === undefined ? null : readToken(rows[0]);
+}
+
+const REVOKE = statement(
+  "management_tokens.revoke",
+  `
+  update control.management_tokens as t
+  set revoked_at = clock_timestamp()
+  where t.id = $1
+    and t.revoked_at is null
+  returning ${COLUMNS}`,
+);
+
+export async function revokeManagementToken(tx: Tx, id: number): Promise<ManagementToken> {
+  const { rows } = await tx.run(REVOKE, [id]);
+  return readToken(rows[0] ?? []);
+}
+
+const LIST_NAMES = statement(
+  "management_tokens.list_names",
+  `
+  select t.id, t.name
+  from control.management_tokens as t
+  where t.workspace_id = $1
+    and t.id = any($2::integer[])`,
+);
+
+export async function listTokenNames(
+  tx: Tx,
+  { workspaceId, ids }: { workspaceId: number; ids: readonly number[] },
+): Promise<Map<number, string>> {
+  const { rows } = await tx.run(LIST_NAMES, [workspaceId, ids]);
+  return new Map(rows.map(([id, name]) => [readInteger(id), readText(name)]));
+}

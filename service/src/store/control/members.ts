@@ -1,0 +1,232 @@
+import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
+import type { Instant } from "../../words/brand.ts";
+import { ROLES, type Role } from "../../words/role.ts";
+
+export type Member = {
+  readonly id: number;
+  readonly workspaceId: number;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Null: the invitation was not accepted yet. */
+  readonly passwordHash: string | null;
+  readonly createdAt: Instant;
+};
+
+const COLUMNS = `
+  m.id,
+  m.workspace_id,
+  m.email,
+  m.name,
+  m.role,
+  m.password_hash,
+  (extract(epoch from m.created_at) * 1000)::bigint`;
+
+export function readMember(row: readonly unknown[]): Member {
+  const [id, workspaceId, email, name, role, passwordHash, createdAt] = row;
+  return {
+    id: readInteger(id),
+    workspaceId: readInteger(workspaceId),
+    email: readText(email),
+    name: readText(name),
+    role: readRole(role),
+    passwordHash: readNullable(passwordHash, readText),
+    createdAt: readInstant(createdAt),
+  };
+}
+
+export function readRole(value: unknown): Role {
+  const role = ROLES.find((known) => known === value);
+  assert(role !== undefined, "a role of the table");
+  return role;
+}
+
+const COUNT = statement("members.count", "select count(*) from control.members where removed_at is null");
+
+export async function countMembers(tx: Tx): Promise<number> {
+  const { rows } = await tx.run(COUNT);
+  return readInteger(rows[0]?.[0]);
+}
+
+const LOCK = statement(
+  "members.lock_workspaces",
+  "select w.id from control.workspaces as w order by w.id for update",
+);
+
+/** One change of who may do what at a time: the first owner is made once, the last one is not removed. */
+export async function lockMembership(tx: Tx): Promise<void> {
+  await tx.run(LOCK);
+}
+
+const FIND_BY_EMAIL = statement(
+  "members.find_by_email",
+  `select ${COLUMNS} from control.members as m where m.email = $1 and m.removed_at is null`,
+);
+
+/** `email` in lower case. */
+export async function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
+  const { rows } = await tx.run(FIND_BY_EMAIL, [email]);
+  return rows[0] === undefined ? null : readMember(rows[0]);
+}
+
+const FIND = statement(
+  "members.find",
+  `select ${COLUMNS} from control.members as m where m.workspace_id = $1 and m.id = $2 and m.removed_at is null`,
+);
+
+export async function findMember(
+  tx: Tx,
+  { workspaceId, id }: { workspaceId: number; id: number },
+): Promise<Member | null> {
+  const { rows } = await tx.run(FIND, [workspaceId, id]);
+  return rows[0] === undefined ? null : readMember(rows[0]);
+}
+
+const FIND_BY_ID = statement(
+  "members.find_by_id",
+  `select ${COLUMNS} from control.members as m where m.id = $1 and m.removed_at is null`,
+);
+
+/** For whoever came in by a link, and has no workspace before that. */
+export async function findMemberById(tx: Tx, id: number): Promise<Member | null> {
+  const { rows } = await tx.run(FIND_BY_ID, [id]);
+  return rows[0] === undefined ? null : readMember(rows[0]);
+}
+
+const LIST = statement(
+  "members.list",
+  `
+  select ${COLUMNS}
+  from control.members as m
+  where m.workspace_id = $1
+    and m.removed_at is null
+    and m.id > $2::bigint
+  order by m.id
+  limit $3`,
+);
+
+export async function listMembers(
+  tx: Tx,
+  page: { workspaceId: number; after: number; limit: number },
+): Promise<Member[]> {
+  const { rows } = await tx.run(LIST, [page.workspaceId, page.after, page.limit]);
+  return rows.map(readMember);
+}
+
+const COUNT_OTHER_OWNERS = statement(
+  "members.count_other_owners",
+  `
+  select count(*)
+  from control.members as m
+  where m.workspace_id = $1
+    and m.id <> $2
+    and m.role = 'owner'
+    and m.password_hash is not null
+    and m.removed_at is null`,
+);
+
+/** Those who can come in: an owner who was only invited keeps nobody from being locked out. */
+export async function countOtherOwners(
+  tx: Tx,
+  { workspaceId, id }: { workspaceId: number; id: number },
+): Promise<number> {
+  const { rows } = await tx.run(COUNT_OTHER_OWNERS, [workspaceId, id]);
+  return readInteger(rows[0]?.[0]);
+}
+
+const INSERT = statement(
+  "members.insert",
+  `
+  insert into control.members (workspace_id, email, name, role, password_hash)
+  values ($1, $2, $3, $4, $5)
+  returning id`,
+);
+
+export async function insertMember(tx: Tx, member: Omit<Member, "id" | "createdAt">): Promise<number> {
+  const { workspaceId, email, name, role, passwordHash } = member;
+  const { rows } = await tx.run(INSERT, [workspaceId, email, name, role, passwordHash]);
+  return readInteger(rows[0]?.[0]);
+}
+
+const UPDATE = statement(
+  "members.update",
+  "update control.members set name = $2, role = $3 where id = $1 and removed_at is null",
+);
+
+export async function updateMember(tx: Tx, member: { id: number; name: string; role: Role }): Promise<void> {
+  await tx.run(UPDATE, [member.id, member.name, member.role]);
+}
+
+const SET_PASSWORD = statement(
+  "members.set_password",
+  "update control.members set password_hash = $2 where id = $1 and removed_at is null",
+);
+
+export async function setPassword(tx: Tx, member: { id: number; passwordHash: string }): Promise<void> {
+  await tx.run(SET_PASSWORD, [member.id, member.passwordHash]);
+}
+
+const REPLACE_PASSWORD = statement(
+  "members.replace_password",
+  `
+  update control.members
+  set password_hash = $3
+  where id = $1
+    and password_hash = $2
+    and removed_at is null`,
+);
+
+/** False: the password is no longer the one that was checked. */
+export async function replacePassword(
+  tx: Tx,
+  member: { id: number; before: string; after: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.run(REPLACE_PASSWORD, [member.id, member.before, member.after]);
+  return rowCount === 1;
+}
+
+const HOLD_PASSWORD = statement(
+  "members.hold_password",
+  `
+  select
+  from control.members
+  where id = $1
+    and password_hash = $2
+    and removed_at is null
+  for share`,
+);
+
+/** Whether the password is still the one that was checked; it stays so until the transaction ends. */
+export async function holdPassword(tx: Tx, member: { id: number; passwordHash: string }): Promise<boolean> {
+  const { rowCount } = await tx.run(HOLD_PASSWORD, [member.id, member.passwordHash]);
+  return rowCount === 1;
+}
+
+const REMOVE = statement(
+  "members.remove",
+  "update control.members set removed_at = clock_timestamp() where id = $1 and removed_at is null",
+);
+
+export async function removeMember(tx: Tx, id: number): Promise<void> {
+  await tx.run(REMOVE, [id]);
+}
+
+const LIST_NAMES = statement(
+  "members.list_names",
+  `
+  select m.id, m.name
+  from control.members as m
+  where m.workspace_id = $1
+    and m.id = any($2::integer[])`,
+);
+
+/** Also of members who were removed: what they did stays theirs. */
+export async function listMemberNames(
+  tx: Tx,
+  { workspaceId, ids }: { workspaceId: number; ids: readonly number[] },
+): Promise<Map<number, string>> {
+  const { rows } = await tx.run(LIST_NAMES, [workspaceId, ids]);
+  return new Map(rows.map(([id, name]) => [readInteger(id), readText(name)]));
+}

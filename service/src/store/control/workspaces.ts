@@ -1,0 +1,116 @@
+import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+
+/** What a workspace plan allows. */
+export type WorkspaceLimits = {
+  readonly metadataBytesMax: number;
+  readonly metadataKeysMax: number;
+  readonly metadataDepthMax: number;
+  /** Null: unlimited. */
+  readonly historyDaysMax: number | null;
+  /** Of each API key, in each process. Null: unlimited. */
+  readonly requestsPerSecondMax: number | null;
+};
+
+export type Workspace = {
+  readonly id: number;
+  readonly name: string;
+  readonly planKey: string;
+  readonly limits: WorkspaceLimits;
+};
+
+const COLUMNS = `
+  w.id,
+  w.name,
+  w.plan_key,
+  l.metadata_bytes_max,
+  l.metadata_keys_max,
+  l.metadata_depth_max,
+  l.history_days_max,
+  l.requests_per_second_max`;
+
+function readWorkspace(row: readonly unknown[]): Workspace {
+  const [id, name, planKey, bytesMax, keysMax, depthMax, historyDaysMax, requestsPerSecondMax] = row;
+  return {
+    id: readInteger(id),
+    name: readText(name),
+    planKey: readText(planKey),
+    limits: {
+      metadataBytesMax: readInteger(bytesMax),
+      metadataKeysMax: readInteger(keysMax),
+      metadataDepthMax: readInteger(depthMax),
+      historyDaysMax: readNullable(historyDaysMax, readInteger),
+      requestsPerSecondMax: readNullable(requestsPerSecondMax, readInteger),
+    },
+  };
+}
+
+const GET = statement(
+  "workspaces.get",
+  `
+  select ${COLUMNS}
+  from control.workspaces as w
+  join control.workspace_plans as l on l.key = w.plan_key
+  where w.id = $1`,
+);
+
+/** Of whoever is signed in: theirs is there. */
+export async function getWorkspace(tx: Tx, id: number): Promise<Workspace> {
+  const { rows } = await tx.run(GET, [id]);
+  return readWorkspace(rows[0] ?? []);
+}
+
+const LOCK = statement("workspaces.lock", "select from control.workspaces where id = $1 for update");
+
+/** One change at a time; read it after this. */
+export async function lockWorkspace(tx: Tx, id: number): Promise<void> {
+  await tx.run(LOCK, [id]);
+}
+
+const RENAME = statement("workspaces.rename", "update control.workspaces set name = $2 where id = $1");
+
+export async function renameWorkspace(tx: Tx, workspace: { id: number; name: string }): Promise<void> {
+  await tx.run(RENAME, [workspace.id, workspace.name]);
+}
+
+const PUT_OWN_PLAN = statement(
+  "workspace_plans.put_own",
+  `
+  insert into control.workspace_plans (
+    key,
+    name,
+    metadata_bytes_max,
+    metadata_keys_max,
+    metadata_depth_max,
+    history_days_max,
+    requests_per_second_max
+  )
+  values ($1, $2, $3, $4, $5, $6, $7)
+  on conflict (key) do update
+  set
+    metadata_bytes_max = excluded.metadata_bytes_max,
+    metadata_keys_max = excluded.metadata_keys_max,
+    metadata_depth_max = excluded.metadata_depth_max,
+    history_days_max = excluded.history_days_max,
+    requests_per_second_max = excluded.requests_per_second_max`,
+);
+
+const TAKE_PLAN = statement(
+  "workspaces.take_plan",
+  "update control.workspaces set plan_key = $2 where id = $1",
+);
+
+/** On a plan of its own: others may share the one it had, and keep that. */
+export async function putWorkspaceLimits(tx: Tx, id: number, limits: WorkspaceLimits): Promise<void> {
+  const key = `workspace_${id}`;
+  await tx.run(PUT_OWN_PLAN, [
+    key,
+    "Its own",
+    limits.metadataBytesMax,
+    limits.metadataKeysMax,
+    limits.metadataDepthMax,
+    limits.historyDaysMax,
+    limits.requestsPerSecondMax,
+  ]);
+  await tx.run(TAKE_PLAN, [id, key]);
+}

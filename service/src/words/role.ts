@@ -1,0 +1,7 @@
+/** From least to most: each may do what those before it may. */
+export const ROLES = ["viewer", "operator", "admin", "owner"] as const;
+export type Role = (typeof ROLES)[number];
+
+export function mayActAs(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}

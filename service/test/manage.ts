@@ -1,0 +1,91 @@
+import { createManagementToken } from "../src/manage/people/management-tokens.ts";
+import { createFirstOwner } from "../src/manage/people/set-up.ts";
+import { ROLES, type Role } from "../src/words/role.ts";
+import { type Credits, setupCredits } from "./credits.ts";
+import type { Reply, TestDatabase } from "./harness.ts";
+
+export const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
+
+export type CallOptions = {
+  readonly body?: unknown;
+  /** A management token. By default the owner's. Null: none. */
+  readonly token?: string | null;
+  readonly headers?: Record<string, string>;
+};
+
+export type Managed = Credits & {
+  /** Tokens for the whole workspace, by role. */
+  readonly tokens: Readonly<Record<Role, string>>;
+  /** Of the test environment: `/manage/v1/projects/1/test`. */
+  readonly here: string;
+  /** Calls the management API; a path that does not begin with a slash is below the test environment. */
+  manage(method: string, path: string, options?: CallOptions): Promise<Reply>;
+};
+
+/** The credits' setup with an owner, and a management token for each role. */
+export async function setupManage(overrides: Record<string, string> = {}): Promise<Managed> {
+  const credits = await setupCredits(overrides);
+  const { cell, service, project } = credits;
+  await createFirstOwner(cell, OWNER);
+  const actor = { kind: "system", id: null, requestId: null } as const;
+  const create = async (role: Role): Promise<string> =>
+    (
+      await createManagementToken(cell, actor, {
+        workspaceId: 1,
+        name: `The ${role}'s`,
+        role,
+        environment: null,
+        expiresAt: null,
+      })
+    ).secret;
+  const tokens = Object.fromEntries(
+    await Promise.all(ROLES.map(async (role) => [role, await create(role)])),
+  ) as Record<Role, string>;
+  const here = `/manage/v1/projects/${project.projectId}/test`;
+  return {
+    ...credits,
+    tokens,
+    here,
+    manage: (method, path, options = {}) =>
+      send(`${service.url}${path.startsWith("/") ? path : `${here}/${path}`}`, method, {
+        token: tokens.owner,
+        ...options,
+      }),
+  };
+}
+
+/** As automation or a browser would. */
+export async function send(url: string, method: string, options: CallOptions = {}): Promise<Reply> {
+  const { body, token = null, headers = {} } = options;
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === "" || !isJson ? {} : JSON.parse(text),
+  };
+}
+
+/** What a browser would send back: the session's cookie, from this very site. */
+export function cookieOf(reply: Reply, url: string): Record<string, string> {
+  const [cookie = ""] = reply.headers.getSetCookie();
+  return { cookie: cookie.split(";", 1)[0] ?? "", origin: url, "sec-fetch-site": "same-origin" };
+}
+
+/** Another company in the same installation. As the owner of the schemas: the service makes none. */
+export async function addWorkspace(database: TestDatabase, name: string): Promise<number> {
+  const [row] = await database.query("insert into control.workspaces (name) values ($1) returning id", [
+    name,
+  ]);
+  return Number(row?.["id"]);
+}
