@@ -10,6 +10,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "service", include: ["service/**/*.test.ts"] } },
       { extends: true, test: { name: "conformance", include: ["proof/conformance/**/*.test.ts"] } },
+      { extends: true, test: { name: "recipes", include: ["proof/recipes/**/*.test.ts"] } },
       { test: { name: "checker", include: ["proof/faults/**/*.test.ts"] } },
     ],
   },

@@ -1,0 +1,176 @@
+// Keeps Purser in step with Stripe: subscriptions become plans, one-time payments become credits.
+// Node 24, no dependencies: `node server.mjs`. The README beside this file says why every step may be repeated.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+import { isDeepStrictEqual } from "node:util";
+
+const STRIPE_URL = process.env.STRIPE_URL ?? "https://api.stripe.com";
+const STRIPE_SECRET_KEY = setting("STRIPE_SECRET_KEY");
+const STRIPE_WEBHOOK_SECRET = setting("STRIPE_WEBHOOK_SECRET");
+const PURSER_TOKEN = setting("PURSER_TOKEN");
+const PURSER_ENVIRONMENT = setting("PURSER_ENVIRONMENT"); // test or live
+const CUSTOMERS_URL = `${setting("PURSER_URL")}/manage/v1/projects/${setting("PURSER_PROJECT")}/${PURSER_ENVIRONMENT}/customers`;
+
+/** Which Stripe price buys which plan of the catalog: `{"price_1Qx…": "pro", "price_1Qy…": "pro"}`. */
+const PLANS = JSON.parse(setting("PLANS"));
+/** How long a plan outlives what was paid for: the time that a renewal may take to be collected. */
+const GRACE_SECONDS = Number(process.env.GRACE_HOURS ?? 72) * 3600;
+
+const TOLERANCE_SECONDS = 300;
+const BODY_BYTES_MAX = 1024 * 1024;
+const CALL_MS_MAX = 5_000;
+
+const server = createServer(async (request, response) => {
+  const reply = (status, text) => response.writeHead(status).end(`${text}\n`);
+  if (request.method !== "POST" || request.url !== "/stripe") return reply(404, "POST /stripe");
+  try {
+    const rawBody = await readBody(request);
+    if (!isFromStripe(rawBody, request.headers["stripe-signature"])) return reply(400, "bad signature");
+    await handle(JSON.parse(rawBody));
+    reply(200, "done");
+  } catch (error) {
+    // Whatever went wrong, Stripe sends the event again: for up to three days, less and less often.
+    console.error(error);
+    reply(500, "try again");
+  }
+});
+
+server.listen(Number(process.env.PORT ?? 4242), () => console.log(`listening on ${server.address().port}`));
+
+/** Resolves once Purser has everything that the event is about, and throws as long as it does not. */
+async function handle({ type, livemode, data: { object } }) {
+  // A sandbox's payment must never buy anything in live, nor the other way round.
+  if (livemode !== (PURSER_ENVIRONMENT === "live")) throw new Error(`livemode is ${livemode}`);
+  switch (type) {
+    case "customer.subscription.created":
+    case "customer.subscription.updated":
+    case "invoice.paid":
+      return settlePlans(object.customer);
+    case "customer.subscription.deleted":
+      return settlePlans(object.customer, [object.metadata.customerId]);
+    case "checkout.session.completed":
+    case "checkout.session.async_payment_succeeded":
+      return addCredits(object);
+  }
+}
+
+/**
+ * Events come late, twice and in any order, so what they say is not used, only whom they are about. The subscriptions are
+ * read, written to Purser, and read again until nothing has changed: of two handlers at once the later one to write also
+ * looks later, so the one who wrote something old is the one who mends it.
+ */
+async function settlePlans(stripeCustomer, ended = []) {
+  // Only what ended by this event or was given by this very call is taken away: a plan that somebody assigned by hand stays.
+  const mayEnd = new Set(ended);
+  for (let written = null; ; ) {
+    const wanted = await readWantedPlans(stripeCustomer);
+    if (isDeepStrictEqual(wanted, written)) return;
+    for (const [customerId, assignment] of wanted) {
+      if (assignment !== null) {
+        await purser("POST", customerId, "plan", assignment);
+        mayEnd.add(customerId);
+      } else if (mayEnd.has(customerId)) {
+        await purser("DELETE", customerId, "plan");
+      }
+    }
+    written = wanted;
+  }
+}
+
+/** By your own customer ids what Stripe says now: the newest subscription that is paid for, or null. */
+async function readWantedPlans(stripeCustomer) {
+  const query = new URLSearchParams({ customer: stripeCustomer, status: "all", limit: "100" });
+  query.append("expand[]", "data.latest_invoice");
+  const { data } = await stripe(`/v1/subscriptions?${query}`);
+  const ours = data.filter(({ metadata }) => metadata.customerId !== undefined);
+  const byCustomer = Map.groupBy(ours, ({ metadata }) => metadata.customerId);
+  return new Map(
+    [...byCustomer].map(([customerId, subscriptions]) => {
+      const assignments = subscriptions.map(toAssignment).filter((assignment) => assignment !== null);
+      return [customerId, assignments[0] ?? null];
+    }),
+  );
+}
+
+/** Null when nothing is paid for, or not any more: a plan in Purser then ends by itself, at the end it was given. */
+function toAssignment({ id, status, items, latest_invoice: invoice, billing_cycle_anchor: anchor }) {
+  if (!["active", "trialing", "past_due"].includes(status)) return null;
+  const item = items.data.find(({ price }) => price.id in PLANS);
+  if (item === undefined) throw new Error(`${id} has no price that PLANS knows`);
+  // Stripe moves the period on before it has collected the money: until then only the one before is paid.
+  const isOwed = ["draft", "open", "uncollectible"].includes(invoice?.status);
+  const endsAt = (isOwed ? item.current_period_start : item.current_period_end) + GRACE_SECONDS;
+  if (endsAt * 1000 <= Date.now()) return null;
+  return { plan: PLANS[item.price.id], anchor: toTime(anchor), endsAt: toTime(endsAt) };
+}
+
+/** The payment's id is the reference, and under one reference Purser adds credits once. */
+async function addCredits({ id, mode, payment_status, payment_intent, amount_total, currency, ...session }) {
+  const { credits, customerId = session.client_reference_id } = session.metadata ?? {};
+  if (mode !== "payment" || credits === undefined) return;
+  // A bank debit completes its session first and is paid days later, with async_payment_succeeded.
+  if (payment_status === "unpaid") return;
+  await purser("POST", customerId, "credits", {
+    credits: Number(credits),
+    kind: "purchase",
+    reference: payment_intent ?? id, // what was free of charge has no payment
+    price: { amount: amount_total, currency: currency.toUpperCase() },
+  });
+}
+
+/** Stripe's scheme: `t=1700000000,v1=…`, an HMAC over time and raw body; several v1 while a secret is being rolled. */
+function isFromStripe(rawBody, header = "") {
+  const pairs = header.split(",").map((pair) => pair.trim().split("=", 2));
+  const time = pairs.find(([name]) => name === "t")?.[1] ?? "";
+  // Written so that a time which is no number is refused too.
+  if (!(Math.abs(Date.now() / 1000 - Number.parseInt(time, 10)) <= TOLERANCE_SECONDS)) return false;
+  const expected = createHmac("sha256", STRIPE_WEBHOOK_SECRET).update(`${time}.`).update(rawBody).digest();
+  return pairs
+    .filter(([name]) => name === "v1")
+    .map(([, signature = ""]) => Buffer.from(signature, "hex"))
+    .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
+}
+
+/** The bytes as they came: a body that was parsed and written again has another signature. */
+async function readBody(request) {
+  const chunks = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) throw new Error("the body is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The version is pinned, so that a change of the account's default does not move a field from under us. */
+function stripe(path) {
+  const headers = { authorization: `Bearer ${STRIPE_SECRET_KEY}`, "stripe-version": "2025-03-31.basil" };
+  return call(`${STRIPE_URL}${path}`, { method: "GET", headers });
+}
+
+function purser(method, customerId, what, body) {
+  if (!customerId) throw new Error("neither metadata.customerId nor client_reference_id says whose it is");
+  const headers = { authorization: `Bearer ${PURSER_TOKEN}` };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  const url = `${CUSTOMERS_URL}/${encodeURIComponent(customerId)}/${what}`;
+  return call(url, { method, headers, body: JSON.stringify(body) });
+}
+
+async function call(url, options) {
+  const response = await fetch(url, { ...options, signal: AbortSignal.timeout(CALL_MS_MAX) });
+  // A plan cannot be taken from a customer whom Purser never met, and need not be.
+  const isDone = response.ok || (options.method === "DELETE" && response.status === 404);
+  if (!isDone) throw new Error(`${options.method} ${url}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+function toTime(seconds) {
+  return new Date(seconds * 1000).toISOString();
+}
+
+function setting(name) {
+  const value = process.env[name];
+  if (value === undefined || value === "") throw new Error(`${name} is not set`);
+  return value;
+}

@@ -1,0 +1,114 @@
+import { describePlans, type Explained } from "./explain.ts";
+import { customerPages, otherPages, type Page } from "./pages.ts";
+import type { ProofServer } from "./server.ts";
+import type { Service } from "./service.ts";
+import type { Shop } from "./shop.ts";
+
+const WARM_UP_CALLS = 10;
+const FURTHER_PAGES = 10;
+
+export type Measured = {
+  readonly name: string;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly explained: Explained;
+};
+
+type Parts = { readonly server: ProofServer; readonly service: Service; readonly shop: Shop };
+
+/** Times every list and search, one call after another, and has the server explain one call of each. */
+export async function measurePages(
+  parts: Parts & { readonly customers: number; readonly calls: number },
+  onMeasured: (measured: Measured) => void,
+): Promise<{ measured: Measured[]; failures: string[]; left: string[] }> {
+  const { server, service, shop, customers, calls } = parts;
+  const get = (path: string): Promise<Reply> => call(service, shop, path);
+  const world = { shop, customers, cursors: await walkCustomers(get, shop, customers) };
+  const document = JSON.parse((await get("/openapi/manage.json")).text);
+  const { pages, left } = otherPages(document, world);
+  const measured: Measured[] = [];
+  const failures: string[] = [];
+  const measure = async (page: Page): Promise<void> => {
+    const { p50Ms, p95Ms } = await time(get, page, calls);
+    const log = await server.explain(async () => {
+      await get(page.path(calls));
+    });
+    const result = { name: page.name, p50Ms, p95Ms, explained: describePlans(log) };
+    onMeasured(result);
+    measured.push(result);
+  };
+  // One that does not work keeps nobody from measuring the others.
+  const attempt = (work: Promise<void>): Promise<void> =>
+    work.catch(
+      (error: unknown) => void failures.push(error instanceof Error ? error.message : String(error)),
+    );
+  for (const page of customerPages(world)) await attempt(measure(page));
+  for (const page of pages) {
+    await attempt(measure(page));
+    await attempt(
+      findFurther(get, page)
+        .then((further) => further && measure(further))
+        .then(() => {}),
+    );
+  }
+  return { measured, failures, left };
+}
+
+type Reply = { readonly text: string; readonly ms: number };
+
+async function call(service: Service, { token }: Shop, path: string): Promise<Reply> {
+  const startMs = performance.now();
+  const response = await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} was answered with ${text}\n${service.lastWords}`);
+  return { text, ms: performance.now() - startMs };
+}
+
+type Get = (path: string) => Promise<Reply>;
+type ListPage = {
+  readonly items?: readonly { readonly customerId: string }[];
+  readonly nextCursor?: string | null;
+};
+
+/** From the first to the last, which also shows that the list has everybody, once. */
+async function walkCustomers(get: Get, { here }: Shop, customers: number): Promise<string[]> {
+  const cursors: string[] = [];
+  const seen = new Set<string>();
+  let rows = 0;
+  for (let cursor = ""; ; ) {
+    const { text } = await get(`${here}/customers?limit=200${cursor}`);
+    const { items = [], nextCursor }: ListPage = JSON.parse(text);
+    for (const { customerId } of items) seen.add(customerId);
+    rows += items.length;
+    if (typeof nextCursor !== "string") break;
+    cursors.push(nextCursor);
+    cursor = `&cursor=${nextCursor}`;
+  }
+  // And the busy one.
+  if (rows !== customers + 1 || seen.size !== rows)
+    throw new Error(`the list has ${rows} rows of ${seen.size} customers`);
+  return cursors;
+}
+
+/** The page that is some pages further on, where there is one. */
+async function findFurther(get: Get, { name, path }: Page): Promise<Page | null> {
+  const first = path(0);
+  let further = first;
+  for (let i = 0; i < FURTHER_PAGES; i++) {
+    const { nextCursor }: ListPage = JSON.parse((await get(further)).text);
+    if (typeof nextCursor !== "string") break;
+    further = `${first}${first.includes("?") ? "&" : "?"}cursor=${nextCursor}`;
+  }
+  return further === first ? null : { name: `${name}, further on`, path: () => further };
+}
+
+async function time(get: Get, page: Page, calls: number): Promise<{ p50Ms: number; p95Ms: number }> {
+  const times: number[] = [];
+  for (let i = -WARM_UP_CALLS; i < calls; i++) {
+    const { ms } = await get(page.path(Math.abs(i)));
+    if (i >= 0) times.push(ms);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor(times.length * share)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p95Ms: at(0.95) };
+}

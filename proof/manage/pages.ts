@@ -1,0 +1,77 @@
+import { BUSY } from "./busy-customer.ts";
+import type { Shop } from "./shop.ts";
+
+/** One kind of call, each with another of the customers or another place in the list. */
+export type Page = { readonly name: string; readonly path: (call: number) => string };
+
+export type World = {
+  readonly shop: Shop;
+  readonly customers: number;
+  /** Every `nextCursor` of the list of customers. */
+  readonly cursors: readonly string[];
+};
+
+/** The customers, in every way a list of them can be asked for. */
+export function customerPages({ shop, customers, cursors }: World): Page[] {
+  const list = `${shop.here}/customers`;
+  const any = (call: number): number => (call * 7_919) % customers;
+  const cursor = (call: number): string => cursors[(call * 104_729) % cursors.length] ?? "";
+  const page = (name: string, query: (call: number) => string): Page => ({
+    name: `customers, ${name}`,
+    path: (call) => `${list}?${query(call)}`,
+  });
+  const search = (name: string, text: (call: number) => string): Page =>
+    page(`search ${name}`, (call) => `search=${encodeURIComponent(text(call))}`);
+  return [
+    page("first page", () => ""),
+    page("first 200", () => "limit=200"),
+    page("deep page", (call) => `cursor=${cursor(call)}`),
+    search("by id", (call) => `customer_${any(call)}`),
+    search("by name", (call) => `COMPANY ${any(call)}`),
+    search("by email", (call) => `billing${any(call)}@ex`),
+    search("by billing reference", (call) => `cus_${any(call)}`),
+    search("that finds nobody", (call) => `nobody-${call}`),
+    search("that finds everybody by id", () => "c"),
+    search("that finds everybody by email", () => "billing"),
+    search("that finds a tenth", (call) => `customer_${1 + (call % 9)}`),
+    page("search that finds everybody, deep page", (call) => `search=customer&cursor=${cursor(call)}`),
+    page("search that finds a tenth, deep page", (call) => `search=company%201&cursor=${cursor(call)}`),
+    page("on a plan that most have", () => "plan=pro"),
+    page("on a plan that few have", () => "plan=free"),
+    page("on a plan that few have, deep page", (call) => `plan=free&cursor=${cursor(call)}`),
+    page("on a plan that nobody has", () => "plan=none"),
+    page("balance below, many", () => "balanceBelow=1500"),
+    page("balance below, few", () => "balanceBelow=5"),
+    page("balance below, nobody, deep page", (call) => `balanceBelow=0&cursor=${cursor(call)}`),
+    page("blocked, which nobody is", () => "blocked=true"),
+    page("search and plan", (call) => `search=customer_${any(call)}&plan=pro`),
+  ];
+}
+
+type Document = { readonly paths: Readonly<Record<string, { readonly get?: Get }>> };
+type Get = { readonly parameters?: readonly { readonly name: string; readonly in: string }[] };
+
+const KNOWN = /\{(projectId|environment|customerId)\}/;
+
+/** Everything else that can be read, as the service itself describes it, of a customer with a long history. */
+export function otherPages(document: Document, { shop }: World): { pages: Page[]; left: string[] } {
+  const pages: Page[] = [];
+  const left: string[] = [];
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    if (get === undefined || path.endsWith("/customers")) continue;
+    const filled = path
+      .replace("/manage/v1/projects/{projectId}/{environment}", shop.here)
+      .replace("{projectId}", String(shop.context.projectId))
+      .replace("{customerId}", BUSY);
+    const name = path
+      .replace("/manage/v1/projects/{projectId}/{environment}/", "")
+      .replace("/manage/v1/", "/");
+    if (filled.includes("{") || (KNOWN.test(path) && filled === path)) left.push(path);
+    else if ((get.parameters ?? []).some((parameter) => parameter.name === "q")) {
+      pages.push({ name: `${name} by customer`, path: (call) => `${filled}?q=customer_${call}` });
+      pages.push({ name: `${name} by payment`, path: (call) => `${filled}?q=pay_${call % 300}` });
+      pages.push({ name: `${name} that finds everybody`, path: () => `${filled}?q=c` });
+    } else pages.push({ name, path: () => filled });
+  }
+  return { pages, left };
+}

@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+import { type Managed, setupManage } from "../../../service/test/manage.ts";
+import { type LineToPurser, startLineTo } from "./line-to-purser.ts";
+import {
+  type LocalStripe,
+  STRIPE_SECRET_KEY,
+  type StripeEvent,
+  sign,
+  startLocalStripe,
+  WEBHOOK_SECRET,
+} from "./local-stripe.ts";
+
+const SERVER = join(import.meta.dirname, "../../../docs/recipes/stripe-webhook/server.mjs");
+const LISTENING = /^listening on (\d+)$/;
+
+export type Shop = Managed & {
+  readonly stripe: LocalStripe;
+  readonly line: LineToPurser;
+  /** As Stripe would: signed anew each time. The answer is the status. */
+  deliver(event: StripeEvent): Promise<number>;
+  /** A body with whatever signature. */
+  post(body: string, signature: string | null): Promise<number>;
+  /** What is true of a customer in Purser. */
+  read(customerId: string): Promise<Standing>;
+  /** By the recipe, not by the setup. */
+  countPlanChanges(): Promise<number>;
+};
+
+export type Standing = {
+  readonly plan: string | null;
+  readonly endsAt: string | null;
+  readonly balance: number;
+};
+
+/** A Purser with the plans `basic` (20 credits a month) and `pro` (100), a Stripe, and the recipe between them. */
+export async function openShop(overrides: Record<string, string> = {}): Promise<Shop> {
+  const managed = await setupManage();
+  const { publish, service, database, project, tokens, manage } = managed;
+  await publish({
+    key: "basic",
+    name: "Basic",
+    allowances: [{ pool: "credits", credits: 20, period: "month", rollover: 0 }],
+  });
+  const stripe = await startLocalStripe();
+  const line = await startLineTo(service.url);
+  const url = await startRecipe({
+    STRIPE_URL: stripe.url,
+    STRIPE_SECRET_KEY,
+    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    PURSER_URL: line.url,
+    PURSER_TOKEN: tokens.operator,
+    PURSER_PROJECT: String(project.projectId),
+    PURSER_ENVIRONMENT: "test",
+    PLANS: JSON.stringify({ price_basic: "basic", price_pro: "pro", price_pro_yearly: "pro" }),
+    GRACE_HOURS: "72",
+    ...overrides,
+  });
+  const post = async (body: string, signature: string | null): Promise<number> => {
+    const headers = signature === null ? {} : { "stripe-signature": signature };
+    return (await fetch(`${url}/stripe`, { method: "POST", headers, body })).status;
+  };
+  return {
+    ...managed,
+    stripe,
+    line,
+    post,
+    deliver: (event) => {
+      const body = JSON.stringify(event);
+      return post(body, sign(body));
+    },
+    countPlanChanges: () => database.count("cell.audit", "action = 'plan.assigned' and actor_kind = 'token'"),
+    read: async (customerId) => {
+      const { body } = await manage("GET", `customers/${encodeURIComponent(customerId)}`);
+      const plan = body["plan"] as { key: string; endsAt: string | null } | null;
+      const [pool] = body["balances"] as { balance: number }[];
+      return { plan: plan?.key ?? null, endsAt: plan?.endsAt ?? null, balance: pool?.balance ?? 0 };
+    },
+  };
+}
+
+/** The very file that people copy, with nothing in its environment but what its README names. */
+async function startRecipe(env: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, [SERVER], {
+    env: { ...env, PORT: "0" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  });
+  for await (const text of createInterface(child.stdout)) {
+    const port = LISTENING.exec(text)?.[1];
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
+  }
+  throw new Error("the recipe ended before it listened");
+}

@@ -1,0 +1,45 @@
+import { nowSeconds, type Subscription } from "./local-stripe.ts";
+
+export const DAY_SECONDS = 86_400;
+
+/** A paid month that began ten days ago, of the customer "org/1". */
+export function subscribe(
+  price: string,
+  {
+    from = nowSeconds() - 10 * DAY_SECONDS,
+    until = nowSeconds() + 20 * DAY_SECONDS,
+  }: { from?: number; until?: number } = {},
+): Subscription {
+  return {
+    id: "sub_1",
+    customer: "cus_1",
+    status: "active",
+    metadata: { customerId: "org/1" },
+    billing_cycle_anchor: from,
+    latest_invoice: { status: "paid" },
+    items: { data: [{ price: { id: price }, current_period_start: from, current_period_end: until }] },
+  };
+}
+
+export function cancel(subscription: Subscription): Subscription {
+  return { ...subscription, status: "canceled" };
+}
+
+/** 500 credits for 49 euros. */
+export function checkout(change: object = {}): object {
+  return {
+    id: "cs_1",
+    mode: "payment",
+    payment_status: "paid",
+    payment_intent: "pi_1",
+    client_reference_id: null,
+    metadata: { customerId: "org/1", credits: "500" },
+    amount_total: 4900,
+    currency: "eur",
+    ...change,
+  };
+}
+
+export function toTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
