@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import { admitRuntimeCallers } from "./edge/admit.ts";
 import { admitManagers, type Doorman } from "./edge/admit-managers.ts";
 import type { ApiKeyCache } from "./edge/api-key-cache.ts";
+import { compileWhenNeeded } from "./edge/compile-schemas.ts";
 import { acceptOnlyCsv, isUploading } from "./edge/csv-body.ts";
 import { describeApi, serveDocs } from "./edge/docs.ts";
 import { answerErrors, toProblem } from "./edge/errors.ts";
@@ -92,6 +93,7 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
     bodyLimit: BODY_BYTES_MAX,
     // The router counts before it decodes: 255 characters of 4 bytes each are 3,060, where it would stop at 100.
     routerOptions: { maxParamLength: 3_072 },
+    schemaController: compileWhenNeeded(),
     requestTimeout: 10_000,
     http: SLOW_CLIENTS,
     forceCloseConnections: "idle",
