@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { Tx } from "../../postgres/statement.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
-import { findKeyTexts, type LogRecord } from "../../store/cell/request-log-list.ts";
+import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import type { LogRecord } from "../../store/cell/request-log-list.ts";
 import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
 import { publicId } from "../../words/public-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
@@ -59,7 +60,7 @@ export async function describeRequests(
   const numbers = records.flatMap(({ customerNumber }) => customerNumber ?? []);
   const hashes = records.flatMap(({ keyHash }) => keyHash ?? []);
   const customers = await mapCustomerIds(tx, place.environmentId, numbers);
-  const keys = await findKeyTexts(tx, place.projectId, hashes);
+  const keys = await listKeyTexts(tx, place.projectId, hashes);
   return records.map((record) => ({
     id: publicId("log", record.id),
     recordedAt: formatTimestamp(record.recordedAt),

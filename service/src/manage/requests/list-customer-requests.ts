@@ -5,7 +5,8 @@ import { single } from "../../postgres/transaction.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type Charge, listCharges } from "../../store/cell/explain/charges.ts";
 import { type Denial, type DenialName, listDenials } from "../../store/cell/explain/denials.ts";
-import { findKeyTexts, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { Place } from "../../store/control/places.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import { publicId } from "../../words/public-id.ts";
@@ -128,7 +129,7 @@ function goOn(
 
 async function describe(tx: Tx, place: Place, found: readonly Found[]): Promise<CustomerRequest[]> {
   const hashes = found.flatMap(({ row }) => row.keyHash ?? []);
-  const keys = await findKeyTexts(tx, place.projectId, hashes);
+  const keys = await listKeyTexts(tx, place.projectId, hashes);
   return found.map((one) => {
     const { keyHash } = one.row;
     const shared = {

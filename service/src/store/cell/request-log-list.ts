@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
-import { hexUuids } from "../../postgres/binary-array.ts";
 import {
   readBoolean,
   readBytes,
@@ -9,15 +8,9 @@ import {
   readNullable,
   readText,
 } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
-import {
-  brandAs,
-  type CustomerNumber,
-  type EnvironmentId,
-  type Instant,
-  type ProjectId,
-} from "../../words/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import type { Uuid } from "../../words/uuid.ts";
 import { query, runQuery } from "../query.ts";
 import type { LoggedEndpoint, LoggedRequest, Refused } from "./request-log.ts";
@@ -114,30 +107,4 @@ function readRecord(row: readonly unknown[]): LogRecord {
 export function readEndpoint(value: unknown): LoggedEndpoint {
   assert(value === "check" || value === "consume" || value === "events", "an endpoint is a known one");
   return value;
-}
-
-const FIND_KEYS = statement(
-  "keyed_requests.find_keys",
-  `
-  select encode(uuid_send(k.key_hash), 'hex'), r.key
-  from unnest($2::uuid[]) as k (key_hash)
-  cross join lateral (
-    select q.key
-    from cell.keyed_requests as q
-    where q.project_id = $1
-      and q.key_hash = k.key_hash
-      -- Of an erased customer's key the text is gone.
-      and q.key <> ''
-  ) as r`,
-);
-
-/** The texts of keys that were kept. */
-export async function findKeyTexts(
-  tx: Tx,
-  projectId: ProjectId,
-  hashes: readonly ShortHash[],
-): Promise<Map<ShortHash, string>> {
-  if (hashes.length === 0) return new Map();
-  const { rows } = await tx.run(FIND_KEYS, [projectId, hexUuids([...new Set(hashes)])]);
-  return new Map(rows.map(([hash, key]) => [readText(hash), readText(key)]));
 }
