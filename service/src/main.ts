@@ -64,7 +64,7 @@ async function main(args: string[]): Promise<void> {
       return print(await renderOpenApi(values.manage ? "manage" : "runtime"));
     case "dev":
       return devCommand({
-        port: readPort(values.port),
+        port: values.port === undefined ? null : readPort(values.port),
         json: values.json,
         directory: values.directory,
         demo: !values["no-demo"],
@@ -124,7 +124,7 @@ function parse(args: string[]) {
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
-        port: { type: "string", default: "3300" },
+        port: { type: "string" },
         directory: { type: "string", default: ".purser" },
         "no-demo": { type: "boolean", default: false },
         manage: { type: "boolean", default: false },
@@ -153,7 +153,7 @@ function explain(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : null;
   switch (code) {
     case "EADDRINUSE":
-      return `${message}; choose another with --port, PORT or METRICS_PORT`;
+      return `${message}; choose another with PORT or METRICS_PORT, or dev --port`;
     case "42P01": // undefined_table
     case "3F000": // invalid_schema_name
       return `${message}: the database lacks migrations, run purser migrate`;

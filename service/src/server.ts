@@ -94,6 +94,8 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
     // The router counts before it decodes: 255 characters of 4 bytes each are 3,060, where it would stop at 100.
     routerOptions: { maxParamLength: 3_072 },
     schemaController: compileWhenNeeded(),
+    // Who is behind a proxy that we trust is told by it: guesses at passwords are counted by address.
+    trustProxy: [...config.trustProxy],
     requestTimeout: 10_000,
     http: SLOW_CLIENTS,
     forceCloseConnections: "idle",

@@ -25,7 +25,7 @@ import { hashSecret } from "./words/secret.ts";
 const LAST_USE_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
-const FORGET_EVERY_MS = 10 * 60_000;
+const FORGET_EVERY_MS = 5 * 60_000;
 
 export type Service = {
   readonly url: string;

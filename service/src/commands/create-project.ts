@@ -6,8 +6,12 @@ export async function createProjectCommand(options: {
   name: string;
   print: (line: string) => void;
 }): Promise<void> {
-  const { test, live } = await withPool(options.databaseUrl, (pool) => createProject(pool, options.name));
-  options.print(`Project ${options.name} is ready. These API keys are shown once; keep them on your server.`);
+  const { projectId, test, live } = await withPool(options.databaseUrl, (pool) =>
+    createProject(pool, options.name),
+  );
+  options.print(
+    `Project ${projectId}, ${options.name}, is ready. These API keys are shown once; keep them on your server.`,
+  );
   options.print(`  test  ${test.key.secret}`);
   options.print(`  live  ${live.key.secret}`);
 }

@@ -15,7 +15,8 @@ import { migrateCommand } from "./migrate.ts";
 import { stopOnSignal } from "./serve.ts";
 
 export type DevOptions = {
-  port: number;
+  /** Null: what PORT says, or 3300. */
+  port: number | null;
   json: boolean;
   directory: string;
   /** Whether the first start fills the test environment with a product to look around in. */
@@ -45,14 +46,19 @@ export async function devCommand(options: DevOptions): Promise<void> {
 async function serveFrom(postgres: LocalServer, directory: string, options: DevOptions): Promise<void> {
   const databaseUrl = await prepareDatabase(postgres);
   const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl, options.demo);
-  const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const demoCustomer = await withPool(databaseUrl, (pool) => findDemoCustomer(pool, keys.test));
 
-  const config = readConfig({ DATABASE_URL: databaseUrl, PORT: String(options.port), METRICS_PORT: "0" });
+  const config = readConfig({
+    DATABASE_URL: databaseUrl,
+    METRICS_PORT: "0",
+    ...(options.port === null ? {} : { PORT: String(options.port) }),
+  });
   const log = openLog(options.json ? "silent" : "warn");
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
   const { url } = service;
+  // Only now: a start that fails, because its port is taken, must not end the link of the one that has it.
+  const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const ready: Ready = { url, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(
     options.json

@@ -114,6 +114,8 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
   await app.register(async (docs) => {
     docs.addHook("onSend", async (_request, reply) => {
       reply.headers(HEADERS);
+      // The reference's own copy of the document comes with one.
+      reply.removeHeader("access-control-allow-origin");
     });
     docs.get("/openapi/runtime.json", { schema: { hide: true } }, () => app.swagger());
     docs.get("/openapi/manage.json", { schema: { hide: true } }, () => app.manageSwagger());

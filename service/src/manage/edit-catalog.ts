@@ -47,6 +47,11 @@ export function versionBefore({ version }: Catalog): number {
   return version - 1;
 }
 
+/** For what needs a pool and is no edit: the first credits of an environment that nobody has defined anything in. */
+export async function ensureFirstPool(tx: Tx, context: Context): Promise<void> {
+  if (await ensureCatalog(tx, context)) await upsertPool(tx, context.environmentId, FIRST_POOL);
+}
+
 async function editLocked<T>(
   cell: Pool,
   context: Context,

@@ -16,7 +16,7 @@ export const keyField = Type.String({
   minLength: 1,
   maxLength: 120,
   pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]*$",
-  examples: ["image.render"],
+  examples: ["image.generate"],
 });
 
 export const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Image rendering"] });

@@ -16,6 +16,9 @@ export function openPool(options: {
     connectionTimeoutMillis: 1_000,
     query_timeout: 5_000,
     statement_timeout: 4_000,
+    // A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
+    lock_timeout: 2_000,
+    idle_in_transaction_session_timeout: 5_000,
     keepAlive: true,
   });
   // Without a listener, a server restart while a connection idles would end the process.

@@ -66,6 +66,8 @@ const LOST_CODES: ReadonlySet<unknown> = new Set([
 export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
   if (error instanceof pg.DatabaseError) {
     const { kind } = decodeSqlError(error);
+    // Somebody else was first: rolled back, and safe to try again.
+    if (kind === "conflict") return "busy";
     return kind === "lost" || kind === "busy" ? kind : null;
   }
   if (!(error instanceof Error)) return null;

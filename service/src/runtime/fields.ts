@@ -14,7 +14,7 @@ export const featureField = Type.String({
   minLength: 1,
   maxLength: 120,
   description: "The key of a feature of your catalog.",
-  examples: ["image.render"],
+  examples: ["image.generate"],
 });
 
 export const quantityField = Type.Integer({

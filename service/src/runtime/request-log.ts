@@ -16,7 +16,7 @@ import type { EnvironmentId } from "../words/brand.ts";
 import { readRefused } from "./read-refused.ts";
 
 /** Kept in memory while they wait to be written, whatever the rate and however long the database is away. */
-export const ENTRIES_MAX = 5_000;
+export const ENTRIES_MAX = 2_000;
 /** Of one environment and second: a sample of what went well, and more of what people look for. */
 export const SUCCESSES_MAX = 200;
 export const OTHERS_MAX = 1_000;

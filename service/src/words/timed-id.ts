@@ -1,8 +1,6 @@
 import { type PublicIdPrefix, parsePublicId } from "./public-id.ts";
+import { TIME_MAX } from "./timestamp.ts";
 import type { Uuid } from "./uuid.ts";
-
-/** The last moment that is written with a year of four digits. */
-export const TIME_MAX = 253_402_300_799_999;
 
 /** Of an id that begins with the moment it was made at. Null when it is none of this kind, or of no moment of ours. */
 export function parseTimedId(prefix: PublicIdPrefix, text: string): Uuid | null {

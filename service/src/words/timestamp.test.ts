@@ -84,3 +84,10 @@ test("a time in any offset is the same instant as in UTC", () => {
     }),
   );
 });
+
+test("a time that an offset carries out of four-digit years is none: no answer could show it", () => {
+  for (const text of ["9999-12-31T23:59:59-01:00", "1000-01-01T00:00:00+01:00"]) {
+    expect(parseTimestamp(text)).toEqual({ kind: "not_a_timestamp" });
+  }
+  expect(parseTimestamp("9999-12-31T23:59:59.999Z")).toEqual({ kind: "instant", at: 253_402_300_799_999 });
+});

@@ -5,6 +5,10 @@ export type ParsedTimestamp =
   | { kind: "no_offset" }
   | { kind: "not_a_timestamp" };
 
+/** The first and the last moment that are written with a year of four digits, from 1000 on. */
+export const TIME_MIN = -30_610_224_000_000;
+export const TIME_MAX = 253_402_300_799_999;
+
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?$/;
 
 /** RFC 3339 with up to 9 decimals, of which milliseconds are kept. A time without an offset is nobody's time. */
@@ -28,7 +32,10 @@ export function parseTimestamp(text: string): ParsedTimestamp {
   const offsetMinutes = parseOffsetMinutes(offset);
   if (offsetMinutes === null) return { kind: "not_a_timestamp" };
   const milliseconds = Number((decimals ?? "").padEnd(3, "0").slice(0, 3));
-  return { kind: "instant", at: brandAs<Instant>(local + milliseconds - offsetMinutes * 60_000) };
+  const at = local + milliseconds - offsetMinutes * 60_000;
+  // An offset can carry a time out of the years that are written with four digits, and no answer could show it.
+  if (at < TIME_MIN || at > TIME_MAX) return { kind: "not_a_timestamp" };
+  return { kind: "instant", at: brandAs<Instant>(at) };
 }
 
 export function formatTimestamp(at: Instant): string {

@@ -22,7 +22,7 @@ import {
 } from "./schema.ts";
 
 /** Of each kind in one file: applying it is one transaction, and must stay short. */
-const THINGS_MAX = 2_000;
+const THINGS_MAX = 500;
 const archived = Type.Optional(
   Type.Boolean({ description: "No longer offered; false unless said.", examples: [true] }),
 );
@@ -76,13 +76,13 @@ export const CatalogDocument = Type.Object(
     examples: [
       {
         pools: [{ key: "credits", name: "Credits" }],
-        features: [{ key: "image.render", name: "Image rendering", cost: { credits: 10 } }],
+        features: [{ key: "image.generate", name: "Image rendering", cost: { credits: 10 } }],
         plans: [
           {
             key: "pro",
             name: "Pro",
             allowances: [{ credits: 1000, period: "month" }],
-            features: [{ feature: "image.render" }],
+            features: [{ feature: "image.generate" }],
           },
         ],
         defaultPlan: null,

@@ -92,7 +92,7 @@ export const allowanceInputs = Type.Array(
 );
 
 export const planFeatureInput = {
-  feature: Type.String({ ...keyField, description: "A feature's key.", examples: ["image.render"] }),
+  feature: Type.String({ ...keyField, description: "A feature's key.", examples: ["image.generate"] }),
   limit: Type.Optional(Limit),
 };
 

@@ -7,6 +7,7 @@ import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { findGrantByReference, type GrantOrigin, type ReferencedGrant } from "../../store/cell/grants.ts";
 import type { CustomerId, CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
 import {
   auditCustomer,
@@ -16,6 +17,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
+import { ensureFirstPool, FIRST_POOL } from "../edit-catalog.ts";
 
 export type AddCreditsInput = GrantOrigin & {
   readonly customerId: CustomerId;
@@ -58,6 +60,7 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
   return transaction<AddCreditsOutcome>(
     cell,
     async (tx) => {
+      if (input.pool === FIRST_POOL.key) await ensureFirstPool(tx, context);
       const open = await openOrCreateWallet(tx, context, input.customerId);
       const pool = [...open.catalog.pools.values()].find(({ key }) => key === input.pool);
       if (pool === undefined) return { kind: "pool_not_found" };
@@ -114,12 +117,13 @@ async function add(
   await saveChange(tx, open, change, {
     grant: { number: grant.number, origin: { reference, price, note } },
   });
+  const until = expiresAt === null ? null : formatTimestamp(expiresAt);
   await auditCustomer(tx, context, open, {
     action: "credits.added",
     subject: `grant ${grant.number}`,
     before: summarizeBefore(open),
     // Reference and note stand on the grant, from where they can be erased.
-    after: { ...summarize(change.wallet, open.catalog), kind, credits, expiresAt, price },
+    after: { ...summarize(change.wallet, open.catalog), kind, credits, expiresAt: until, price },
   });
   const balanceAfter = balanceOf(change.wallet, pool);
   return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };

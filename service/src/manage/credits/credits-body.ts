@@ -12,7 +12,7 @@ export const referenceField = Type.String({
   maxLength: 255,
   pattern: "^(?!erased:)",
   description:
-    "A payment's id, say. The same one again adds nothing: it names one grant of the environment, for ever.",
+    "A payment's id, say. The same one again adds nothing, whatever expiry or price comes with it: it names one grant of the environment, for ever.",
   examples: ["pi_3MtwBwLkdIwHu7ix"],
 });
 
@@ -58,7 +58,7 @@ export function readCredits(customerId: CustomerId, body: Static<typeof CreditsB
     pool: pool ?? POOL,
     expiresAt: readTime("expiresAt", expiresAt) ?? null,
     reference: reference ?? null,
-    price: price ?? null,
+    price: price == null ? null : { ...price, currency: price.currency.toUpperCase() },
     note: note ?? null,
   };
 }

@@ -55,7 +55,7 @@ export const CreditsPreview = Type.Object({
   ),
   buys: Type.Array(
     Type.Object({
-      feature: Type.String({ examples: ["image.render"] }),
+      feature: Type.String({ examples: ["image.generate"] }),
       name: Type.String({ examples: ["Image rendering"] }),
       unit: nullable(Type.String({ examples: ["image"] })),
       quantity: Type.Integer({ examples: [50] }),

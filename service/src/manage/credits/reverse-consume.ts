@@ -7,7 +7,7 @@ import { listGrantsOfSlots } from "../../store/cell/grants.ts";
 import { findConsume, findReversal } from "../../store/cell/ledger.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import { type ConsumeId, readConsumeId } from "../../words/consume-id.ts";
-import { parsePublicId } from "../../words/public-id.ts";
+import { parseTimedId } from "../../words/timed-id.ts";
 import type { Context } from "../context.ts";
 import {
   auditCustomer,
@@ -38,7 +38,7 @@ export type ReverseOutcome =
 /** Undoes a consume, whole or by some of its quantity. The ledger keeps both: a correction is always a new entry. */
 export function reverseConsume(cell: Pool, context: Context, input: ReverseInput): Promise<ReverseOutcome> {
   return transaction<ReverseOutcome>(cell, async (tx) => {
-    const uuid = parsePublicId("con", input.consumeId);
+    const uuid = parseTimedId("con", input.consumeId);
     const id = uuid === null ? null : readConsumeId(uuid);
     const open = await openOwner(tx, context, input, id);
     if (open === null && input.customerId !== undefined) return { kind: "customer_not_found" };

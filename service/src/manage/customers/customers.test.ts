@@ -74,3 +74,21 @@ test("text that cannot be stored is the caller's mistake", async () => {
   const deep = `{"metadata":{"a":${"[".repeat(30_000)}${"]".repeat(30_000)}}}`;
   expect((await manage("PUT", "customers/c", { body: deep })).status).toBeLessThan(500);
 });
+
+test("whoever makes a customer stands in the audit, once", async () => {
+  const { manage, database } = await setupManage();
+  for (let i = 0; i < 2; i++) await manage("PUT", "customers/ghost", { body: {} });
+  await manage("POST", "customers/ghost/plan", { body: { plan: "pro" } });
+  const [row, ...others] = await database.query(
+    "select a.* from cell.audit as a join cell.customers as c on c.number = a.customer_number " +
+      "where c.customer_id = 'ghost' and action = 'customer.created'",
+  );
+  expect([row?.["actor_kind"], others]).toEqual(["token", []]);
+});
+
+test("a plan that ends in the last hour of the years we write is refused, not stored where no answer can show it", async () => {
+  const { manage } = await setupManage();
+  const body = { plan: "pro", endsAt: "9999-12-31T23:59:59-01:00" };
+  expect((await manage("POST", "customers/ada/plan", { body })).status).toBe(400);
+  expect((await manage("GET", "customers")).status).toBe(200);
+});

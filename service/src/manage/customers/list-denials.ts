@@ -21,7 +21,7 @@ import { CatalogNames, PlanName } from "./catalog-names.ts";
 export const Denial = Type.Object({
   denialId: Type.String({ examples: ["den_01m7e9sv4w7w8rj0k3v3k4fb8p"] }),
   reason: Type.Enum([...REASONS]),
-  feature: Type.String({ examples: ["image.render"] }),
+  feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [3] }),
   creditsRequired: Type.Integer({ examples: [30] }),
   balance: Type.Integer({ description: "Of the feature's pool at that moment.", examples: [12] }),

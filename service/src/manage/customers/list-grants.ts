@@ -21,7 +21,11 @@ export const priceField = Type.Object(
       description: "In the currency's smallest unit.",
       examples: [4900],
     }),
-    currency: Type.String({ pattern: "^[A-Z]{3}$", examples: ["EUR"] }),
+    currency: Type.String({
+      pattern: "^[A-Za-z]{3}$",
+      description: "ISO 4217, in any case.",
+      examples: ["EUR"],
+    }),
   },
   { additionalProperties: false },
 );

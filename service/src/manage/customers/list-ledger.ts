@@ -38,7 +38,7 @@ export const LedgerEntry = Type.Object({
     examples: ["2026-11-15T08:30:00.000Z"],
   }),
   recordedAt: timeField,
-  feature: nullable(Type.String({ examples: ["image.render"] })),
+  feature: nullable(Type.String({ examples: ["image.generate"] })),
   quantity: nullable(
     Type.Integer({ description: "Of a charge, or of what was reversed of one.", examples: [3] }),
   ),

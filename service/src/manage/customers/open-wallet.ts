@@ -13,6 +13,7 @@ import { appendToLedger } from "../../store/cell/ledger.ts";
 import { insertEmptyWallets, lockWallets, updateWallets, type WalletName } from "../../store/cell/wallets.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
 
 /** A customer's wallet, locked, with everything a decision about it needs. */
@@ -50,14 +51,17 @@ export async function openOrCreateWallet(
   customerId: CustomerId,
 ): Promise<OpenWallet> {
   const name = { environmentId: context.environmentId, customerId };
-  await insertMissingCustomers(tx, [name]);
-  const open = await openWallet(tx, context, customerId);
-  if (open !== null) return open;
-  // The one that was there has just been erased, and the id is free.
-  await insertMissingCustomers(tx, [name]);
-  const made = await openWallet(tx, context, customerId);
-  assert(made !== null, "a customer that was just made is there");
-  return made;
+  let { rowCount } = await insertMissingCustomers(tx, [name]);
+  let open = await openWallet(tx, context, customerId);
+  if (open === null) {
+    // The one that was there has just been erased, and the id is free.
+    ({ rowCount } = await insertMissingCustomers(tx, [name]));
+    open = await openWallet(tx, context, customerId);
+  }
+  assert(open !== null, "a customer that was just made is there");
+  const created = { action: "customer.created", subject: "customer", before: null, after: null };
+  if (rowCount > 0) await auditCustomer(tx, context, open, created);
+  return open;
 }
 
 /** What people said about a change: of a new grant, and of a reversal as JSON. An erasure takes both. */
@@ -118,10 +122,11 @@ export function summarizeBefore({ wallet, catalog, clock }: OpenWallet): object 
 /** What people compare: each pool's balance and the plan. */
 export function summarize(wallet: Wallet, catalog: Catalog): object {
   const plan = wallet.assignment === null ? undefined : catalog.plans.get(wallet.assignment.plan);
+  const endsAt = wallet.assignment?.endsAt ?? null;
   const balances = [...catalog.pools.values()].map(({ id, key }) => [key, balanceOf(wallet, id)]);
   return {
     plan: plan?.key ?? null,
-    endsAt: wallet.assignment?.endsAt ?? null,
+    endsAt: endsAt === null ? null : formatTimestamp(endsAt),
     balances: Object.fromEntries(balances),
   };
 }

@@ -35,7 +35,7 @@ function ledger({ cellOf }: ManageParts): Operation {
         ...pageQuery,
         kind: Type.Optional(Type.Enum([...ENTRY_KINDS])),
         feature: Type.Optional(
-          Type.String({ maxLength: 120, description: "A feature's key.", examples: ["image.render"] }),
+          Type.String({ maxLength: 120, description: "A feature's key.", examples: ["image.generate"] }),
         ),
       },
       { additionalProperties: false },

@@ -22,7 +22,7 @@ export const DenialExplanation = Type.Object({
     examples: [["Needed 50 credits, 12 were left.", "Plan credits reset on 1 December 2026 00:00 UTC."]],
   }),
   customerId: nullable(Type.String({ description: "Null: erased since.", examples: ["customer_42"] })),
-  feature: Type.String({ examples: ["image.render"] }),
+  feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [5] }),
   idempotencyKey: nullable(Type.String({ examples: ["job-7f3a-charge"] })),
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),

@@ -14,7 +14,7 @@ const quantityField = Type.Integer({ examples: [1] });
 export const ChargeDetails = Type.Object({
   consumeId: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
   recordedAt: timeField,
-  feature: Type.String({ examples: ["image.render"] }),
+  feature: Type.String({ examples: ["image.generate"] }),
   quantity: quantityField,
   credits: Type.Integer({ examples: [10] }),
   balanceAfter: Type.Integer({ examples: [90] }),
@@ -29,7 +29,7 @@ const DenialDetails = Type.Object({
     examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"],
   }),
   recordedAt: timeField,
-  feature: Type.String({ examples: ["image.render"] }),
+  feature: Type.String({ examples: ["image.generate"] }),
   quantity: quantityField,
   reason: reasonField,
   creditsRequired: Type.Integer({ examples: [50] }),

@@ -6,7 +6,7 @@ import { Cost } from "../catalog/schema.ts";
 import { nullable, timeField } from "../fields.ts";
 
 export const Feature = Type.Object({
-  key: Type.String({ examples: ["image.render"] }),
+  key: Type.String({ examples: ["image.generate"] }),
   name: Type.String({ examples: ["Image rendering"] }),
   unit: nullable(Type.String({ description: "What is counted.", examples: ["image"] })),
   pool: Type.String({ description: "The key of the pool that it draws from.", examples: ["credits"] }),

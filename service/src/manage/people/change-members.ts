@@ -63,6 +63,8 @@ export function changeMember(
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
       if (name === before.name && role === before.role) return { kind: "done", member: before };
       await updateMember(tx, { id: before.id, name, role });
+      // Whoever holds a link to a lesser member must not become the greater one by it.
+      if (!mayActAs(before.role, role)) await endLinksOf(tx, before.id);
       const after = { ...before, name, role };
       await audit(tx, author, { action: "member.changed", before, after });
       return { kind: "done", member: after };

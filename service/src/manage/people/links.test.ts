@@ -139,3 +139,13 @@ test("a password that was checked opens no session once it is another, and chang
   expect(await change()).toBe(false);
   expect(await database.count("control.sessions")).toBe(0);
 });
+
+test("a promotion ends the links to the member: whoever kept one must not become an owner by it", async () => {
+  const managed = await setupManage();
+  const { manage, tokens } = managed;
+  const body = { email: "bob@example.com", name: "Bob", role: "viewer" };
+  const invited = await manage("POST", MEMBERS, { body, token: tokens.admin });
+  await manage("PATCH", `${MEMBERS}/${memberIdOf(invited)}`, { body: { role: "owner" } });
+  const { status, body: problem } = await accept(managed, { token: tokenOf(invited), password: PASSWORD });
+  expect([status, problem["code"]]).toEqual([410, "link_invalid"]);
+});

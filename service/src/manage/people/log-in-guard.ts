@@ -4,8 +4,11 @@ import { BoundedMap } from "../../words/bounded-map.ts";
 /** A password check takes a core for 30 ms and more: one at a time leaves the others to the runtime API. */
 const AT_ONCE_MAX = 1;
 const WAITING_MAX = 10;
-/** Wrong guesses for one email, or from one address, before both have to wait. */
-const GUESSES_MAX = { email: 5, address: 20 } as const;
+/**
+ * Wrong guesses in a minute before whoever made them has to wait: for one email from one address, from one address, and
+ * for one email from everywhere, which is high enough that few strangers keep a member out.
+ */
+const GUESSES_MAX = { pair: 5, address: 20, email: 50 } as const;
 const WINDOW_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 
@@ -24,8 +27,9 @@ export class LogInGuard {
     check: () => Promise<T | null>,
   ): Promise<T | null> {
     const keys = [
-      { key: `email ${who.email}`, max: GUESSES_MAX.email },
+      { key: `pair ${who.address} ${who.email}`, max: GUESSES_MAX.pair },
       { key: `address ${who.address}`, max: GUESSES_MAX.address },
+      { key: `email ${who.email}`, max: GUESSES_MAX.email },
     ];
     for (const { key, max } of keys) this.#refuseGuesser(key, max, nowMs);
     // Counted before it is checked: many at once must not all be let in.

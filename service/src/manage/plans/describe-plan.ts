@@ -8,7 +8,7 @@ import { nullable, timeField } from "../fields.ts";
 import type { PlanState } from "./plan-state.ts";
 
 export const PinnedFeature = Type.Object({
-  feature: Type.String({ examples: ["image.render"] }),
+  feature: Type.String({ examples: ["image.generate"] }),
   pool: Type.String({ description: "As pinned when the version was published.", examples: ["credits"] }),
   cost: Cost,
   limit: Limit,
@@ -26,7 +26,9 @@ const Draft = Type.Object(
   {
     name: Type.String({ examples: ["Pro"] }),
     allowances: Type.Array(Allowance),
-    features: Type.Array(Type.Object({ feature: Type.String({ examples: ["image.render"] }), limit: Limit })),
+    features: Type.Array(
+      Type.Object({ feature: Type.String({ examples: ["image.generate"] }), limit: Limit }),
+    ),
     changedAt: timeField,
   },
   { description: "The next version, while it is worked on. It reaches nobody before it is published." },

@@ -9,7 +9,7 @@ import { nullable } from "../fields.ts";
 import { PinnedFeature } from "./describe-plan.ts";
 
 const Pinned = Type.Object({ pool: Type.String({ examples: ["credits"] }), cost: Cost });
-const feature = Type.String({ examples: ["image.render"] });
+const feature = Type.String({ examples: ["image.generate"] });
 
 export const PlanDiff = Type.Object({
   catalogVersion: Type.Integer({

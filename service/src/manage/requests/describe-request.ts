@@ -26,7 +26,9 @@ export const requestFields = {
   code: codeField,
   reason: reasonField,
   isReplay: Type.Boolean({ description: "It was answered before: the caller got the same answer again." }),
-  feature: nullable(Type.String({ description: "As it came, defined or not.", examples: ["image.render"] })),
+  feature: nullable(
+    Type.String({ description: "As it came, defined or not.", examples: ["image.generate"] }),
+  ),
   event: nullable(Type.String({ description: "As it came.", examples: ["tokens.generated"] })),
   idempotencyKey: nullable(
     Type.String({ description: "Where an answer is kept under it.", examples: ["job-7f3a-charge"] }),

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import { parsePublicId, publicId } from "../../words/public-id.ts";
-import { TIME_MAX } from "../../words/timed-id.ts";
+import { TIME_MAX } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, nullable, readTime, timeField } from "../fields.ts";

@@ -60,7 +60,7 @@ export const Found = Type.Object({
       ...recordFields,
       recordedAt: timeField,
       consumeId: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
-      feature: Type.String({ examples: ["image.render"] }),
+      feature: Type.String({ examples: ["image.generate"] }),
     }),
   ),
   denials: Type.Array(
@@ -68,7 +68,7 @@ export const Found = Type.Object({
       ...recordFields,
       recordedAt: timeField,
       denialId: Type.String({ examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
-      feature: Type.String({ examples: ["image.render"] }),
+      feature: Type.String({ examples: ["image.generate"] }),
       reason: nullable(Type.String({ examples: ["insufficient_credits"] })),
     }),
   ),

@@ -21,7 +21,7 @@ export const CheckBody = Type.Object(
   },
   {
     additionalProperties: false,
-    examples: [{ customerId: "customer_42", feature: "image.render", quantity: 1 }],
+    examples: [{ customerId: "customer_42", feature: "image.generate", quantity: 1 }],
   },
 );
 

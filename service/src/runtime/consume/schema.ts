@@ -22,7 +22,7 @@ export const ConsumeBody = Type.Object(
     examples: [
       {
         customerId: "customer_42",
-        feature: "image.render",
+        feature: "image.generate",
         quantity: 1,
         idempotencyKey: "job-7f3a-charge",
       },
@@ -46,7 +46,7 @@ export const verdictFields = {
     examples: [null],
   }),
   customerId: Type.String({ examples: ["customer_42"] }),
-  feature: Type.String({ examples: ["image.render"] }),
+  feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [1] }),
   creditsRequired: Type.Integer({
     description: "What this quantity costs in the customer's plan.",
