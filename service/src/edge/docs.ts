@@ -115,7 +115,7 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
     docs.addHook("onSend", async (_request, reply) => {
       reply.headers(HEADERS);
       // The reference's own copy of the document comes with one.
-      reply.removeHeader("access-control-allow-origin");
+      for (const name of ["origin", "methods"]) reply.removeHeader(`access-control-allow-${name}`);
     });
     docs.get("/openapi/runtime.json", { schema: { hide: true } }, () => app.swagger());
     docs.get("/openapi/manage.json", { schema: { hide: true } }, () => app.manageSwagger());
