@@ -86,10 +86,15 @@ function decodeOrRefuse(decode: () => string): string {
 
 async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
   const pieces: AsyncIterator<Buffer> = raw.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
-  for (;;) {
-    const piece = await nextPiece(raw, pieces);
-    if (piece === null) return;
-    yield piece;
+  try {
+    for (;;) {
+      const piece = await nextPiece(raw, pieces);
+      if (piece === null) return;
+      yield piece;
+    }
+  } finally {
+    // Lets go of the stream: while somebody listens for pieces, it does not flow.
+    await pieces.return?.();
   }
 }
 
