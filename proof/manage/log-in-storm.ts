@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { median } from "../bench/figures.ts";
 import { FEATURE } from "../bench/load/calls.ts";
 import { runOpenLoop } from "../bench/load/open-loop.ts";
-import { pause } from "./server.ts";
 import type { Service } from "./service.ts";
 import type { Shop } from "./shop.ts";
 
 const AT_ONCE = 50;
-const EVERY_MS = 1_000;
 const CHECK = {
   path: "/v1/check",
   body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1}`,
@@ -31,7 +30,7 @@ type Options = {
   readonly rounds: number;
 };
 
-/** Checks at a fixed rate, without and beside fifty wrong passwords at once every second, in turns. */
+/** Checks at a fixed rate, without and beside fifty guessers of passwords, in turns. */
 export async function measureLogInStorm(options: Options): Promise<StormResult> {
   const without: number[] = [];
   const beside: number[] = [];
@@ -62,36 +61,40 @@ async function check({ service, shop, customers, perSecond, seconds }: Options):
   return p99Ms;
 }
 
-/** Each guess for another email and each of the fifty from another address: what a guard by those would not stop. */
+/**
+ * Fifty who guess at the same time, each from another address and each time for another email: what a guard by those does
+ * not stop at once. Who is told to come later comes then.
+ */
 function startStorm(service: Service, answers: Record<number, number>): { stop(): Promise<void> } {
-  let isRaging = true;
-  const agents = Array.from(
-    { length: AT_ONCE },
-    (_, i) => new Agent({ keepAlive: true, localAddress: `127.0.0.${i + 2}` }),
-  );
-  const raging = (async () => {
-    while (isRaging) {
-      const startMs = performance.now();
-      const statuses = await Promise.all(agents.map((agent) => guess(service, agent)));
-      for (const status of statuses) answers[status] = (answers[status] ?? 0) + 1;
-      await pause(Math.max(0, startMs + EVERY_MS - performance.now()));
+  const end = new AbortController();
+  const guessOn = async (_: unknown, index: number): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, localAddress: `127.0.0.${index + 2}` });
+    while (!end.signal.aborted) {
+      const { status, waitSeconds } = await guess(service, agent);
+      answers[status] = (answers[status] ?? 0) + 1;
+      // Not all in the same moment again.
+      const waitMs = waitSeconds * 1_000 * (1 + Math.random());
+      await pause(waitMs, null, { signal: end.signal }).catch(() => {});
     }
-    for (const agent of agents) agent.destroy();
-  })();
+    agent.destroy();
+  };
+  const raging = Promise.all(Array.from({ length: AT_ONCE }, guessOn));
   return {
-    stop: () => {
-      isRaging = false;
-      return raging;
+    stop: async () => {
+      end.abort();
+      await raging;
     },
   };
 }
 
-function guess({ url }: Service, agent: Agent): Promise<number> {
+function guess({ url }: Service, agent: Agent): Promise<{ status: number; waitSeconds: number }> {
   const body = JSON.stringify({ email: `${randomUUID()}@example.com`, password: "a wrong password" });
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {
     const sent = request(`${url}/manage/v1/session`, { method: "POST", agent, headers }, (reply) => {
-      reply.resume().on("end", () => resolve(reply.statusCode ?? 0));
+      const { statusCode: status = 0, headers } = reply;
+      const waitSeconds = Number(headers["retry-after"] ?? 0);
+      reply.resume().on("end", () => resolve({ status, waitSeconds }));
     });
     sent.on("error", reject);
     sent.end(body);

@@ -101,8 +101,8 @@ function printPage({ name, p50Ms, p95Ms, explained }: Measured): void {
 
 function printStorm({ withoutP99Ms, besideP99Ms, answers }: StormResult): void {
   console.log(`checks without log-ins: p99 ${ms(withoutP99Ms)}`);
-  console.log(`checks beside 50 wrong passwords at once, every second: p99 ${ms(besideP99Ms)}`);
-  console.log(`  the passwords were answered with ${JSON.stringify(answers)}`);
+  console.log(`checks beside 50 who guess passwords at once: p99 ${ms(besideP99Ms)}`);
+  console.log(`  they were answered with ${JSON.stringify(answers)}`);
 }
 
 function findFaults(

@@ -57,9 +57,9 @@ test("both audits are one list, newest first, and cursors of any size go through
   expect(ids).toEqual([...ids].sort().reverse());
   expect(actionsOf(whole).slice(0, 4)).toEqual([
     "workspace.changed",
-    "customer.changed",
+    "customer.created",
     "api_key.created",
-    "customer.changed",
+    "customer.created",
   ]);
   for (const limit of [1, 3, 7, total - 1, total]) {
     const paged = await readAll(managed, AUDIT, `limit=${limit}`);
@@ -86,7 +86,7 @@ test("entries say who did what where, by names that stay after a member or token
     after: { name: "Hers", scopes: ["check"] },
   });
   expect(items.find(({ customerId }) => customerId === "acme")).toMatchObject({
-    action: "customer.changed",
+    action: "customer.created",
     actor: { kind: "token", name: "The owner's" },
     ...here,
   });

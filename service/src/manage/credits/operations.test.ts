@@ -105,7 +105,7 @@ test.each([
   { reference: "" },
   { reference: "erased:1" },
   { price: { amount: 1 } },
-  { price: { amount: 1, currency: "eur" } },
+  { price: { amount: 1, currency: "euro" } },
   { expiresAt: "2999-01-01" },
   { nonce: "1" },
 ])("%j is no top-up", async (body) => {

@@ -49,7 +49,7 @@ export async function openOrCreateWallet(
   tx: Tx,
   context: Context,
   customerId: CustomerId,
-): Promise<OpenWallet> {
+): Promise<OpenWallet & { readonly isNew: boolean }> {
   const name = { environmentId: context.environmentId, customerId };
   let { rowCount } = await insertMissingCustomers(tx, [name]);
   let open = await openWallet(tx, context, customerId);
@@ -59,9 +59,7 @@ export async function openOrCreateWallet(
     open = await openWallet(tx, context, customerId);
   }
   assert(open !== null, "a customer that was just made is there");
-  const created = { action: "customer.created", subject: "customer", before: null, after: null };
-  if (rowCount > 0) await auditCustomer(tx, context, open, created);
-  return open;
+  return { ...open, isNew: rowCount > 0 };
 }
 
 /** What people said about a change: of a new grant, and of a reversal as JSON. An erasure takes both. */

@@ -19,11 +19,12 @@ export function putCustomer(cell: Pool, context: Context, input: PutCustomerInpu
     const before = await findCustomerRecord(tx, { environmentId, customerId });
     assert(before !== null, "a customer whose wallet is open is there");
     const { name, email, billingReference, metadata } = before;
-    if (isSame(profile, { name, email, billingReference, metadata })) return;
-    await updateCustomerProfile(tx, { environmentId, customerNumber }, profile);
+    if (isSame(profile, { name, email, billingReference, metadata })) {
+      if (!open.isNew) return;
+    } else await updateCustomerProfile(tx, { environmentId, customerNumber }, profile);
     // Which fields, not what they say: the audit outlives an erased person.
     await auditCustomer(tx, context, open, {
-      action: "customer.changed",
+      action: open.isNew ? "customer.created" : "customer.changed",
       subject: "profile",
       before: null,
       after: {
