@@ -44,7 +44,9 @@ test.each([
 test("3: the environments are apart: credits and plans of one are unknown in the other", async () => {
   const credits = await setupCredits();
   const live = { ...credits.context, environmentId: credits.project.live.environmentId };
-  expect(await addCredits(credits.cell, live, PROMOTION)).toEqual({ kind: "pool_not_found" });
+  await definePool(credits.cell, credits.context, { key: "seconds", name: "Seconds" });
+  const seconds = { ...PROMOTION, pool: "seconds" };
+  expect(await addCredits(credits.cell, live, seconds)).toEqual({ kind: "pool_not_found" });
   expect(await assignPlan(credits.cell, live, { customerId: ADA, plan: "pro", anchor: null })).toEqual({
     kind: "plan_not_found",
   });

@@ -10,7 +10,7 @@ import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { summarize } from "../customers/open-wallet.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
-import { CHUNK_SIZE, openWallets, type Patience, rerunConflicts, untilDone } from "./open-wallets.ts";
+import { CHUNK_SIZE, openWallets, type Patience, rerunTroubled, untilDone } from "./open-wallets.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import { auditCustomers, saveChanges, type WalletChange } from "./save-changes.ts";
 
@@ -45,13 +45,13 @@ export async function assignInBulk(
   try {
     for (let at = 0; at < matching && isWanted(); at += CHUNK_SIZE) {
       await untilDone(customers.slice(at, at + CHUNK_SIZE), async (rest, patience) => {
-        const done = await rerunConflicts(() => assignOnce(cell, context, wanted, rest, patience));
+        const done = await rerunTroubled(() => assignOnce(cell, context, wanted, rest, patience));
         counts = addCounts(counts, done.counts);
         return done.held;
       });
     }
   } finally {
-    if (counts.changed > 0) await auditBulk(cell, context, wanted, counts);
+    if (counts.changed > 0) await rerunTroubled(() => auditBulk(cell, context, wanted, counts));
   }
   return { kind: "assigned", matching, next, ...counts };
 }

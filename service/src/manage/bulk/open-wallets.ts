@@ -1,6 +1,7 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
-import { decodeSqlError } from "../../postgres/sql-error.ts";
+import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
+import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
@@ -24,7 +25,8 @@ export type Patience = "skip" | "wait";
 
 const SKIPS_MAX = 5;
 const SKIP_PAUSE_MS = 50;
-const ATTEMPTS_MAX = 5;
+const ATTEMPTS_MAX = 8;
+const ATTEMPT_PAUSE_MS = 400;
 
 export type Opened = {
   readonly catalog: Catalog;
@@ -81,18 +83,28 @@ export async function untilDone<T>(
 ): Promise<void> {
   let rest = things;
   for (let skips = 0; rest.length > 0; skips++) {
-    if (skips > 0) await new Promise((resolve) => setTimeout(resolve, SKIP_PAUSE_MS));
+    if (skips > 0) await pause(SKIP_PAUSE_MS);
     rest = await work(rest, skips < SKIPS_MAX ? "skip" : "wait");
   }
 }
 
-/** Somebody else was first, or two waited for each other: it was rolled back, and is safe to run again. */
-export async function rerunConflicts<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Again, when somebody else was first, two waited for each other, or the database was away for a moment. Safe even where
+ * nobody knows how it went: what was done is found done.
+ */
+export async function rerunTroubled<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS_MAX || decodeSqlError(error).kind !== "conflict") throw error;
+      const isTrouble = error instanceof OutcomeUnknown || findDatabaseTrouble(error) !== null;
+      if (attempt === ATTEMPTS_MAX || !isTrouble) throw error;
+      // Of two that waited for each other, one comes first now.
+      await pause(attempt * ATTEMPT_PAUSE_MS * Math.random());
     }
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

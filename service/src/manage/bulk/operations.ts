@@ -16,7 +16,7 @@ import type { ManageParts } from "../parts.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
 import { LOOKED_AT_MAX } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, previewAssignments } from "./preview-assignments.ts";
-import { Turns } from "./turns.ts";
+import { Turns, tellInterruption } from "./turns.ts";
 
 const NOUN = "Bulk";
 const PATH = `${ENVIRONMENT_PATH}/bulk-assignments`;
@@ -147,7 +147,9 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         const wanted = { ...readAssignment(call.body), expectedCount: call.body.expectedCount };
         const cell = cellOf(placeOf(call).cell);
         const isWanted = (): boolean => !call.reply.raw.destroyed;
-        const outcome = await turns.take(() => assignInBulk(cell, contextOf(call), wanted, isWanted));
+        const outcome = await turns.take(() =>
+          tellInterruption(() => assignInBulk(cell, contextOf(call), wanted, isWanted)),
+        );
         if (outcome.kind === "changed_meanwhile") {
           throw new Problem("changed_meanwhile", {
             detail: `${outcome.matching} customers match now, not ${wanted.expectedCount}. Preview it again.`,

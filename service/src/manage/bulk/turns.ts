@@ -1,4 +1,6 @@
 import { Problem } from "../../edge/problem.ts";
+import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
+import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 
 /** Long work for many customers: so many at once leave processor and connections to everybody else. Per process. */
 const AT_ONCE_MAX = 2;
@@ -20,5 +22,19 @@ export class Turns {
     } finally {
       this.#running -= 1;
     }
+  }
+}
+
+/** Long work that the database interrupts has changed something already, and can be sent again. */
+export async function tellInterruption<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown) && findDatabaseTrouble(error) === null) throw error;
+    throw new Problem("outcome_unknown", {
+      detail:
+        "The database failed on the way. What was done until then stands: sent again, this does the rest.",
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
 }

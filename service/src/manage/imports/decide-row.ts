@@ -49,8 +49,11 @@ export function decideRow(
   const audit: Omit<AuditLine, "customerNumber">[] = [];
   const profile = known.profile === null ? null : mergeProfile(known.profile, row.profile);
   const fields = Object.entries(row.profile).flatMap(([field, value]) => (value === null ? [] : [field]));
-  if (profile !== null || (known.profile === null && fields.length > 0))
-    audit.push({ action: "customer.changed", subject: "profile", before: null, after: { fields } });
+  if (profile !== null || known.profile === null) {
+    const action = known.profile === null ? "customer.created" : "customer.changed";
+    // Which fields, not what they say: the audit outlives an erased person.
+    audit.push({ action, subject: "profile", before: null, after: { fields } });
+  }
 
   const before = viewWallet(catalog, known.wallet, clock);
   const planned = decidePlan(catalog, known.wallet, row, clock);

@@ -20,7 +20,7 @@ import {
   type Opened,
   openWallets,
   type Patience,
-  rerunConflicts,
+  rerunTroubled,
   sortNames,
   untilDone,
 } from "../bulk/open-wallets.ts";
@@ -54,7 +54,7 @@ export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): P
   await untilDone(rows, async (rest, patience) => {
     let wanted = rest;
     for (;;) {
-      const written = await rerunConflicts(() => writeOnce(job, wanted, patience));
+      const written = await rerunTroubled(() => writeOnce(job, wanted, patience));
       if (written.kind === "written") {
         outcomes.push(...written.outcomes);
         return written.held;

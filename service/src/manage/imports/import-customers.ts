@@ -1,7 +1,7 @@
 import { transaction } from "../../postgres/transaction.ts";
 import { insertAudit } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { CHUNK_SIZE } from "../bulk/open-wallets.ts";
+import { CHUNK_SIZE, rerunTroubled } from "../bulk/open-wallets.ts";
 import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts";
 import type { ImportRow, RowError } from "./import-row.ts";
 import type { ReadRow } from "./read-rows.ts";
@@ -34,7 +34,8 @@ export async function importCustomers(
   try {
     await importAll(job, rows, tally, isWanted);
   } finally {
-    if (!job.isDryRun && tally.hasWritten) await auditImport(job, tally.report("stopped"));
+    if (!job.isDryRun && tally.hasWritten)
+      await rerunTroubled(() => auditImport(job, tally.report("stopped")));
   }
   return tally.report(tally.isStopped ? "stopped" : "completed");
 }

@@ -65,6 +65,29 @@ test("a customer whose wallet somebody holds is done when they let go", async ()
   expect((await sent).body).toMatchObject({ created: 3, changed: 1, failed: 0 });
 });
 
+test("connections that break on the way do not stop an import", async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  const rows = Array.from({ length: 1_500 }, (_, i) => `k${i},pro,5`);
+  let isOver = false;
+  const sent = sendFile(managed, `customerId,plan,credits\n${rows.join("\n")}\n`).finally(() => {
+    isOver = true;
+  });
+  await expect.poll(() => database.count("cell.customers"), { interval: 5 }).toBeGreaterThan(250);
+  for (let broken = 0; broken < 4 && !isOver; ) {
+    const ended = await database.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser manage' and state <> 'idle'",
+    );
+    broken += ended.length;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const { status, body } = await sent;
+  expect([status, body]).toMatchObject([200, { rows: 1_500, failed: 0 }]);
+  expect(await database.count("cell.wallets", "balance = 105")).toBe(1_500);
+  expect(await database.count("cell.grants", "reference like 'import:%'")).toBe(1_500);
+  await expectSoundBooks(database);
+});
+
 test("a third import at once is told to come again, and is welcome afterwards", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { FILE_BYTES_MAX, readText } from "../../edge/csv-body.ts";
-import { Turns } from "../bulk/turns.ts";
+import { Turns, tellInterruption } from "../bulk/turns.ts";
 import { keyField, nullable } from "../fields.ts";
 import {
   contextOf,
@@ -93,9 +93,8 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
           stopsOnError: onError === "stop",
         };
         const isWanted = (): boolean => !call.reply.raw.destroyed;
-        const report = await turns.take(() =>
-          importCustomers(job, readRows(readText(call.request)), isWanted),
-        );
+        const run = () => importCustomers(job, readRows(readText(call.request)), isWanted);
+        const report = await turns.take(() => (isDryRun ? run() : tellInterruption(run)));
         return { isDryRun, ...report, errors: [...report.errors] };
       },
     }),
