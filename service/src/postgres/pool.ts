@@ -13,7 +13,8 @@ export function openPool(options: {
     connectionString: options.url,
     application_name: options.name,
     max: options.sizeMax,
-    connectionTimeoutMillis: 1_000,
+    // For a turn, too, when all are taken. A server that is gone refuses at once, and key look-ups have a limit of their own.
+    connectionTimeoutMillis: 3_000,
     query_timeout: 5_000,
     statement_timeout: 4_000,
     // A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
