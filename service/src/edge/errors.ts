@@ -10,6 +10,11 @@ export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string
     const problem = toProblem(error, request.routeOptions.bodyLimit);
     if (problem.code === "internal_error")
       request.log.error({ err: error, requestId: request.id }, "request failed");
+    else if (problem.cause !== undefined)
+      request.log.warn(
+        { err: problem.cause, requestId: request.id, code: problem.code },
+        "request not served",
+      );
     return replyWithProblem(reply, problem);
   });
   app.setNotFoundHandler((request, reply) => replyWithProblem(reply, notFound(request, reply, methodsOf)));

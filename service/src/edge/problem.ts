@@ -50,6 +50,8 @@ export type ProblemDetails = {
   /** Members beyond the standard ones, such as `conflict` of a reused key. */
   readonly extra?: Readonly<Record<string, string | number>>;
   readonly retryAfterSeconds?: number;
+  /** What went wrong underneath: for our log, never for the caller. */
+  readonly cause?: unknown;
 };
 
 /** Thrown by guards and operations, turned into a reply in one place. */
@@ -59,7 +61,7 @@ export class Problem extends Error {
   readonly details: ProblemDetails;
 
   constructor(code: ProblemCode, details: ProblemDetails) {
-    super(details.detail);
+    super(details.detail, { cause: details.cause });
     this.code = code;
     this.details = details;
   }

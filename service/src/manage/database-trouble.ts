@@ -12,6 +12,7 @@ export async function tellTrouble<T>(work: () => Promise<T>): Promise<T> {
         detail:
           "The change may or may not have been made. Look before you repeat it; what carries a reference or is safe to repeat, repeat.",
         retryAfterSeconds: 1,
+        cause: error,
       });
     }
     switch (findDatabaseTrouble(error)) {
@@ -19,11 +20,13 @@ export async function tellTrouble<T>(work: () => Promise<T>): Promise<T> {
         throw new Problem("unavailable", {
           detail: "Nothing was changed. Try again shortly.",
           retryAfterSeconds: 1,
+          cause: error,
         });
       case "busy":
         throw new Problem("overloaded", {
           detail: "Nothing was changed. Try again shortly.",
           retryAfterSeconds: 1,
+          cause: error,
         });
       case null:
         throw error;

@@ -13,8 +13,7 @@ export function openPool(options: {
     connectionString: options.url,
     application_name: options.name,
     max: options.sizeMax,
-    // For a turn, too, when all are taken. A server that is gone refuses at once, and key look-ups have a limit of their own.
-    connectionTimeoutMillis: 3_000,
+    connectionTimeoutMillis: 1_000,
     query_timeout: 5_000,
     statement_timeout: 4_000,
     // A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.

@@ -35,6 +35,7 @@ export async function tellInterruption<T>(work: () => Promise<T>): Promise<T> {
       detail:
         "The database failed on the way. What was done until then stands: sent again, this does the rest.",
       retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause: error,
     });
   }
 }

@@ -39,7 +39,7 @@ test("a reader whose connection was ended answers the next check on another", as
   const ask = () => check({ customerId: "ada", feature: "image.render" });
   await ask();
   await database.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser reader'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser reader' and datname = current_database()",
   );
   const replies = await Promise.all(Array.from({ length: 20 }, ask));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
