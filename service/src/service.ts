@@ -20,8 +20,10 @@ import { buildServer } from "./server.ts";
 import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
 import { VERSION } from "./version.ts";
 import { assert } from "./words/assert.ts";
+import { brandAs, type Instant } from "./words/brand.ts";
 import { hashSecret } from "./words/secret.ts";
 
+const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
 const LAST_USE_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
@@ -97,7 +99,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     missingFeature: findMissingFeature((work) => single(pool, work)),
     requestLog,
     doorman: createDoorman(managePool),
-    manage: { version: VERSION, control: managePool, cellOf: () => managePool },
+    manage: { version: VERSION, startedAt: STARTED_AT, control: managePool, cellOf: () => managePool },
   });
   const health = createHealthServer(readiness, metrics);
 

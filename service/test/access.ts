@@ -23,6 +23,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
 
   "GET /manage/v1/workspace": workspace("viewer"),
   "PATCH /manage/v1/workspace": workspace("owner"),
+  "GET /manage/v1/health": workspace("viewer"),
   "GET /manage/v1/members": workspace("viewer"),
   "POST /manage/v1/members": workspace("admin"),
   "PATCH /manage/v1/members/:id": workspace("admin"),

@@ -6,6 +6,7 @@ import { openPool } from "../postgres/pool.ts";
 import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
 import { VERSION } from "../version.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
 
 /** The contracts as the routes themselves state them; needs no database. */
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {
@@ -20,7 +21,12 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     missingFeature: refuse,
     requestLog: new RequestLog({ cellOf: refuse, onDropped: refuse }),
     doorman: { findSession: refuse, findToken: refuse, findPlace: refuse },
-    manage: { version: VERSION, control: openPool({ ...NOWHERE, onIdleError: () => {} }), cellOf: refuse },
+    manage: {
+      version: VERSION,
+      startedAt: brandAs<Instant>(0),
+      control: openPool({ ...NOWHERE, onIdleError: () => {} }),
+      cellOf: refuse,
+    },
   });
   try {
     return JSON.stringify(api === "runtime" ? app.swagger() : app.manageSwagger(), null, 2);

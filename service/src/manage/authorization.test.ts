@@ -7,6 +7,7 @@ import { openPool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { insertMember } from "../store/control/members.ts";
 import { insertSession } from "../store/control/sessions.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
 import { mayActAs, ROLES, type Role } from "../words/role.ts";
 import { hashSecret, makeSecret } from "../words/secret.ts";
 import type { Operation } from "./operation.ts";
@@ -21,6 +22,7 @@ const ANYWHERE = openPool({
 });
 const OPERATIONS = manageOperations({
   version: "0.0.0",
+  startedAt: brandAs<Instant>(0),
   control: ANYWHERE,
   cellOf: () => ANYWHERE,
 });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createTestProject, type Reply } from "../../test/harness.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
 import { openPool } from "../postgres/pool.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
 import type { Operation } from "./operation.ts";
 import { manageOperations } from "./operations.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
@@ -25,7 +26,12 @@ const MAKERS = [
 ];
 
 /** Those that look for a row: they name one beside project and environment. */
-const OPERATIONS = manageOperations({ control: NOWHERE, cellOf: () => NOWHERE, version: "0" }).filter(
+const OPERATIONS = manageOperations({
+  version: "0",
+  startedAt: brandAs<Instant>(0),
+  control: NOWHERE,
+  cellOf: () => NOWHERE,
+}).filter(
   ({ id, path }) =>
     /:/.test(path.replace(":projectId", "").replace(":environment", "")) && !MAKERS.includes(id),
 );

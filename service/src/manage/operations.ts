@@ -8,6 +8,7 @@ import { customerVerbOperations } from "./customers/verb-operations.ts";
 import { eventKeyOperations } from "./event-keys/operations.ts";
 import { explanationOperations } from "./explain/operations.ts";
 import { featureOperations } from "./features/operations.ts";
+import { healthOperations } from "./health/operations.ts";
 import { importOperations } from "./imports/operations.ts";
 import { apiKeyOperations } from "./keys/operations.ts";
 import type { Operation } from "./operation.ts";
@@ -59,6 +60,7 @@ function controlOperations(parts: ManageParts): Operation[] {
     ...memberOperations(parts),
     ...tokenOperations(parts),
     ...workspaceOperations(parts),
+    ...healthOperations(parts),
     ...projectOperations(parts),
     ...apiKeyOperations(parts),
     ...auditOperations(parts),

@@ -1,9 +1,12 @@
 import type { Pool } from "../postgres/pool.ts";
+import type { Instant } from "../words/brand.ts";
 
 /** What the operations of the management API stand on. */
 export type ManageParts = {
   /** Of this release. */
   readonly version: string;
+  /** Of this process. */
+  readonly startedAt: Instant;
   readonly control: Pool;
   /** A project's rows are all in one cell. */
   readonly cellOf: (cell: string) => Pool;

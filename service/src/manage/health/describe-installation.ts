@@ -1,0 +1,73 @@
+import { type Static, Type } from "typebox";
+import { single } from "../../postgres/transaction.ts";
+import { listLargestTables, readCellMigration } from "../../store/cell/health.ts";
+import { type LatestMigration, readControlHealth } from "../../store/control/health.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { timeField } from "../fields.ts";
+import type { ManageParts } from "../parts.ts";
+
+const TABLES_MAX = 10;
+
+/** Where every project is, as long as there are no others. */
+const MAIN_CELL = "main";
+
+export const Installation = Type.Object({
+  version: Type.String({ description: "Which release of Purser this is.", examples: ["0.1.0"] }),
+  nodeVersion: Type.String({ description: "What this process runs on.", examples: ["24.7.0"] }),
+  startedAt: Type.String({
+    format: "date-time",
+    description: "When the process that answers was started, by the clock of its own machine.",
+    examples: ["2026-11-15T08:30:00.000Z"],
+  }),
+  postgresVersion: Type.String({ examples: ["18.1"] }),
+  databaseClock: Type.String({
+    format: "date-time",
+    description: "Now, by the clock that everything is decided by.",
+    examples: ["2026-11-15T08:30:00.000Z"],
+  }),
+  databaseBytes: Type.Integer({ description: "All that is in the database.", examples: [73_400_320] }),
+  tables: Type.Array(
+    Type.Object({
+      table: Type.String({ examples: ["cell.ledger"] }),
+      bytes: Type.Integer({ description: "With its partitions and indexes.", examples: [41_943_040] }),
+    }),
+    { description: `The ${TABLES_MAX} largest, the largest first.` },
+  ),
+  migrations: Type.Array(
+    Type.Object({
+      schema: Type.Enum(["control", "cell"]),
+      number: Type.Integer({ examples: [10] }),
+      name: Type.String({ examples: ["000010-management.sql"] }),
+      appliedAt: timeField,
+    }),
+    { description: "The last that was applied to each schema." },
+  ),
+});
+
+export type Installation = Static<typeof Installation>;
+
+/** Of this process and the database behind it. */
+export async function describeInstallation(parts: ManageParts): Promise<Installation> {
+  const { postgresVersion, databaseBytes, clock, migration } = await single(parts.control, readControlHealth);
+  const inCell = await single(parts.cellOf(MAIN_CELL), async (tx) => ({
+    migration: await readCellMigration(tx),
+    tables: await listLargestTables(tx, TABLES_MAX),
+  }));
+  return {
+    version: parts.version,
+    nodeVersion: process.versions.node,
+    startedAt: formatTimestamp(parts.startedAt),
+    postgresVersion,
+    databaseClock: formatTimestamp(clock),
+    databaseBytes,
+    tables: inCell.tables,
+    migrations: [describe("control", migration), describe("cell", inCell.migration)],
+  };
+}
+
+function describe(
+  schema: "control" | "cell",
+  { number, name, appliedAt }: LatestMigration,
+): Installation["migrations"][number] {
+  return { schema, number, name, appliedAt: formatTimestamp(appliedAt) };
+}

@@ -1,0 +1,56 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { setupManage } from "../../../test/manage.ts";
+import { VERSION } from "../../version.ts";
+
+const HEALTH = "/manage/v1/health";
+
+function lastFileOf(schema: string): string | undefined {
+  return readdirSync(join(import.meta.dirname, "../../../migrations", schema))
+    .sort()
+    .at(-1);
+}
+
+test("a viewer reads what runs, since when, and on which migrations", async () => {
+  const { manage, tokens, database } = await setupManage();
+  const { status, body } = await manage("GET", HEALTH, { token: tokens.viewer });
+  expect(status).toBe(200);
+  const [server] = await database.query("show server_version");
+  expect(body).toMatchObject({
+    version: VERSION,
+    nodeVersion: process.versions.node,
+    postgresVersion: server?.["server_version"],
+    migrations: ["control", "cell"].map((schema) => ({
+      schema,
+      name: lastFileOf(schema),
+      number: Number(lastFileOf(schema)?.slice(0, 6)),
+      appliedAt: expect.stringMatching(/Z$/),
+    })),
+  });
+  const startedMs = Date.parse(String(body["startedAt"]));
+  expect(Math.abs(startedMs - performance.timeOrigin)).toBeLessThan(1);
+  expect(Math.abs(Date.parse(String(body["databaseClock"])) - Date.now())).toBeLessThan(5_000);
+});
+
+test("the ten largest tables are sized with all their partitions, the largest first", async () => {
+  const { manage, database, record } = await setupManage();
+  const metadata = { text: "x".repeat(2_000) };
+  await record({ customerId: "ada", event: "visit", quantity: 1, metadata });
+  // Of another month, so that the table has more than one partition with rows in it.
+  await database.query(`
+    insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, metadata)
+    select date_trunc('month', recorded_at) + interval '1 month 1 day', gen_random_uuid(), environment_id, customer_number,
+      event, quantity, occurred_at, request_id, metadata
+    from cell.events cross join generate_series(1, 5000)`);
+  const { body } = await manage("GET", HEALTH);
+  const tables = body["tables"] as { table: string; bytes: number }[];
+  expect(tables).toHaveLength(10);
+  expect(tables.map(({ bytes }) => bytes)).toEqual(tables.map(({ bytes }) => bytes).sort((a, b) => b - a));
+  const [whole] = await database.query(`
+    select sum(pg_total_relation_size(relid))::integer as bytes from pg_partition_tree('cell.events')`);
+  expect(tables[0]).toEqual({ table: "cell.events", bytes: whole?.["bytes"] });
+  expect(tables.filter(({ table }) => /_\d/.test(table))).toEqual([]);
+  const sum = tables.reduce((total, { bytes }) => total + bytes, 0);
+  expect(body["databaseBytes"]).toBeGreaterThan(sum);
+});
