@@ -80,6 +80,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`POST ${CUSTOMER}/grants/:grant/revoke`]: environment("operator"),
   [`POST ${CUSTOMER}/consumes/:consumeId/reverse`]: environment("operator"),
   [`GET ${CUSTOMER}/ledger`]: environment("viewer"),
+  [`GET ${CUSTOMER}/proof`]: environment("viewer"),
   [`GET ${CUSTOMER}/grants`]: environment("viewer"),
   [`GET ${CUSTOMER}/plans`]: environment("viewer"),
   [`GET ${CUSTOMER}/denials`]: environment("viewer"),

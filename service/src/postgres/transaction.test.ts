@@ -4,7 +4,7 @@ import { RolledBack } from "./commit.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { statement } from "./statement.ts";
-import { single, transaction } from "./transaction.ts";
+import { single, snapshot, transaction } from "./transaction.ts";
 
 const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
 const FAIL = statement("test.fail", "select 1 / $1::integer");
@@ -106,4 +106,17 @@ test("the death of an idle client is reported, ends no process and harms no late
   await expect.poll(() => idleErrors, { timeout: 5_000 }).toHaveLength(1);
   await transaction(pool, (tx) => tx.run(INSERT, [1]));
   expect(await database.count("notes")).toBe(1);
+});
+
+test("a snapshot sees one instant, refuses to write, and its connection is used again", async () => {
+  const { database, pool } = await openNotes();
+  const count = statement("test.count", "select count(*)::integer from notes");
+  const counts = await snapshot(pool, async (tx) => {
+    const before = (await tx.run(count)).rows[0]?.[0];
+    await database.query("insert into notes (id) values (1)");
+    return [before, (await tx.run(count)).rows[0]?.[0]];
+  });
+  expect(counts).toEqual([0, 0]);
+  await expect(snapshot(pool, (tx) => tx.run(INSERT, [2]))).rejects.toMatchObject({ code: "25006" });
+  expect(await transaction(pool, async (tx) => (await tx.run(INSERT, [2])).rowCount)).toBe(1);
 });

@@ -23,6 +23,16 @@ export async function transaction<T>(
   });
 }
 
+/** Reads that all see one and the same instant, whatever is written meanwhile; the server refuses to write in it. */
+export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return withClient(pool, async (client) => {
+    await client.query("begin isolation level repeatable read, read only");
+    const result = await work(toTx(client));
+    await client.query("commit");
+    return result;
+  });
+}
+
 /** One statement of its own, for reads and for writes that stand alone. */
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, (client) => work(toTx(client)));

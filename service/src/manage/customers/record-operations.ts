@@ -7,6 +7,7 @@ import { Grant, listGrants } from "./list-grants.ts";
 import { ENTRY_KINDS, LedgerEntry, listLedger } from "./list-ledger.ts";
 import { listPlanChanges, PlanChange } from "./list-plan-changes.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "./operations.ts";
+import { Proof, proveWallet } from "./prove-wallet.ts";
 
 const NOUN = "Customers";
 const access = { role: "viewer", in: "environment" } as const;
@@ -14,7 +15,7 @@ const query = Type.Object(pageQuery, { additionalProperties: false });
 
 /** What is on record about a customer. Nothing of it is ever changed, but for a person who is erased. */
 export function customerRecordOperations(parts: ManageParts): Operation[] {
-  return [ledger(parts), grants(parts), planChanges(parts), denials(parts)];
+  return [ledger(parts), proof(parts), grants(parts), planChanges(parts), denials(parts)];
 }
 
 function ledger({ cellOf }: ManageParts): Operation {
@@ -49,6 +50,31 @@ function ledger({ cellOf }: ManageParts): Operation {
       const found = await listLedger(cellOf(place.cell), place, customerIdOf(call), { kind, feature }, page);
       if (found === null) throw customerNotFound();
       return toPage(found.entries, found.next);
+    },
+  });
+}
+
+function proof({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/proof`,
+    access,
+    id: "proveWallet",
+    noun: NOUN,
+    summary: "Prove that a customer's ledger sums to the balance",
+    description:
+      "Adds up all of the customer's ledger and holds the sums against the wallet, both as they were at one instant: a charge that " +
+      "runs beside it cannot make it look unsound. Entries must be numbered without a gap, and each balance must follow from the " +
+      "one before. It reads every entry, about half a second for 100,000 of them, and holds no lock; what takes longer than " +
+      "4 seconds is given up with `overloaded`, and is for `purser verify`, which also judges prices, limits and each single grant.",
+    params: customerParams,
+    answer: Proof,
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const found = await proveWallet(cellOf(cell), { environmentId, customerId: customerIdOf(call) });
+      if (found === null) throw customerNotFound();
+      return found;
     },
   });
 }

@@ -2,6 +2,7 @@ import type { Wallet } from "../../../entitlement/wallet.ts";
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerId, type Instant } from "../../../words/brand.ts";
+import type { CustomerName } from "../customers.ts";
 import { decodeWalletState } from "../wallet-state.ts";
 import type { WalletName } from "../wallets.ts";
 import { readName } from "./walk.ts";
@@ -20,10 +21,7 @@ export type WalletRow = WalletName & {
   readonly lastGrant: number;
 };
 
-const LIST = statement(
-  "verify.list_wallets",
-  `
-  select
+const COLUMNS = `
     w.environment_id,
     w.customer_number,
     (extract(epoch from statement_timestamp()) * 1000)::bigint,
@@ -44,7 +42,12 @@ const LIST = statement(
       from cell.grants as g
       where g.environment_id = w.environment_id
         and g.customer_number = w.customer_number
-    ), 0)
+    ), 0)`;
+
+const LIST = statement(
+  "verify.list_wallets",
+  `
+  select ${COLUMNS}
   from cell.wallets as w
   left join cell.customers as c on c.environment_id = w.environment_id and c.number = w.customer_number
   where (w.environment_id, w.customer_number) > ($1, $2)
@@ -54,19 +57,41 @@ const LIST = statement(
 
 export async function listWallets(tx: Tx, after: WalletName, rowsMax: number): Promise<WalletRow[]> {
   const { rows } = await tx.run(LIST, [after.environmentId, after.customerNumber, rowsMax]);
-  return rows.map(([environmentId, customerNumber, readAt, customerId, ...row]) => {
-    const [sequence, decidedAt, isBlocked, state, balance, hasLaterEntries, lastGrant] = row;
-    return {
-      ...readName(environmentId, customerNumber),
-      readAt: readInstant(readAt),
-      customerId: readNullable(customerId, (id) => brandAs<CustomerId>(readText(id))),
-      wallet: findWallet(readText(state), { sequence, decidedAt, isBlocked }),
-      // Two full pools make more than an integer can be sure of: rounded as the sum that was written.
-      balance: Number(balance),
-      hasLaterEntries: readBoolean(hasLaterEntries),
-      lastGrant: Number(lastGrant),
-    };
-  });
+  return rows.map(readRow);
+}
+
+const FIND = statement(
+  "verify.find_wallet",
+  `
+  select ${COLUMNS}
+  from cell.customers as c
+  join cell.wallets as w on w.environment_id = c.environment_id and w.customer_number = c.number
+  where c.environment_id = $1
+    and c.customer_id = $2
+    and c.erased_at is null`,
+);
+
+/** Null: there is no such customer. */
+export async function findWalletRow(
+  tx: Tx,
+  { environmentId, customerId }: CustomerName,
+): Promise<WalletRow | null> {
+  const { rows } = await tx.run(FIND, [environmentId, customerId]);
+  return rows[0] === undefined ? null : readRow(rows[0]);
+}
+
+function readRow([environmentId, customerNumber, readAt, customerId, ...row]: readonly unknown[]): WalletRow {
+  const [sequence, decidedAt, isBlocked, state, balance, hasLaterEntries, lastGrant] = row;
+  return {
+    ...readName(environmentId, customerNumber),
+    readAt: readInstant(readAt),
+    customerId: readNullable(customerId, (id) => brandAs<CustomerId>(readText(id))),
+    wallet: findWallet(readText(state), { sequence, decidedAt, isBlocked }),
+    // Two full pools make more than an integer can be sure of: rounded as the sum that was written.
+    balance: Number(balance),
+    hasLaterEntries: readBoolean(hasLaterEntries),
+    lastGrant: Number(lastGrant),
+  };
 }
 
 function findWallet(

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { liveBusyLives } from "../../../test/busy-history.ts";
+import { connectTo } from "../../../test/harness.ts";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+import { TAMPERINGS } from "../../../test/tamperings.ts";
+import { times } from "../../../test/two-services.ts";
+
+async function prove({ manage, tokens }: Managed, customer = "ada"): Promise<Record<string, unknown>> {
+  const reply = await manage("GET", `customers/${customer}/proof`, { token: tokens.viewer });
+  expect(reply.status, reply.text).toBe(200);
+  return reply.body;
+}
+
+test("a busy, honest life is sound: ledger, grants and balance are one number", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  await liveBusyLives(managed);
+  const { body } = await manage("GET", "customers/ada");
+  const [credits] = body["balances"] as { balance: number }[];
+  const balance = credits?.balance;
+  const adas = "customer_number = (select number from cell.customers where customer_id = 'ada')";
+  expect(await prove(managed)).toEqual({
+    checkedAt: expect.stringMatching(/Z$/),
+    isSound: true,
+    entries: await database.count("cell.ledger", adas),
+    pools: [{ pool: "credits", ledgerSum: balance, grantsLeft: balance, balance }],
+  });
+});
+
+test("who never had anything is sound, and who was erased is nobody", async () => {
+  const managed = await setupManage();
+  await managed.manage("PUT", "customers/new", { body: {} });
+  expect(await prove(managed, "new")).toMatchObject({
+    isSound: true,
+    entries: 0,
+    pools: [{ pool: "credits", ledgerSum: 0, grantsLeft: 0, balance: 0 }],
+  });
+  await managed.manage("DELETE", "customers/new");
+  expect((await managed.manage("GET", "customers/new/proof")).status).toBe(404);
+});
+
+/** What sums and numbers show. The rest, such as a price or which grant paid, is for `purser verify`. */
+const SHOWN = [
+  "a balance after an entry",
+  "an amount",
+  "an amount with its parts",
+  "an amount beyond 53 bits",
+  "an entry in another environment",
+  "an entry deleted",
+  "the last entry deleted",
+  "an entry doubled",
+  "an entry that the wallet does not know of",
+  "all of a ledger deleted",
+  "the last grant deleted",
+  "a grant that nobody gave",
+  "the balance column",
+  "the wallet's sequence",
+  "a sequence without end",
+  "a wallet that cannot be read",
+  "credits from nowhere",
+  "a grant twice",
+  "a count of grants",
+];
+
+test("what does not add up is told as unsound, and never as a failure", { timeout: 60_000 }, async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  await liveBusyLives(managed);
+  // Past the triggers, as whoever owns the database can go.
+  await database.query("set session_replication_role = replica");
+  const tables = ["wallets", "grants", "ledger"];
+  for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
+  const tamperings = TAMPERINGS.filter(({ name }) => SHOWN.includes(name));
+  expect(tamperings.map(({ name }) => name).sort()).toEqual([...SHOWN].sort());
+  for (const { name, tamper } of tamperings) {
+    await tamper(database);
+    expect({ name, ...(await prove(managed)) }).toMatchObject({ name, isSound: false });
+    for (const table of tables) {
+      await database.query(`delete from cell.${table}`);
+      await database.query(`insert into cell.${table} table kept_${table}`);
+    }
+  }
+  expect(await prove(managed)).toMatchObject({ isSound: true });
+});
+
+test("charges that run beside it never make it look unsound", async () => {
+  const managed = await setupManage();
+  const { consume, topUp } = managed;
+  await topUp("ada", 1_000_000);
+  let isOver = false;
+  const charging = Promise.all(
+    times(8, async (caller) => {
+      for (let i = 0; !isOver; i++)
+        await consume({ customerId: "ada", feature: "image.render", idempotencyKey: `${caller}-${i}` });
+    }),
+  );
+  const proofs = [];
+  for (let i = 0; i < 60; i++) proofs.push(await prove(managed));
+  isOver = true;
+  await charging;
+  expect(proofs.filter(({ isSound }) => isSound !== true)).toEqual([]);
+  expect(new Set(proofs.map(({ entries }) => entries)).size).toBeGreaterThan(10);
+});
+
+test("what takes too long is given up, and says so", async () => {
+  const managed = await setupManage();
+  const holder = await connectTo(managed.database);
+  await holder.query("begin; lock table cell.ledger in access exclusive mode");
+  const reply = await managed.manage("GET", "customers/ada/proof");
+  expect(reply).toMatchObject({ status: 503, body: { code: "overloaded" } });
+  await holder.query("rollback");
+  expect(await prove(managed)).toMatchObject({ isSound: true });
+});
