@@ -11,6 +11,14 @@ export default defineConfig({
       { extends: true, test: { name: "service", include: ["service/**/*.test.ts"] } },
       { extends: true, test: { name: "conformance", include: ["proof/conformance/**/*.test.ts"] } },
       { extends: true, test: { name: "recipes", include: ["proof/recipes/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "dashboard",
+          include: ["dashboard/test/**/*.test.ts"],
+          globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
+        },
+      },
       { test: { name: "checker", include: ["proof/faults/**/*.test.ts"] } },
     ],
   },

@@ -8,6 +8,7 @@ import { admitManagers, type Doorman } from "./edge/admit-managers.ts";
 import type { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { compileWhenNeeded } from "./edge/compile-schemas.ts";
 import { acceptOnlyCsv, isUploading } from "./edge/csv-body.ts";
+import { serveDashboard } from "./edge/dashboard.ts";
 import { describeApi, serveDocs } from "./edge/docs.ts";
 import { answerErrors, toProblem } from "./edge/errors.ts";
 import { trustProxies } from "./edge/guard.ts";
@@ -74,6 +75,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   });
   serveHealth(app, parts.readiness);
   await serveDocs(app);
+  await serveDashboard(app);
 
   await app.ready();
   return app;

@@ -1,0 +1,28 @@
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { ApiProblem } from "./api-problem.ts";
+
+/** Called when a session ended while somebody worked: whoever opens the app says where to go. */
+let onSignedOut: () => void = () => {};
+
+export function whenSignedOut(act: () => void): void {
+  onSignedOut = act;
+}
+
+function watch(error: Error): void {
+  if (error instanceof ApiProblem && error.code === "sign_in_required") onSignedOut();
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: watch }),
+  mutationCache: new MutationCache({ onError: watch }),
+  defaultOptions: {
+    queries: {
+      // Going back shows what was there, and asks again behind it.
+      staleTime: 5_000,
+      // A caller's mistake does not mend itself by asking again.
+      retry: (failures, error) => !(error instanceof ApiProblem && error.status < 500) && failures < 2,
+    },
+    // Never by itself: money moves here.
+    mutations: { retry: false },
+  },
+});

@@ -1,0 +1,32 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Answer } from "./answer.ts";
+import { ApiProblem } from "./api-problem.ts";
+import { answerOf, api } from "./client.ts";
+
+export type Session = Answer<"readSession">;
+export type Role = Session["role"];
+
+const RANKS: readonly Role[] = ["viewer", "operator", "admin", "owner"];
+
+export function mayActAs(role: Role, needed: Role): boolean {
+  return RANKS.indexOf(role) >= RANKS.indexOf(needed);
+}
+
+/** Who is signed in, or null. */
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: async (): Promise<Session | null> => {
+    try {
+      return await answerOf(api.GET("/manage/v1/session"));
+    } catch (error) {
+      if (error instanceof ApiProblem && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export const setupQuery = queryOptions({
+  queryKey: ["setup"],
+  queryFn: () => answerOf(api.GET("/manage/v1/setup")),
+});

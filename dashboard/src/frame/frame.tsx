@@ -1,0 +1,73 @@
+import { Outlet, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { classNames } from "../ui/class-names.ts";
+import { KeyboardHelp } from "./keyboard-help.tsx";
+import { NarrowBar } from "./narrow-bar.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { useOptionalPlace } from "./use-place.ts";
+import { useShortcuts } from "./use-shortcuts.ts";
+
+const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
+const Palette = lazy(loadPalette);
+
+/** What stands around every page. The coloured edge says which environment it is, wherever you look. */
+export function Frame() {
+  const place = useOptionalPlace();
+  const [isSearching, setSearching] = useState(false);
+  const [isHelping, setHelping] = useState(false);
+  useShortcuts({ onSearch: () => setSearching(true), onHelp: () => setHelping(true) });
+  // Not needed for the first page, and there before anybody's fingers are: what is typed at once is not lost.
+  useEffect(() => void loadPalette(), []);
+  useEffect(() => {
+    // The tab's title takes it from here.
+    if (place === null) delete document.documentElement.dataset["place"];
+    else document.documentElement.dataset["place"] = place.environment === "live" ? "LIVE" : "Test";
+  });
+  return (
+    <div className="min-h-screen md:grid md:grid-cols-[15rem_1fr]">
+      <a
+        href="#page"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-60 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2 focus:shadow-over"
+      >
+        Skip to the page
+      </a>
+      {place !== null && (
+        <div
+          aria-hidden
+          className={classNames(
+            "fixed inset-x-0 top-0 z-30 h-1",
+            place.environment === "test" ? "edge-test" : "edge-live",
+          )}
+        />
+      )}
+      <div className="sticky top-0 hidden h-screen border-r border-line bg-surface md:block">
+        <Sidebar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
+      </div>
+      <NarrowBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
+      <main id="page" className="min-w-0 pt-1">
+        <Progress />
+        <Outlet />
+      </main>
+      {isSearching && (
+        <Suspense>
+          <Palette onClose={() => setSearching(false)} />
+        </Suspense>
+      )}
+      <KeyboardHelp isOpen={isHelping} onClose={() => setHelping(false)} />
+    </div>
+  );
+}
+
+/** A thin line while the next page loads: the one before stays where it is. */
+function Progress() {
+  const isLoading = useRouterState({ select: ({ isLoading }) => isLoading });
+  return (
+    <div
+      aria-hidden
+      className={classNames(
+        "fixed inset-x-0 top-1 z-30 h-0.5 origin-left bg-accent transition-[scale,opacity] duration-300",
+        isLoading ? "scale-x-75 opacity-100" : "scale-x-100 opacity-0",
+      )}
+    />
+  );
+}

@@ -1,0 +1,53 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { useRouterState } from "@tanstack/react-router";
+import { Menu as MenuIcon, Search, X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Badge } from "../ui/badge.tsx";
+import { IconButton } from "../ui/button.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { useOptionalPlace } from "./use-place.ts";
+
+/** On a narrow window the navigation waits behind a button, and the environment stays in sight. */
+export function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
+  const place = useOptionalPlace();
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.href });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever arrives has chosen
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className="sticky top-0 z-20 flex h-13 items-center gap-2 border-b border-line bg-surface px-3 pt-1 md:hidden">
+      <IconButton icon={MenuIcon} label="Open the navigation" onClick={() => setOpen(true)} />
+      <span className="flex-1 text-form font-semibold">Purser</span>
+      {place !== null && (
+        <Badge tone={place.environment}>{place.environment === "live" ? "LIVE" : "Test"}</Badge>
+      )}
+      <IconButton icon={Search} label="Search" onClick={onSearch} />
+      <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+        <Dialog.Portal>
+          <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_250/0.45)]" />
+          <Dialog.Popup
+            aria-label="Navigation"
+            className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] bg-surface shadow-over outline-none"
+          >
+            <Dialog.Close
+              aria-label="Close the navigation"
+              className="absolute top-3 right-3 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover"
+            >
+              <X className="size-4" aria-hidden />
+            </Dialog.Close>
+            <Sidebar
+              onSearch={() => {
+                setOpen(false);
+                onSearch();
+              }}
+              onHelp={() => {
+                setOpen(false);
+                onHelp();
+              }}
+            />
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import { Autocomplete } from "@base-ui/react/autocomplete";
+import { Dialog } from "@base-ui/react/dialog";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { Badge } from "../ui/badge.tsx";
+import { Kbd } from "../ui/kbd.tsx";
+import { type Found, type FoundGroup, findingsOf, searchQuery } from "./search-everything.ts";
+import { sectionsAsFound } from "./search-sections.ts";
+import { useOptionalPlace } from "./use-place.ts";
+
+/** One box that finds customers, payments, keys and charges in every project and both environments, and every page. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text.trim());
+  const place = useOptionalPlace();
+  const navigate = useNavigate();
+  const { data, isFetching } = useQuery({ ...searchQuery(wanted), enabled: wanted.length > 1 });
+  const groups: FoundGroup[] = [
+    ...(data === undefined || wanted.length < 2 ? [] : findingsOf(data)),
+    ...sectionsAsFound(wanted, place),
+  ];
+  function open(found: Found): void {
+    onClose();
+    void navigate(found.link);
+  }
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_250/0.45)]" />
+        <Dialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center p-3 pt-[12vh]">
+          <Dialog.Popup
+            aria-label="Search everything"
+            className="flex max-h-[70vh] w-full max-w-xl flex-col overflow-hidden rounded-xl border border-line bg-surface shadow-over"
+          >
+            <Autocomplete.Root
+              open
+              inline
+              items={groups}
+              filter={null}
+              value={text}
+              onValueChange={setText}
+              itemToStringValue={(found: Found) => found.title}
+              autoHighlight="always"
+              keepHighlight
+            >
+              <div className="flex items-center gap-2.5 border-b border-line px-4">
+                <Search className="size-4 shrink-0 text-muted" aria-hidden />
+                <Autocomplete.Input
+                  aria-label="Search everything"
+                  placeholder="Customer, email, payment reference, idempotency key, charge…"
+                  className="h-12 w-full bg-transparent text-form outline-none placeholder:text-muted"
+                />
+                <Kbd keys="Esc" />
+              </div>
+              <Autocomplete.Empty>
+                {groups.length === 0 && (
+                  <p className="px-4 py-8 text-center text-muted">
+                    {isFetching ? "Searching…" : "Nothing begins with that, in any project or environment."}
+                  </p>
+                )}
+              </Autocomplete.Empty>
+              <Autocomplete.List className="overflow-y-auto p-1.5 empty:p-0">
+                {(group: FoundGroup) => (
+                  <Autocomplete.Group key={group.value} items={group.items}>
+                    <Autocomplete.GroupLabel className="px-2.5 pt-2 pb-1 text-caption font-medium text-muted">
+                      {group.value}
+                    </Autocomplete.GroupLabel>
+                    <Autocomplete.Collection>
+                      {(found: Found) => (
+                        <Autocomplete.Item
+                          key={found.id}
+                          value={found}
+                          onClick={() => open(found)}
+                          className="flex min-h-9 items-center gap-3 rounded-md px-2.5 py-1 outline-none select-none data-highlighted:bg-hover"
+                        >
+                          <span className="min-w-0 flex-1">
+                            <span className="block truncate text-form">{found.title}</span>
+                            {found.note !== null && (
+                              <span className="block truncate text-caption text-muted">{found.note}</span>
+                            )}
+                          </span>
+                          {found.environment !== null && (
+                            <Badge tone={found.environment}>{found.environment}</Badge>
+                          )}
+                        </Autocomplete.Item>
+                      )}
+                    </Autocomplete.Collection>
+                  </Autocomplete.Group>
+                )}
+              </Autocomplete.List>
+            </Autocomplete.Root>
+          </Dialog.Popup>
+        </Dialog.Viewport>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

@@ -1,0 +1,19 @@
+import type { Place } from "../api/answer.ts";
+import type { Project } from "../api/projects.ts";
+
+const NAME = "purser.place";
+
+export function rememberPlace({ projectId, environment }: Place): void {
+  localStorage.setItem(NAME, `${projectId}/${environment}`);
+}
+
+/** Where this browser was last, if that still exists; else the test environment of the first project. */
+export function findRememberedPlace(projects: readonly Project[]): Place | null {
+  const [projectId, environment] = (localStorage.getItem(NAME) ?? "").split("/");
+  const known = projects.find(({ id }) => id === projectId);
+  if (known !== undefined && (environment === "test" || environment === "live")) {
+    return { projectId: known.id, environment };
+  }
+  const [first] = projects;
+  return first === undefined ? null : { projectId: first.id, environment: "test" };
+}

@@ -1,0 +1,67 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRouteWithContext, createRoute, notFound, Outlet, redirect } from "@tanstack/react-router";
+import type { Environment } from "../api/answer.ts";
+import { projectsQuery } from "../api/projects.ts";
+import { sessionQuery, setupQuery } from "../api/session.ts";
+import { PageError, PageNotFound } from "./broken-pages.tsx";
+import { Frame } from "./frame.tsx";
+import { findRememberedPlace, rememberPlace } from "./remembered-place.ts";
+
+// What all pages hang from. Each area's own routes stand in its folder; router.tsx puts them together.
+
+export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  component: Outlet,
+  errorComponent: PageError,
+  notFoundComponent: PageNotFound,
+});
+
+/** Everything behind the log-in, in the frame. */
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "signed-in",
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (session !== null) return { session };
+    const { isNeeded } = await context.queryClient.fetchQuery(setupQuery);
+    if (isNeeded) throw redirect({ to: "/setup" });
+    throw redirect({ to: "/log-in", search: location.href === "/" ? {} : { next: location.href } });
+  },
+  loader: ({ context }) => context.queryClient.ensureQueryData(projectsQuery),
+  component: Frame,
+});
+
+export const startPageRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/",
+  beforeLoad: async ({ context }) => {
+    const place = findRememberedPlace(await context.queryClient.ensureQueryData(projectsQuery));
+    if (place === null) throw redirect({ to: "/welcome" });
+    throw redirect({ to: "/projects/$projectId/$environment", params: place });
+  },
+});
+
+/** One environment of one project: what is in here is never mixed with the other. */
+export const placeRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "projects/$projectId/$environment",
+  params: {
+    parse: ({ projectId, environment }) => ({ projectId, environment: readEnvironment(environment) }),
+    stringify: (params) => params,
+  },
+  beforeLoad: async ({ context, params }) => {
+    const projects = await context.queryClient.ensureQueryData(projectsQuery);
+    if (!projects.some(({ id }) => id === params.projectId)) throw notFound();
+    rememberPlace(params);
+  },
+});
+
+/** About the company as a whole. */
+export const workspaceRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "workspace",
+});
+
+function readEnvironment(text: string): Environment {
+  if (text !== "test" && text !== "live") throw notFound();
+  return text;
+}

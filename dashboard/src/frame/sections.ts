@@ -1,0 +1,37 @@
+import {
+  Activity,
+  BookOpenText,
+  Coins,
+  House,
+  KeyRound,
+  Layers,
+  type LucideIcon,
+  ScrollText,
+  Settings,
+  Sparkles,
+  Ticket,
+  UserRoundCog,
+  UsersRound,
+} from "lucide-react";
+
+/** What stands in the navigation; `key` goes there after a g. */
+export const PLACE_SECTIONS = [
+  { name: "Home", to: "/projects/$projectId/$environment", icon: House, key: "h" },
+  { name: "Customers", to: "/projects/$projectId/$environment/customers", icon: UsersRound, key: "c" },
+  { name: "Plans", to: "/projects/$projectId/$environment/plans", icon: Layers, key: "p" },
+  { name: "Features", to: "/projects/$projectId/$environment/features", icon: Sparkles, key: "f" },
+  { name: "Requests", to: "/projects/$projectId/$environment/requests", icon: Activity, key: "r" },
+  { name: "API keys", to: "/projects/$projectId/$environment/api-keys", icon: KeyRound, key: "k" },
+] as const satisfies readonly Section[];
+
+export const WORKSPACE_SECTIONS = [
+  { name: "Members", to: "/workspace/members", icon: UserRoundCog, key: "m" },
+  { name: "Tokens", to: "/workspace/tokens", icon: Ticket, key: "t" },
+  { name: "Audit log", to: "/workspace/audit", icon: ScrollText, key: "a" },
+  { name: "Settings", to: "/workspace/settings", icon: Settings, key: "s" },
+] as const satisfies readonly Section[];
+
+type Section = { name: string; to: string; icon: LucideIcon; key: string };
+
+export const DOCS = { name: "API reference", href: "/docs/", icon: BookOpenText } as const;
+export const BRAND_ICON = Coins;

@@ -1,0 +1,30 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { queryClient, whenSignedOut } from "./api/query-client.ts";
+import { sessionQuery } from "./api/session.ts";
+import { router } from "./router.tsx";
+import "./tokens.css";
+import { Toasts } from "./ui/toast.tsx";
+
+whenSignedOut(() => {
+  queryClient.removeQueries({ queryKey: sessionQuery.queryKey });
+  void router.invalidate();
+});
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no #root");
+createRoot(root).render(
+  <StrictMode>
+    {/* The policy forbids <style>: whatever a component would put into one stands in tokens.css, or is not needed. */}
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <Toasts>
+          <RouterProvider router={router} />
+        </Toasts>
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,3 @@
+export function GrantsTab() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function PlansTab() {
+  return null;
+}

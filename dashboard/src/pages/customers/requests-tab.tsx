@@ -1,0 +1,3 @@
+export function RequestsTab() {
+  return null;
+}

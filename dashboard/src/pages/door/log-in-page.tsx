@@ -1,0 +1,52 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useForm } from "react-hook-form";
+import type { Body } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { comeIn } from "./come-in.ts";
+import { Door } from "./door.tsx";
+import { logInRoute } from "./routes.tsx";
+
+export function LogInPage() {
+  const { next } = logInRoute.useSearch();
+  const navigate = useNavigate();
+  const { register, handleSubmit } = useForm<Body<"logIn">>();
+  const logIn = useMutation({
+    mutationFn: (body: Body<"logIn">) => answerOf(api.POST("/manage/v1/session", { body })),
+    onSuccess: async (session) => {
+      comeIn(session);
+      await navigate({ href: next ?? "/" });
+    },
+  });
+  return (
+    <Door title="Log in">
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate(body))}>
+        <TextField
+          label="Email"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          {...register("email")}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          {...register("password")}
+        />
+        <ProblemCallout error={logIn.error} />
+        <Button type="submit" tone="primary" isBusy={logIn.isPending}>
+          Log in
+        </Button>
+        <p className="text-caption text-muted">
+          Forgotten it? An admin of your workspace can make you a link under Members.
+        </p>
+      </form>
+    </Door>
+  );
+}

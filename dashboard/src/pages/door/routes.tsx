@@ -1,0 +1,31 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { rootRoute } from "../../frame/root-routes.tsx";
+
+export const logInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "log-in",
+  // Only our own pages: a link from elsewhere must not send anybody away from here.
+  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
+    typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
+  component: lazyRouteComponent(() => import("./log-in-page.tsx"), "LogInPage"),
+});
+
+const setupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "setup",
+  component: lazyRouteComponent(() => import("./setup-page.tsx"), "SetupPage"),
+});
+
+const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "join",
+  component: lazyRouteComponent(() => import("./join-page.tsx"), "JoinPage"),
+});
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "sign-in",
+  component: lazyRouteComponent(() => import("./sign-in-page.tsx"), "SignInPage"),
+});
+
+export const doorRoutes = [logInRoute, setupRoute, joinRoute, signInRoute] as const;

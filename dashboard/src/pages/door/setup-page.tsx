@@ -1,0 +1,60 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import { answerOf, api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { comeIn } from "./come-in.ts";
+import { Door } from "./door.tsx";
+import { takeLinkToken } from "./link-token.ts";
+
+type Owner = { name: string; email: string; password: string };
+
+/** A fresh installation: whoever reads the service's log becomes the first owner. */
+export function SetupPage() {
+  const [token] = useState(takeLinkToken);
+  const navigate = useNavigate();
+  const { register, handleSubmit } = useForm<Owner>();
+  const setUp = useMutation({
+    mutationFn: (owner: Owner) =>
+      answerOf(api.POST("/manage/v1/setup", { body: { ...owner, token: token ?? "" } })),
+    onSuccess: async (session) => {
+      comeIn(session);
+      await navigate({ to: "/welcome" });
+    },
+  });
+  if (token === null) {
+    return (
+      <Door title="Set up Purser" note="Nobody owns this installation yet.">
+        <Callout title="Open the setup link">
+          The service printed it when it started: look in its log for{" "}
+          <code className="font-mono">/setup#</code>. A restart prints a new one.
+        </Callout>
+      </Door>
+    );
+  }
+  return (
+    <Door title="Set up Purser" note="You become the owner. No email is ever sent.">
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((owner) => setUp.mutate(owner))}>
+        <TextField label="Your name" autoComplete="name" required autoFocus {...register("name")} />
+        <TextField label="Email" type="email" autoComplete="username" required {...register("email")} />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          hint="At least 10 characters. Long rather than clever."
+          required
+          minLength={10}
+          {...register("password")}
+        />
+        <ProblemCallout error={setUp.error} />
+        <Button type="submit" tone="primary" isBusy={setUp.isPending}>
+          Create owner
+        </Button>
+      </form>
+    </Door>
+  );
+}

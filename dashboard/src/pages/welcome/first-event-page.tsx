@@ -1,0 +1,5 @@
+import { Page } from "../../ui/page.tsx";
+
+export function FirstEventPage() {
+  return <Page title="Your first event">{null}</Page>;
+}

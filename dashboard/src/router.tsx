@@ -1,0 +1,57 @@
+import { createRouter } from "@tanstack/react-router";
+import { queryClient } from "./api/query-client.ts";
+import { PageError, PageNotFound } from "./frame/broken-pages.tsx";
+import {
+  placeRoute,
+  rootRoute,
+  signedInRoute,
+  startPageRoute,
+  workspaceRoute,
+} from "./frame/root-routes.tsx";
+import { catalogRoutes } from "./pages/catalog/routes.tsx";
+import { customerRoutes } from "./pages/customers/routes.tsx";
+import { doorRoutes } from "./pages/door/routes.tsx";
+import { homeRoutes } from "./pages/home/routes.tsx";
+import { apiKeyRoutes } from "./pages/keys/routes.tsx";
+import { requestRoutes } from "./pages/requests/routes.tsx";
+import { firstEventRoutes, welcomeRoute } from "./pages/welcome/routes.tsx";
+import { workspaceRoutes } from "./pages/workspace/routes.tsx";
+import { SkeletonPage } from "./ui/skeleton.tsx";
+
+const routeTree = rootRoute.addChildren([
+  ...doorRoutes,
+  signedInRoute.addChildren([
+    startPageRoute,
+    welcomeRoute,
+    placeRoute.addChildren([
+      ...homeRoutes,
+      ...customerRoutes,
+      ...catalogRoutes,
+      ...requestRoutes,
+      ...apiKeyRoutes,
+      ...firstEventRoutes,
+    ]),
+    workspaceRoute.addChildren([...workspaceRoutes]),
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  context: { queryClient },
+  defaultPreload: "intent",
+  // Query keeps what was read; the router asks it every time.
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 300,
+  defaultPendingComponent: SkeletonPage,
+  defaultErrorComponent: PageError,
+  defaultNotFoundComponent: PageNotFound,
+  // Only what a route has read and found sound: not whatever else stands in the address.
+  search: { strict: true },
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,29 @@
+import { CodeBlock } from "./code-block.tsx";
+import { Disclosure } from "./disclosure.tsx";
+
+type Call = { method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; path: string; body?: object };
+
+/** The same thing by API, as a curl that works: whatever a person can click, a program can call. */
+export function ApiCall({ call, title = "Do this by API" }: { call: Call; title?: string }) {
+  return (
+    <Disclosure title={title}>
+      <CodeBlock label="the call" code={curlOf(call)} />
+    </Disclosure>
+  );
+}
+
+export function curlOf({ method, path, body }: Call): string {
+  const lines = [
+    `curl -X ${method} ${quote(`${window.location.origin}${path}`)}`,
+    `-H "Authorization: Bearer $PURSER_TOKEN"`,
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(body))}`]),
+  ];
+  return lines.join(" \\\n  ");
+}
+
+/** For a shell: within single quotes everything is as it stands, but for the quote itself. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

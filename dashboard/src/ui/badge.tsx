@@ -1,0 +1,27 @@
+import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+export type BadgeTone = "plain" | "good" | "bad" | "warn" | "accent" | "test" | "live";
+
+const TONES: Record<BadgeTone, string> = {
+  plain: "bg-sunken text-muted border-line",
+  good: "bg-good-soft text-good border-transparent",
+  bad: "bg-bad-soft text-bad border-transparent",
+  warn: "bg-warn-soft text-warn border-transparent",
+  accent: "bg-accent-soft text-accent border-transparent",
+  test: "bg-test-soft text-test-ink border-transparent",
+  live: "bg-live-soft text-live-ink border-transparent",
+};
+
+export function Badge({ tone = "plain", children }: { tone?: BadgeTone; children: ReactNode }) {
+  return (
+    <span
+      className={classNames(
+        "inline-flex h-5 items-center gap-1 rounded-full border px-2 text-caption font-medium whitespace-nowrap",
+        TONES[tone],
+      )}
+    >
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,94 @@
+import { Button as BaseButton } from "@base-ui/react/button";
+import { createLink } from "@tanstack/react-router";
+import { LoaderCircle, type LucideIcon } from "lucide-react";
+import type { ComponentProps, ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+export type Tone = "primary" | "plain" | "quiet" | "danger";
+
+const TONES: Record<Tone, string> = {
+  primary: "bg-accent text-on-accent border-transparent hover:bg-accent-hover",
+  plain: "bg-surface text-ink border-line hover:bg-hover",
+  quiet: "bg-transparent text-muted border-transparent hover:bg-hover hover:text-ink",
+  danger: "bg-bad text-on-accent border-transparent hover:bg-bad-hover",
+};
+
+const SHAPE =
+  "inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md border px-3 text-form font-medium whitespace-nowrap " +
+  "transition-colors select-none data-disabled:pointer-events-none data-disabled:opacity-50";
+
+type Look = { tone?: Tone; icon?: LucideIcon; children: ReactNode };
+
+export function Button({
+  tone = "plain",
+  icon: Icon,
+  isBusy = false,
+  isDisabled = false,
+  type = "button",
+  children,
+  ...rest
+}: Look & {
+  isBusy?: boolean;
+  isDisabled?: boolean;
+  type?: "button" | "submit";
+  onClick?: () => void;
+  form?: string;
+  "aria-describedby"?: string;
+}) {
+  return (
+    <BaseButton
+      type={type}
+      // Still focusable while it works: the keyboard does not lose its place, and a second click does nothing.
+      disabled={isBusy || isDisabled}
+      focusableWhenDisabled={isBusy}
+      aria-busy={isBusy || undefined}
+      className={classNames(SHAPE, TONES[tone])}
+      {...rest}
+    >
+      {isBusy ? (
+        <LoaderCircle className="size-4 animate-spin" aria-hidden />
+      ) : (
+        Icon && <Icon className="size-4" aria-hidden />
+      )}
+      {children}
+    </BaseButton>
+  );
+}
+
+function ButtonAnchor({ tone = "plain", icon: Icon, children, ...anchor }: Look & ComponentProps<"a">) {
+  return (
+    <a {...anchor} className={classNames(SHAPE, TONES[tone])}>
+      {Icon && <Icon className="size-4" aria-hidden />}
+      {children}
+    </a>
+  );
+}
+
+/** Looks like a button, goes somewhere. */
+export const ButtonLink = createLink(ButtonAnchor);
+
+/** An icon that says what it does: to eyes on hover, to readers always. */
+export function IconButton({
+  icon: Icon,
+  label,
+  onClick,
+  isDisabled = false,
+}: {
+  icon: LucideIcon;
+  label: string;
+  onClick?: () => void;
+  isDisabled?: boolean;
+}) {
+  return (
+    <BaseButton
+      type="button"
+      aria-label={label}
+      title={label}
+      disabled={isDisabled}
+      {...(onClick === undefined ? {} : { onClick })}
+      className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted transition-colors hover:bg-hover hover:text-ink data-disabled:opacity-40"
+    >
+      <Icon className="size-4" aria-hidden />
+    </BaseButton>
+  );
+}

@@ -1,0 +1,65 @@
+import { Dialog as BaseDialog } from "@base-ui/react/dialog";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+/** Over the page, for one thing. Escape and a click beside it close it; what opened it has the focus again. */
+export function Dialog({
+  isOpen,
+  onClose,
+  title,
+  note,
+  isWide = false,
+  children,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  title: string;
+  note?: ReactNode;
+  isWide?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_250/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <BaseDialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center overflow-y-auto p-4 md:pt-[10vh]">
+          <BaseDialog.Popup
+            className={classNames(
+              "w-full rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",
+              isWide ? "max-w-3xl" : "max-w-lg",
+            )}
+          >
+            <header className="flex items-start justify-between gap-4 px-5 pt-4">
+              <div className="min-w-0">
+                <BaseDialog.Title className="text-section font-semibold wrap-anywhere">
+                  {title}
+                </BaseDialog.Title>
+                {note !== undefined && (
+                  <BaseDialog.Description className="text-body text-muted">{note}</BaseDialog.Description>
+                )}
+              </div>
+              <BaseDialog.Close
+                aria-label="Close"
+                className="-mr-1 inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
+              >
+                <X className="size-4" aria-hidden />
+              </BaseDialog.Close>
+            </header>
+            <div className="flex flex-col gap-4 px-5 pt-3 pb-5">{children}</div>
+          </BaseDialog.Popup>
+        </BaseDialog.Viewport>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}
+
+/** The last line of a dialog: what it does at the right, and the way out. */
+export function DialogActions({ children, note }: { children: ReactNode; note?: ReactNode }) {
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-3 pt-1">
+      <div className="min-w-0 text-caption text-muted">{note}</div>
+      <div className="ml-auto flex items-center gap-2">{children}</div>
+    </div>
+  );
+}

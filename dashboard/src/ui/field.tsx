@@ -1,0 +1,146 @@
+import { type ComponentProps, type ReactNode, useId } from "react";
+import { classNames } from "./class-names.ts";
+
+const BOX =
+  "w-full rounded-md border bg-surface px-2.5 text-form text-ink placeholder:text-muted disabled:opacity-60 " +
+  "focus-visible:outline-2 focus-visible:outline-offset-0";
+
+type Said = { label: string; hint?: ReactNode; error?: string | undefined; isLabelHidden?: boolean };
+
+/** Label, box, and below it what helps or what is wrong: the same place for both, so that nothing jumps. */
+function Frame({
+  id,
+  said: { label, hint, error, isLabelHidden = false },
+  children,
+}: {
+  id: string;
+  said: Said;
+  children: ReactNode;
+}) {
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <label htmlFor={id} className={classNames("text-form font-medium", isLabelHidden && "sr-only")}>
+        {label}
+      </label>
+      {children}
+      {error !== undefined ? (
+        <p id={`${id}-note`} role="alert" className="text-caption text-bad">
+          {error}
+        </p>
+      ) : (
+        hint !== undefined && (
+          <p id={`${id}-note`} className="text-caption text-muted">
+            {hint}
+          </p>
+        )
+      )}
+    </div>
+  );
+}
+
+function attributes(id: string, { hint, error }: Said) {
+  return {
+    id,
+    ...(hint === undefined && error === undefined ? {} : { "aria-describedby": `${id}-note` }),
+    ...(error === undefined ? {} : { "aria-invalid": true }),
+  };
+}
+
+const edge = ({ error }: Said): string => (error === undefined ? "border-line-strong" : "border-bad");
+
+export function TextField({
+  label,
+  hint,
+  error,
+  isLabelHidden,
+  isMono = false,
+  ...input
+}: Said & { isMono?: boolean } & Omit<ComponentProps<"input">, "id" | "className">) {
+  const id = useId();
+  const said = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
+  return (
+    <Frame id={id} said={said}>
+      <input
+        {...input}
+        {...attributes(id, said)}
+        className={classNames(BOX, "h-8", edge(said), isMono && "font-mono text-body")}
+      />
+    </Frame>
+  );
+}
+
+export function TextArea({
+  label,
+  hint,
+  error,
+  isMono = false,
+  ...input
+}: Said & { isMono?: boolean } & Omit<ComponentProps<"textarea">, "id" | "className">) {
+  const id = useId();
+  const said = { label, hint, error };
+  return (
+    <Frame id={id} said={said}>
+      <textarea
+        rows={4}
+        {...input}
+        {...attributes(id, said)}
+        className={classNames(BOX, "py-1.5", edge(said), isMono && "font-mono text-body")}
+      />
+    </Frame>
+  );
+}
+
+/** The browser's own: it is what every keyboard, reader and phone knows best. */
+export function Select({
+  label,
+  hint,
+  error,
+  isLabelHidden,
+  options,
+  ...input
+}: Said & {
+  options: readonly { value: string; label: string; isDisabled?: boolean }[];
+} & Omit<ComponentProps<"select">, "id" | "className" | "children">) {
+  const id = useId();
+  const said = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
+  return (
+    <Frame id={id} said={said}>
+      <select {...input} {...attributes(id, said)} className={classNames(BOX, "h-8", edge(said))}>
+        {options.map(({ value, label: text, isDisabled = false }) => (
+          <option key={value} value={value} disabled={isDisabled}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Frame>
+  );
+}
+
+export function Checkbox({
+  label,
+  hint,
+  ...input
+}: { label: ReactNode; hint?: ReactNode } & Omit<ComponentProps<"input">, "id" | "type" | "className">) {
+  const id = useId();
+  return (
+    <div className="flex items-start gap-2">
+      <input
+        {...input}
+        id={id}
+        type="checkbox"
+        aria-describedby={hint === undefined ? undefined : `${id}-note`}
+        className="mt-0.5 size-4 shrink-0 accent-accent"
+      />
+      <div className="min-w-0">
+        <label htmlFor={id} className="text-form">
+          {label}
+        </label>
+        {hint !== undefined && (
+          <p id={`${id}-note`} className="text-caption text-muted">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

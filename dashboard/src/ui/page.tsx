@@ -1,0 +1,33 @@
+import { type ReactNode, useEffect } from "react";
+
+/** What every page begins with; its title is also the tab's, with the environment in it. */
+export function Page({
+  title,
+  heading = title,
+  note,
+  actions,
+  children,
+}: {
+  title: string;
+  heading?: ReactNode;
+  note?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  useEffect(() => {
+    const place = document.documentElement.dataset["place"];
+    document.title = place === undefined ? `${title} · Purser` : `${title} · ${place} · Purser`;
+  });
+  return (
+    <div className="mx-auto flex w-full max-w-6xl flex-col gap-6 px-4 py-6 md:px-8">
+      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <h1 className="text-page font-semibold tracking-tight wrap-anywhere">{heading}</h1>
+          {note !== undefined && <div className="mt-0.5 max-w-prose text-muted">{note}</div>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { Toast } from "@base-ui/react/toast";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+
+const manager = Toast.createToastManager();
+
+/** Says in passing that something was done. What went wrong stands where it was tried, and stays. */
+export function tell(title: string, description?: string): void {
+  manager.add({ title, ...(description === undefined ? {} : { description }) });
+}
+
+export function Toasts({ children }: { children: ReactNode }) {
+  return (
+    <Toast.Provider toastManager={manager} timeout={6_000}>
+      {children}
+      <Toast.Portal>
+        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2">
+          <ToastList />
+        </Toast.Viewport>
+      </Toast.Portal>
+    </Toast.Provider>
+  );
+}
+
+function ToastList() {
+  const { toasts } = Toast.useToastManager();
+  return toasts.map((toast) => (
+    <Toast.Root
+      key={toast.id}
+      toast={toast}
+      className="rounded-lg border border-line bg-surface p-3 pr-10 shadow-over transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
+    >
+      <Toast.Title className="text-form font-semibold" />
+      <Toast.Description className="text-muted" />
+      <Toast.Close
+        aria-label="Dismiss"
+        className="absolute top-2 right-2 inline-flex size-6 items-center justify-center rounded text-muted hover:bg-hover"
+      >
+        <X className="size-3.5" aria-hidden />
+      </Toast.Close>
+    </Toast.Root>
+  ));
+}

@@ -1,0 +1,23 @@
+/** With separators, as everywhere: 1,250. */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** Signed, with a real minus: +500, −12. */
+export function formatChange(change: number): string {
+  const size = formatCount(Math.abs(change));
+  return change > 0 ? `+${size}` : change < 0 ? `−${size}` : "0";
+}
+
+/** "1 credit", "2 credits". */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+export function formatBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  const shown = bytes / 1000 ** power;
+  return `${shown.toLocaleString("en-US", { maximumFractionDigits: shown < 10 && power > 0 ? 1 : 0 })} ${UNITS[power]}`;
+}

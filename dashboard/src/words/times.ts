@@ -1,0 +1,44 @@
+/** Whose clock times are shown by. */
+export type Clock = "utc" | "local";
+
+const SHAPE: Intl.DateTimeFormatOptions = {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+};
+
+export function formatTime(iso: string, clock: Clock, isExact = false): string {
+  return new Intl.DateTimeFormat("en-GB", {
+    ...SHAPE,
+    ...(isExact ? { second: "2-digit", fractionalSecondDigits: 3, timeZoneName: "short" } : {}),
+    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
+  }).format(new Date(iso));
+}
+
+export function formatDay(iso: string, clock: Clock): string {
+  return new Intl.DateTimeFormat("en-GB", {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
+  }).format(new Date(iso));
+}
+
+const STEPS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** "3 minutes ago", "in 2 days". */
+export function formatAgo(iso: string, now: number): string {
+  const seconds = Math.round((Date.parse(iso) - now) / 1_000);
+  const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  for (const [unit, size] of STEPS) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return Math.abs(seconds) < 10 ? "just now" : relative.format(seconds, "second");
+}

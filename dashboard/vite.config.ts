@@ -1,0 +1,42 @@
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig, type Plugin } from "vite";
+
+/** Where `npm run dev` serves; while you work on the dashboard, Vite asks it for everything that is not a page. */
+const SERVICE = process.env["PURSER_URL"] ?? "http://127.0.0.1:3300";
+
+export default defineConfig({
+  plugins: [react(), tailwindcss(), compress()],
+  build: {
+    // Where light-dark() is known; nothing older is asked for.
+    target: ["chrome123", "firefox120", "safari17.5"],
+    // The service answers with a strict policy: nothing may be inlined as data.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: Object.fromEntries(["/manage", "/v1", "/docs", "/openapi"].map((path) => [path, SERVICE])),
+  },
+});
+
+/** Once, while building: the service then sends files as they lie there, and compresses nothing itself. */
+function compress(): Plugin {
+  let directory = "";
+  return {
+    name: "compress",
+    apply: "build",
+    configResolved: ({ build }) => {
+      directory = build.outDir;
+    },
+    closeBundle: () => {
+      for (const file of globSync(`${directory}/**/*.{js,css,svg,html}`)) {
+        const content = readFileSync(file);
+        writeFileSync(`${file}.br`, brotliCompressSync(content));
+        writeFileSync(`${file}.gz`, gzipSync(content));
+      }
+    },
+  };
+}

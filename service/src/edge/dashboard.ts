@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import files from "@fastify/static";
+import type { FastifyInstance, FastifyReply } from "fastify";
+
+const BUILT = join(import.meta.dirname, "../../../dashboard/dist");
+
+/** Every page is the same document: its script reads the address. */
+const PAGES = ["/", "/log-in", "/setup", "/join", "/sign-in", "/welcome", "/projects/*", "/workspace/*"];
+
+const HEADERS = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  // No inline script or style, and nothing from or to another host: a customer's name is never run.
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+/** The dashboard, from the same origin as the API that it is a client of. */
+export async function serveDashboard(app: FastifyInstance, directory = BUILT): Promise<void> {
+  await app.register(async (pages) => {
+    pages.addHook("onSend", async (_request, reply) => void reply.headers(HEADERS));
+    if (!existsSync(join(directory, "index.html"))) {
+      for (const url of PAGES) pages.get(url, { schema: { hide: true } }, sayHowToBuild);
+      return;
+    }
+    await pages.register(files, {
+      root: directory,
+      preCompressed: true,
+      wildcard: false,
+      index: false,
+      cacheControl: false,
+      // Files under assets/ are named by their content; all others may change with the next release.
+      setHeaders: (reply, path) =>
+        void reply.header(
+          "cache-control",
+          path.includes("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+        ),
+      schemaHide: true,
+    });
+    for (const url of PAGES) {
+      pages.get(url, { schema: { hide: true } }, (_request, reply) => reply.sendFile("index.html"));
+    }
+  });
+}
+
+function sayHowToBuild(_request: unknown, reply: FastifyReply): FastifyReply {
+  return reply
+    .code(503)
+    .type("text/plain; charset=utf-8")
+    .send("The dashboard is not built. Run `npm run build`, then start Purser again.\n");
+}
