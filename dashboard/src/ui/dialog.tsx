@@ -26,10 +26,11 @@ export function Dialog({
         <BaseDialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center overflow-y-auto p-4 md:pt-[10vh]">
           <BaseDialog.Popup
             className={classNames(
-              "w-full rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",
+              "relative w-full overflow-hidden rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",
               isWide ? "max-w-3xl" : "max-w-lg",
             )}
           >
+            <div aria-hidden className="edge-here absolute inset-x-0 top-0 h-1" />
             <header className="flex items-start justify-between gap-4 px-5 pt-4">
               <div className="min-w-0">
                 <BaseDialog.Title className="text-section font-semibold wrap-anywhere">
