@@ -16,6 +16,7 @@ import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
 import { findMissingFeature } from "./runtime/missing-feature.ts";
 import { RequestLog } from "./runtime/request-log.ts";
+import { tryRequest } from "./runtime/try-request.ts";
 import { buildServer } from "./server.ts";
 import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
 import { VERSION } from "./version.ts";
@@ -88,18 +89,33 @@ export async function startService(config: Config, log: Logger): Promise<Service
   );
 
   // One cell by default: every project is in it.
+  const lanesOf = () => lanes;
+  const readerOf = () => reader;
+  const missingFeature = findMissingFeature((work) => single(pool, work));
   const app = await buildServer({
     config,
     log,
     metrics,
     readiness,
     keys,
-    lanesOf: () => lanes,
-    readerOf: () => reader,
-    missingFeature: findMissingFeature((work) => single(pool, work)),
+    lanesOf,
+    readerOf,
+    missingFeature,
     requestLog,
     doorman: createDoorman(managePool),
-    manage: { version: VERSION, startedAt: STARTED_AT, control: managePool, cellOf: () => managePool },
+    manage: {
+      version: VERSION,
+      startedAt: STARTED_AT,
+      control: managePool,
+      cellOf: () => managePool,
+      tryRequest: tryRequest({
+        lanesOf,
+        readerOf,
+        missing: missingFeature,
+        requestLog,
+        onFault: (error, requestId) => log.error({ err: error, requestId }, "request failed"),
+      }),
+    },
   });
   const health = createHealthServer(readiness, metrics);
 

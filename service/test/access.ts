@@ -88,6 +88,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
 
   [`GET ${E}/requests`]: environment("viewer"),
   [`GET ${E}/requests/summary`]: environment("viewer"),
+  [`POST ${E}/tries`]: environment("operator"),
   [`GET ${E}/keys/:idempotencyKey`]: environment("viewer"),
   [`GET ${E}/denials/:denialId`]: environment("viewer"),
   [`GET ${E}/search`]: environment("viewer"),

@@ -40,6 +40,10 @@ export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYT
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new Problem("invalid_request", { detail: "The request could not be read." });
   }
+  return internalError();
+}
+
+export function internalError(): Problem {
   return new Problem("internal_error", {
     detail: "This is a bug or an outage of ours. With an idempotency key it is safe to try again.",
   });

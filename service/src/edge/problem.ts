@@ -68,21 +68,28 @@ export class Problem extends Error {
 }
 
 export function replyWithProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const { status, title } = PROBLEMS[problem.code];
-  const { detail, errors, extra, retryAfterSeconds } = problem.details;
+  const { status } = PROBLEMS[problem.code];
+  const { retryAfterSeconds } = problem.details;
   if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfterSeconds);
   if (status === 401) reply.header("www-authenticate", "Bearer");
-  const body = {
+  reply.problemCode = problem.code;
+  const text = renderProblem(problem, reply.request.id);
+  return reply.code(status).header("content-type", "application/problem+json").send(text);
+}
+
+/** What the caller reads of it. */
+export function renderProblem({ code, details }: Problem, requestId: string): string {
+  const { status, title } = PROBLEMS[code];
+  const { detail, errors, extra } = details;
+  return JSON.stringify({
     // Relative to the request: every installation carries the pages of its own release.
-    type: `/docs/errors/${problem.code}`,
+    type: `/docs/errors/${code}`,
     title,
     status,
     detail,
-    code: problem.code,
-    requestId: reply.request.id,
+    code,
+    requestId,
     ...(errors === undefined ? {} : { errors }),
     ...extra,
-  };
-  reply.problemCode = problem.code;
-  return reply.code(status).header("content-type", "application/problem+json").send(JSON.stringify(body));
+  });
 }

@@ -22,6 +22,7 @@ import { poolOperations } from "./pools/operations.ts";
 import { projectOperations } from "./projects/operations.ts";
 import { requestOperations } from "./requests/operations.ts";
 import { searchOperations } from "./search/operations.ts";
+import { tryOperations } from "./tries/operations.ts";
 import { workspaceOperations } from "./workspace/operations.ts";
 
 /** Everything a person can click and automation can call, noun by noun. */
@@ -35,6 +36,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...customerRecordOperations(parts),
     ...creditsOperations(parts),
     ...requestOperations(parts),
+    ...tryOperations(parts),
     ...explanationOperations(parts),
     ...searchOperations(parts),
     ...importOperations(parts),

@@ -1,5 +1,6 @@
 import type { Pool } from "../postgres/pool.ts";
 import type { Instant } from "../words/brand.ts";
+import type { TryRequest } from "./tries/try-requests.ts";
 
 /** What the operations of the management API stand on. */
 export type ManageParts = {
@@ -10,4 +11,6 @@ export type ManageParts = {
   readonly control: Pool;
   /** A project's rows are all in one cell. */
   readonly cellOf: (cell: string) => Pool;
+  /** The runtime, which is handed in: neither of the two imports the other. */
+  readonly tryRequest: TryRequest;
 };

@@ -1,11 +1,11 @@
 import { Problem } from "../edge/problem.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { isFeatureElsewhere } from "../store/cell/catalogs.ts";
-import type { ApiKey } from "../store/control/api-keys.ts";
 import type { FeatureKey } from "../words/brand.ts";
+import type { Caller } from "./caller.ts";
 
 /** Says that a feature is missing, and whether it was defined in the other environment instead. */
-export type FeatureFinder = (key: ApiKey, feature: FeatureKey) => Promise<Problem>;
+export type FeatureFinder = (key: Caller, feature: FeatureKey) => Promise<Problem>;
 
 export function findMissingFeature(read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>): FeatureFinder {
   return async (key, feature) => {

@@ -12,29 +12,35 @@ import { formatTimestamp } from "../words/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
 import type { Outcome } from "./commit/request.ts";
 
+/** What the caller reads, and what is noted of it. */
+export type Answer = {
+  readonly text: string;
+  readonly isReplay: boolean;
+  /** Of a denial. */
+  readonly reason: string | null;
+};
+
 /** From an outcome to what the caller reads: an answer, or the problem to throw. */
-export function replyWithOutcome(
-  reply: FastifyReply,
+export function toAnswer(
   outcome: Exclude<Outcome, { kind: "feature_not_found" }>,
   asked: Asked | null,
-): FastifyReply {
+): Answer {
   if (outcome.kind !== "answered") throw toProblem(outcome);
-  if (outcome.replayed) reply.header("idempotent-replayed", "true");
-  reply.denialReason = outcome.answer.verdict?.reason ?? null;
-  return replyWithJson(reply, render(outcome.answer, asked));
+  const { answer, replayed: isReplay } = outcome;
+  return { text: render(answer, asked), isReplay, reason: answer.verdict?.reason ?? null };
 }
 
-export function replyWithCheck(
-  reply: FastifyReply,
+export function toCheckAnswer(
   outcome: Exclude<CheckOutcome, { kind: "feature_not_found" }>,
   asked: Asked,
-): FastifyReply {
+): Answer {
   if (outcome.kind !== "decided") throw toProblem(outcome);
-  reply.denialReason = outcome.reason;
-  return replyWithJson(reply, renderCheck(outcome, asked));
+  return { text: renderCheck(outcome, asked), isReplay: false, reason: outcome.reason };
 }
 
-function replyWithJson(reply: FastifyReply, text: string): FastifyReply {
+export function replyWithAnswer(reply: FastifyReply, { text, isReplay, reason }: Answer): FastifyReply {
+  if (isReplay) reply.header("idempotent-replayed", "true");
+  reply.denialReason = reason;
   return reply.header("content-type", "application/json; charset=utf-8").send(text);
 }
 

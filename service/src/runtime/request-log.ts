@@ -11,8 +11,8 @@ import {
   openRequestLog,
   type RequestCount,
 } from "../store/cell/request-log.ts";
-import type { ApiKey } from "../store/control/api-keys.ts";
 import type { EnvironmentId } from "../words/brand.ts";
+import type { Caller } from "./caller.ts";
 import { readRefused } from "./read-refused.ts";
 
 /** Kept in memory while they wait to be written, whatever the rate and however long the database is away. */
@@ -37,6 +37,14 @@ type Tally = {
   /** By outcome, of all requests, kept or not. */
   readonly counts: Readonly<Record<LoggedEndpoint, Map<string, number>>>;
 };
+
+type Where = Pick<Caller, "environmentId" | "cell">;
+
+/** A request, and how it was answered. */
+export type Answered = Pick<
+  LoggedRequest,
+  "requestId" | "status" | "code" | "reason" | "isReplay" | "durationMs"
+> & { readonly body: unknown };
 
 export type RequestLogOptions = {
   readonly cellOf: (cell: string) => Pool;
@@ -66,14 +74,14 @@ export class RequestLog {
   observe(endpoint: LoggedEndpoint) {
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
       // Without a key it is nobody's.
-      if (request.apiKey !== null) this.#note(endpoint, request.apiKey, request, reply);
+      if (request.apiKey !== null) this.note(endpoint, request.apiKey, toAnswered(request, reply));
       done();
     };
   }
 
-  #note(endpoint: LoggedEndpoint, apiKey: ApiKey, request: FastifyRequest, reply: FastifyReply): void {
-    const { problemCode: code, denialReason: reason } = reply;
-    const tally = this.#tallyOf(apiKey);
+  note(endpoint: LoggedEndpoint, caller: Where, answered: Answered): void {
+    const { code, reason } = answered;
+    const tally = this.#tallyOf(caller);
     const counts = tally.counts[endpoint];
     const outcome = code ?? reason ?? "ok";
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
@@ -95,26 +103,26 @@ export class RequestLog {
       return;
     }
     // Never the body itself: 5,000 of the largest would be 320 MB.
-    const body = isObject(request.body) ? request.body : NO_BODY;
+    const body = isObject(answered.body) ? answered.body : NO_BODY;
     this.#entries.push({
-      environmentId: apiKey.environmentId,
-      cell: apiKey.cell,
-      requestId: request.id,
+      environmentId: caller.environmentId,
+      cell: caller.cell,
+      requestId: answered.requestId,
       endpoint,
-      status: reply.statusCode,
+      status: answered.status,
       code,
       reason,
-      isReplay: reply.hasHeader("idempotent-replayed"),
+      isReplay: answered.isReplay,
       customerId: textOf(body["customerId"], 255),
       subject: textOf(body[endpoint === "events" ? "event" : "feature"], 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
-      durationMs: reply.elapsedTime,
+      durationMs: answered.durationMs,
       atMs: performance.now(),
       refused: code === "idempotency_key_reused" ? readRefused(body) : null,
     });
   }
 
-  #tallyOf({ environmentId, cell }: Pick<ApiKey, "environmentId" | "cell">): Tally {
+  #tallyOf({ environmentId, cell }: Where): Tally {
     const known = this.#tallies.get(environmentId);
     if (known !== undefined) return known;
     const counts = { check: new Map(), consume: new Map(), events: new Map() };
@@ -167,6 +175,18 @@ export class RequestLog {
 
 const NO_BODY: Readonly<Record<string, unknown>> = {};
 const ENDPOINTS: readonly LoggedEndpoint[] = ["check", "consume", "events"];
+
+function toAnswered(request: FastifyRequest, reply: FastifyReply): Answered {
+  return {
+    requestId: request.id,
+    body: request.body,
+    status: reply.statusCode,
+    code: reply.problemCode,
+    reason: reply.denialReason,
+    isReplay: reply.hasHeader("idempotent-replayed"),
+    durationMs: reply.elapsedTime,
+  };
+}
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;

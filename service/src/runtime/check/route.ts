@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ProblemCode, problemResponses } from "../../edge/problem-schema.ts";
 import { assert } from "../../words/assert.ts";
-import { readConsumption } from "../consume/consume-feature.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
-import { replyWithCheck } from "../reply.ts";
+import { replyWithAnswer } from "../reply.ts";
+import { answerCheck } from "./answer-check.ts";
 import type { Reader } from "./reader.ts";
 import { CheckAnswer, CheckBody } from "./schema.ts";
 
@@ -46,11 +46,7 @@ export function checkRoute(readerOf: (cell: string) => Reader, missing: FeatureF
     ): Promise<FastifyReply> => {
       const { apiKey, body } = request;
       assert(apiKey !== null, "a runtime route is authenticated");
-      const asked = readConsumption(body);
-      const { environmentId } = apiKey;
-      const outcome = await readerOf(apiKey.cell).ask({ environmentId, ...asked });
-      if (outcome.kind === "feature_not_found") throw await missing(apiKey, asked.feature);
-      return replyWithCheck(reply, outcome, asked);
+      return replyWithAnswer(reply, await answerCheck({ readerOf, missing }, apiKey, body));
     },
   } as const;
 }

@@ -1,12 +1,12 @@
 import { type Static, Type } from "typebox";
-import { verdictFields } from "../consume/schema.ts";
 import {
   customerIdField,
   featureField,
   idempotencyKeyField,
   metadataField,
   quantityField,
-} from "../fields.ts";
+} from "../../edge/request-fields.ts";
+import { verdictFields } from "../consume/schema.ts";
 
 /** Takes consume's other fields too, and ignores them, so that one object serves both. */
 export const CheckBody = Type.Object(

@@ -1,6 +1,5 @@
 import { type Consumption, fingerprintConsumption, QUANTITY_DEFAULT } from "../../entitlement/consumption.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
-import type { ApiKey } from "../../store/control/api-keys.ts";
 import {
   brandAs,
   type CustomerId,
@@ -8,6 +7,7 @@ import {
   type IdempotencyKey,
   type Quantity,
 } from "../../words/brand.ts";
+import type { Caller } from "../caller.ts";
 import type { Lanes } from "../commit/lanes.ts";
 import type { Outcome } from "../commit/request.ts";
 import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
@@ -16,7 +16,7 @@ import type { ConsumeBody } from "./schema.ts";
 /** `POST /v1/consume`: from a body that fits its schema to a durable outcome. */
 export function consumeFeature(
   lanes: Lanes,
-  caller: { key: ApiKey; requestId: string },
+  caller: { key: Caller; requestId: string },
   consumption: Consumption,
   idempotencyKey: string,
 ): Promise<Outcome> {

@@ -3,8 +3,8 @@ import { type ProblemCode, problemResponses } from "../../edge/problem-schema.ts
 import { assert } from "../../words/assert.ts";
 import type { Lanes } from "../commit/lanes.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
-import { replyWithOutcome } from "../reply.ts";
-import { consumeFeature, readConsumption } from "./consume-feature.ts";
+import { replyWithAnswer } from "../reply.ts";
+import { answerConsume } from "./answer-consume.ts";
 import { ConsumeAnswer, ConsumeBody } from "./schema.ts";
 
 const CODES = [
@@ -54,16 +54,8 @@ export function consumeRoute(lanesOf: (cell: string) => Lanes, missing: FeatureF
     ): Promise<FastifyReply> => {
       const { apiKey, id: requestId, body } = request;
       assert(apiKey !== null, "a runtime route is authenticated");
-      const consumption = readConsumption(body);
-      const lanes = lanesOf(apiKey.cell);
-      const outcome = await consumeFeature(
-        lanes,
-        { key: apiKey, requestId },
-        consumption,
-        body.idempotencyKey,
-      );
-      if (outcome.kind === "feature_not_found") throw await missing(apiKey, consumption.feature);
-      return replyWithOutcome(reply, outcome, consumption);
+      const answer = await answerConsume({ lanesOf, missing }, { key: apiKey, requestId }, body);
+      return replyWithAnswer(reply, answer);
     },
   } as const;
 }

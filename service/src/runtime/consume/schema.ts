@@ -5,7 +5,7 @@ import {
   idempotencyKeyField,
   metadataField,
   quantityField,
-} from "../fields.ts";
+} from "../../edge/request-fields.ts";
 
 export const ConsumeBody = Type.Object(
   {

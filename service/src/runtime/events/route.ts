@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ProblemCode, problemResponses } from "../../edge/problem-schema.ts";
 import { assert } from "../../words/assert.ts";
 import type { Lanes } from "../commit/lanes.ts";
-import { replyWithOutcome } from "../reply.ts";
+import { replyWithAnswer, toAnswer } from "../reply.ts";
 import { recordEvent } from "./record-event.ts";
 import { EventAnswer, EventBody } from "./schema.ts";
 
@@ -51,7 +51,7 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
       assert(apiKey !== null, "a runtime route is authenticated");
       const outcome = await recordEvent(lanesOf(apiKey.cell), { key: apiKey, requestId }, request.body);
       assert(outcome.kind !== "feature_not_found", "an event names no feature");
-      return replyWithOutcome(reply, outcome, null);
+      return replyWithAnswer(reply, toAnswer(outcome, null));
     },
   } as const;
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { customerIdField, idempotencyKeyField, metadataField } from "../fields.ts";
+import { customerIdField, idempotencyKeyField, metadataField } from "../../edge/request-fields.ts";
 
 /** Spec 2.1. The schema is the validator and the OpenAPI in one; what it cannot say is checked in `read-event.ts`. */
 export const EventBody = Type.Object(

@@ -1,0 +1,83 @@
+import { QUANTITY_DEFAULT } from "../../entitlement/consumption.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { insertAudit } from "../../store/cell/audit.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { findCustomers } from "../../store/cell/customers.ts";
+import type { Place } from "../../store/control/places.ts";
+import type { Actor } from "../../words/actor.ts";
+import { brandAs, type CustomerId, type CustomerNumber } from "../../words/brand.ts";
+
+export type TryInput = {
+  readonly endpoint: "check" | "consume";
+  readonly requestId: string;
+  readonly times: number;
+  readonly body: {
+    readonly customerId: string;
+    readonly feature: string;
+    readonly quantity?: number;
+    readonly idempotencyKey: string;
+  };
+};
+
+/** What a backend would read. */
+export type Reading = { readonly status: number; readonly isReplay: boolean; readonly text: string };
+
+/** Asks the runtime once, by the way of a backend's request, and answers whatever comes of it. */
+export type TryRequest = (place: Place, attempt: Omit<TryInput, "times">) => Promise<Reading>;
+
+export type TriedAnswer = {
+  readonly count: number;
+  readonly status: number;
+  readonly isReplay: boolean;
+  readonly body: Record<string, unknown>;
+};
+
+export type TryOutcome = { readonly answers: readonly TriedAnswer[]; readonly charged: number };
+
+/** Sends one request several times at once. */
+export async function tryRequests(
+  parts: { readonly cell: Pool; readonly tryRequest: TryRequest },
+  { place, actor }: { readonly place: Place; readonly actor: Actor },
+  input: TryInput,
+): Promise<TryOutcome> {
+  // First: were it to fail afterwards, somebody would be charged and nobody would know by whom.
+  await audit(parts.cell, place, actor, input);
+  const { times, ...attempt } = input;
+  const readings = await Promise.all(Array.from({ length: times }, () => parts.tryRequest(place, attempt)));
+  const groups = Map.groupBy(readings, ({ status, isReplay, text }) => `${status} ${isReplay} ${text}`);
+  const answers = [...groups.values()].flatMap((group) => describe(group));
+  const charged = answers.reduce((total, answer) => total + chargeOf(answer), 0);
+  return { answers, charged };
+}
+
+function audit(cell: Pool, place: Place, actor: Actor, { endpoint, times, body }: TryInput): Promise<void> {
+  return transaction(cell, async (tx) => {
+    const { environmentId } = place;
+    const customerId = brandAs<CustomerId>(body.customerId);
+    const [customer] = await findCustomers(tx, [{ environmentId, customerId }]);
+    await insertAudit(tx, {
+      environmentId,
+      recordedAt: await readClock(tx),
+      actor,
+      action: "request.tried",
+      subject: body.feature,
+      customerNumber: customer === undefined ? null : brandAs<CustomerNumber>(customer.number),
+      before: null,
+      after: { endpoint, quantity: body.quantity ?? QUANTITY_DEFAULT, times },
+    });
+  });
+}
+
+/** Of answers that are all the same. */
+function describe([first, ...others]: readonly Reading[]): TriedAnswer[] {
+  if (first === undefined) return [];
+  const { status, isReplay, text } = first;
+  const body: Record<string, unknown> = JSON.parse(text);
+  return [{ count: 1 + others.length, status, isReplay, body }];
+}
+
+function chargeOf({ count, isReplay, body }: TriedAnswer): number {
+  const { creditsCharged } = body;
+  return isReplay || typeof creditsCharged !== "number" ? 0 : creditsCharged * count;
+}

@@ -1,0 +1,65 @@
+import { internalError } from "../edge/errors.ts";
+import { PROBLEMS, Problem, renderProblem } from "../edge/problem.ts";
+import type { Place } from "../store/control/places.ts";
+import type { Caller } from "./caller.ts";
+import { answerCheck } from "./check/answer-check.ts";
+import type { Reader } from "./check/reader.ts";
+import type { Lanes } from "./commit/lanes.ts";
+import { answerConsume } from "./consume/answer-consume.ts";
+import type { ConsumeBody } from "./consume/schema.ts";
+import type { FeatureFinder } from "./missing-feature.ts";
+import type { RequestLog } from "./request-log.ts";
+
+export type TryParts = {
+  readonly lanesOf: (cell: string) => Lanes;
+  readonly readerOf: (cell: string) => Reader;
+  readonly missing: FeatureFinder;
+  readonly requestLog: RequestLog;
+  readonly onFault: (error: unknown, requestId: string) => void;
+};
+
+/** A request of `/v1/check` or `/v1/consume`, without metadata. */
+export type Attempt = {
+  readonly endpoint: "check" | "consume";
+  readonly requestId: string;
+  readonly body: Omit<ConsumeBody, "metadata">;
+};
+
+/** As a backend reads it. */
+export type Reading = { readonly status: number; readonly isReplay: boolean; readonly text: string };
+
+type Noted = Reading & { readonly code: string | null; readonly reason: string | null };
+
+// There is none to measure.
+const NO_METADATA: Caller["metadataLimits"] = { bytesMax: 0, keysMax: 0, depthMax: 0 };
+
+/** Asks in the name of a person, and goes the way of a backend's request from behind the door: no API key is looked at. */
+export function tryRequest(parts: TryParts): (place: Place, attempt: Attempt) => Promise<Reading> {
+  return async (place, attempt) => {
+    const { endpoint, requestId, body } = attempt;
+    const startMs = performance.now();
+    const { text, ...noted } = await read(parts, place, attempt);
+    const durationMs = performance.now() - startMs;
+    parts.requestLog.note(endpoint, place, { ...noted, requestId, body, durationMs });
+    return { status: noted.status, isReplay: noted.isReplay, text };
+  };
+}
+
+async function read(parts: TryParts, place: Place, attempt: Attempt): Promise<Noted> {
+  const { endpoint, requestId, body } = attempt;
+  const { environment: environmentKind, ...where } = place;
+  const key: Caller = { ...where, environmentKind, metadataLimits: NO_METADATA };
+  try {
+    const answer =
+      endpoint === "check"
+        ? await answerCheck(parts, key, body)
+        : await answerConsume(parts, { key, requestId }, body);
+    return { ...answer, status: 200, code: null };
+  } catch (error) {
+    if (!(error instanceof Problem)) parts.onFault(error, requestId);
+    const problem = error instanceof Problem ? error : internalError();
+    const { code } = problem;
+    const text = renderProblem(problem, requestId);
+    return { status: PROBLEMS[code].status, isReplay: false, text, code, reason: null };
+  }
+}
