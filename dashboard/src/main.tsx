@@ -18,7 +18,7 @@ const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
 createRoot(root).render(
   <StrictMode>
-    {/* The policy forbids <style>: whatever a component would put into one stands in tokens.css, or is not needed. */}
+    {/* The policy forbids style elements: what a component would put into one is not needed here. */}
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <Toasts>

@@ -24,7 +24,7 @@ export function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: 
       <IconButton icon={Search} label="Search" onClick={onSearch} />
       <Dialog.Root open={isOpen} onOpenChange={setOpen}>
         <Dialog.Portal>
-          <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_250/0.45)]" />
+          <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
           <Dialog.Popup
             aria-label="Navigation"
             className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] bg-surface shadow-over outline-none"
