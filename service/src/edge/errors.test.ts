@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setup } from "../../test/harness.ts";
 
 const UNDEFINED_PATHS = [
-  "/",
+  "/nowhere",
   "/v1",
   "/v1/",
   "/v1/events/",
