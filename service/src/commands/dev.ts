@@ -129,18 +129,15 @@ function welcome(ready: Ready & { directory: string; demoCustomer: CustomerId | 
   });
   return `
 Purser is ready at ${url}
+
+Dashboard       ${signIn}
+                (good once; after that ${owner.email} with ${owner.password})
 Reference       ${url}/docs/
 
 Test key        ${keys.test}
 Live key        ${keys.live}
+Management      ${managementToken}
 Database        ${databaseUrl}
-
-Management API, as owner
-  Token         ${managementToken}
-  Email         ${owner.email}
-  Password      ${owner.password}
-  Sign-in link  ${signIn}
-                (good once: post what is behind its # as {"token": "…"} to ${url}/manage/v1/links)
 
 Record your first usage event:
 
