@@ -69,6 +69,7 @@ function toGrant(grant: Line<"grants">): Found[] {
       link: {
         to: "/projects/$projectId/$environment/customers/$customerId/grants",
         params: { projectId, environment, customerId },
+        search: { grant: grant.grant },
       },
     },
   ];
@@ -99,6 +100,7 @@ function toCharge(charge: Line<"charges">): Found[] {
       link: {
         to: "/projects/$projectId/$environment/customers/$customerId/ledger",
         params: { projectId, environment, customerId },
+        search: { charge: consumeId },
       },
     },
   ];

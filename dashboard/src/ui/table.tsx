@@ -1,9 +1,12 @@
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
+import { TableRow } from "./table-row.tsx";
 
 export type Column<Row> = {
   /** Also its heading. */
   readonly name: string;
+  /** For readers alone: what stands under it speaks for itself. */
+  readonly isNameHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand right. */
   readonly isNumber?: boolean;
@@ -13,6 +16,10 @@ export type Column<Row> = {
   readonly isWide?: boolean;
 };
 
+export type RowTone = "warn" | "accent" | null;
+
+export type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactNode };
+
 /** Rows come sorted and filtered from the API, page by page: a table only shows them. */
 export function Table<Row>({
   label,
@@ -20,13 +27,19 @@ export function Table<Row>({
   rows,
   keyOf,
   toneOf,
+  details,
+  idOf,
 }: {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
-  /** Marks a row that deserves a look. */
-  toneOf?: (row: Row) => "warn" | null;
+  /** Marks a row that deserves a look (warn), or the one that was looked for (accent). */
+  toneOf?: (row: Row) => RowTone;
+  /** What unfolds below a row, and what the button for it says to readers. */
+  details?: RowDetails<Row>;
+  /** By which a link finds a row. */
+  idOf?: (row: Row) => string;
 }) {
   return (
     // Focusable, because what scrolls must scroll by keyboard too.
@@ -35,6 +48,11 @@ export function Table<Row>({
       <table className="w-full border-collapse text-body">
         <thead>
           <tr className="border-b border-line text-left text-caption text-muted">
+            {details !== undefined && (
+              <th scope="col" className="w-0">
+                <span className="sr-only">Details</span>
+              </th>
+            )}
             {columns.map((column) => (
               <th
                 key={column.name}
@@ -46,34 +64,21 @@ export function Table<Row>({
                   column.hidesWhenNarrow && "max-md:hidden",
                 )}
               >
-                {column.name}
+                {column.isNameHidden ? <span className="sr-only">{column.name}</span> : column.name}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr
+            <TableRow
               key={keyOf(row)}
-              className={classNames(
-                "border-b border-line last:border-b-0 hover:bg-hover",
-                toneOf?.(row) === "warn" && "bg-warn-soft",
-              )}
-            >
-              {columns.map((column) => (
-                <td
-                  key={column.name}
-                  className={classNames(
-                    "h-10 px-4 py-1.5 align-middle",
-                    column.isNumber && "text-right",
-                    column.isWide ? "min-w-40" : "whitespace-nowrap",
-                    column.hidesWhenNarrow && "max-md:hidden",
-                  )}
-                >
-                  {column.cell(row)}
-                </td>
-              ))}
-            </tr>
+              row={row}
+              columns={columns}
+              tone={toneOf?.(row) ?? null}
+              details={details}
+              id={idOf?.(row)}
+            />
           ))}
         </tbody>
       </table>

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
+import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
 import { type CustomerFilters, customersQuery } from "./queries.ts";
 
 export const customersRoute = createRoute({
@@ -24,15 +25,17 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
 });
 
-const ledgerRoute = createRoute({
+export const ledgerRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "ledger",
+  validateSearch: readLedgerFilters,
   component: lazyRouteComponent(() => import("./ledger-tab.tsx"), "LedgerTab"),
 });
 
-const grantsRoute = createRoute({
+export const grantsRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "grants",
+  validateSearch: readGrantFilters,
   component: lazyRouteComponent(() => import("./grants-tab.tsx"), "GrantsTab"),
 });
 
