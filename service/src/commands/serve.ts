@@ -39,7 +39,7 @@ async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<v
 function offerSetup(setupUrl: string, log: Logger): void {
   log.warn(
     { setupUrl },
-    "there is no member yet: whoever posts what is behind the # to /manage/v1/setup becomes the first owner, once, within a day",
+    "there is no member yet: whoever opens this link becomes the first owner, once, within a day",
   );
 }
 

@@ -119,9 +119,15 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
     });
     docs.get("/openapi/runtime.json", { schema: { hide: true } }, () => app.swagger());
     docs.get("/openapi/manage.json", { schema: { hide: true } }, () => app.manageSwagger());
-    for (const file of readdirSync(ERROR_PAGES)) {
-      const page = readFileSync(join(ERROR_PAGES, file), "utf8");
-      docs.get(`/docs/errors/${file.replace(/\.md$/, "")}`, { schema: { hide: true } }, (_request, reply) =>
+    const codes = readdirSync(ERROR_PAGES).map((file) => file.replace(/\.md$/, ""));
+    docs.get("/docs/errors", { schema: { hide: true } }, (_request, reply) =>
+      reply
+        .type("text/plain; charset=utf-8")
+        .send(`Every error has a page:\n\n${codes.map((code) => `/docs/errors/${code}\n`).join("")}`),
+    );
+    for (const code of codes) {
+      const page = readFileSync(join(ERROR_PAGES, `${code}.md`), "utf8");
+      docs.get(`/docs/errors/${code}`, { schema: { hide: true } }, (_request, reply) =>
         reply.type("text/plain; charset=utf-8").send(page),
       );
     }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { setup } from "../../test/harness.ts";
+import { PROBLEMS } from "./problem.ts";
 
 const UNDEFINED_PATHS = [
   "/nowhere",
@@ -68,4 +69,12 @@ test("a fault of ours is a 500 that says nothing of the inside, and stores nothi
   expect(reply.text).not.toMatch(/bomb|constraint|sql|planted|secret|23514/i);
   for (const table of ["events", "customers", "keyed_requests"])
     expect(await database.count(`cell.${table}`)).toBe(0);
+});
+
+test("every error's page is served, and a list of them", async () => {
+  const { service } = await setup();
+  const list = await (await fetch(`${service.url}/docs/errors`)).text();
+  const pages = list.match(/\/docs\/errors\/\w+/g) ?? [];
+  expect(pages.map((page) => page.split("/").at(-1))).toEqual(Object.keys(PROBLEMS).sort());
+  for (const page of pages) expect((await fetch(service.url + page)).status).toBe(200);
 });
