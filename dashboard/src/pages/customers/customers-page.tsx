@@ -1,56 +1,36 @@
-import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
-import { UsersRound } from "lucide-react";
-import type { Item } from "../../api/answer.ts";
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { usePlace } from "../../frame/use-place.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { More } from "../../ui/more.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatCount } from "../../words/numbers.ts";
-import { customersQuery } from "./queries.ts";
+import { poolChoicesQuery } from "./catalog-queries.ts";
+import { CustomerFilterBar } from "./customer-filter-bar.tsx";
+import { NoCustomers } from "./no-customers.tsx";
+import { type Customer, customersQuery } from "./queries.ts";
 import { customersRoute } from "./routes.tsx";
-
-type Customer = Item<"listCustomers">;
-
-const COLUMNS: readonly Column<Customer>[] = [
-  { name: "Customer", isWide: true, cell: (customer) => <Name customer={customer} /> },
-  {
-    name: "Plan",
-    cell: ({ plan, isBlocked }) => (
-      <span className="flex gap-1.5">
-        {plan === null ? <span className="text-muted">No plan</span> : <Badge>{plan.name}</Badge>}
-        {isBlocked && <Badge tone="bad">Blocked</Badge>}
-      </span>
-    ),
-  },
-  {
-    name: "Balance",
-    isNumber: true,
-    cell: ({ balances }) => formatCount(balances[0]?.balance ?? 0),
-  },
-  { name: "Since", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
-];
 
 export function CustomersPage() {
   const place = usePlace();
-  const pages = useSuspenseInfiniteQuery(customersQuery(place, customersRoute.useSearch()));
+  const filters = customersRoute.useSearch();
+  const { data: pools } = useSuspenseQuery(poolChoicesQuery(place));
+  const pages = useSuspenseInfiniteQuery(customersQuery(place, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);
   return (
     <Page title="Customers">
       <Card flush>
+        <CustomerFilterBar filters={filters} />
         {customers.length === 0 ? (
-          <EmptyState icon={UsersRound} title="No customers yet">
-            A customer appears with its first plan, credits or event.
-          </EmptyState>
+          <NoCustomers pages={pages} pagesRead={pages.data.pages.length} filters={filters} />
         ) : (
           <>
             <Table
               label="Customers"
-              columns={COLUMNS}
+              columns={columnsFor(pools)}
               rows={customers}
               keyOf={({ customerId }) => customerId}
             />
@@ -62,17 +42,46 @@ export function CustomersPage() {
   );
 }
 
+/** Most environments have one pool, and then its name says nothing. */
+function columnsFor(pools: readonly { key: string; name: string }[]): Column<Customer>[] {
+  return [
+    { name: "Customer", isWide: true, cell: (customer) => <Name customer={customer} /> },
+    {
+      name: "Email",
+      hidesWhenNarrow: true,
+      cell: ({ email }) => <span className="text-muted">{email}</span>,
+    },
+    {
+      name: "Plan",
+      cell: ({ plan, isBlocked }) => (
+        <span className="flex gap-1.5">
+          {plan === null ? <span className="text-muted">No plan</span> : <Badge>{plan.name}</Badge>}
+          {isBlocked && <Badge tone="bad">Blocked</Badge>}
+        </span>
+      ),
+    },
+    ...pools.map(
+      ({ key, name }): Column<Customer> => ({
+        name: pools.length === 1 ? "Balance" : name,
+        isNumber: true,
+        cell: ({ balances }) => formatCount(balances.find(({ pool }) => pool === key)?.balance ?? 0),
+      }),
+    ),
+    { name: "Since", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
+  ];
+}
+
 function Name({ customer: { customerId, name } }: { customer: Customer }) {
   const place = usePlace();
   return (
-    <div>
+    <div className="min-w-0">
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId"
         params={{ ...place, customerId }}
       >
         {name ?? customerId}
       </TextLink>
-      {name !== null && <div className="font-mono text-caption text-muted">{customerId}</div>}
+      {name !== null && <div className="font-mono text-caption text-muted wrap-anywhere">{customerId}</div>}
     </div>
   );
 }

@@ -1,21 +1,34 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
+import { planChoicesQuery, poolChoicesQuery } from "./catalog-queries.ts";
 import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
-import { type CustomerFilters, customersQuery } from "./queries.ts";
+import { customerQuery, customersQuery } from "./queries.ts";
+import { readFilters } from "./read-filters.ts";
 
 export const customersRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "customers",
   validateSearch: readFilters,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, params, deps }) =>
-    context.queryClient.ensureInfiniteQueryData(customersQuery(params, deps)),
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      queryClient.ensureInfiniteQueryData(customersQuery(params, deps)),
+      queryClient.ensureQueryData(planChoicesQuery(params)),
+      queryClient.ensureQueryData(poolChoicesQuery(params)),
+    ]),
+  // While somebody types into the filter the list stays, however long the next one takes.
+  pendingMs: 60_000,
   component: lazyRouteComponent(() => import("./customers-page.tsx"), "CustomersPage"),
 });
 
 export const customerRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "customers/$customerId",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureQueryData(customerQuery(params, params.customerId)),
+      queryClient.ensureQueryData(poolChoicesQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./customer-page.tsx"), "CustomerPage"),
 });
 
@@ -55,17 +68,3 @@ export const customerRoutes = [
   customersRoute,
   customerRoute.addChildren([overviewRoute, ledgerRoute, grantsRoute, requestsRoute, plansRoute]),
 ] as const;
-
-function readFilters(search: Record<string, unknown>): CustomerFilters {
-  const text = (name: string): string | null => {
-    const value = search[name];
-    return typeof value === "string" || typeof value === "number" ? String(value) : null;
-  };
-  const [wanted, plan, below] = [text("search"), text("plan"), text("balanceBelow")];
-  return {
-    ...(wanted === null || wanted === "" ? {} : { search: wanted }),
-    ...(plan === null || plan === "" ? {} : { plan }),
-    ...(below === null || !/^\d{1,15}$/.test(below) ? {} : { balanceBelow: below }),
-    ...(search["blocked"] === true || search["blocked"] === "true" ? { blocked: "true" as const } : {}),
-  };
-}

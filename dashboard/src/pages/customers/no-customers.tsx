@@ -1,0 +1,59 @@
+import { SearchX, UsersRound } from "lucide-react";
+import { useEffect } from "react";
+import { ButtonLink } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { countOf } from "../../words/numbers.ts";
+import type { CustomerFilters } from "./queries.ts";
+
+type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+
+/**
+ * Nothing to show, and why. Plan, block and balance follow from time, so the API looks at some customers a page: as long
+ * as it has found nobody and there are more, the next page is asked for by itself.
+ */
+export function NoCustomers({
+  pages: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  pagesRead,
+  filters,
+}: {
+  pages: Pages;
+  pagesRead: number;
+  filters: CustomerFilters;
+}) {
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage) fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  if (hasNextPage) {
+    return (
+      <>
+        <p role="status" className="border-b border-line px-4 py-2 text-caption text-muted">
+          Nobody found yet, still looking: {countOf(pagesRead, "page")} searched so far.
+        </p>
+        <SkeletonRows rows={4} />
+      </>
+    );
+  }
+  if (Object.keys(filters).length === 0) {
+    return (
+      <EmptyState icon={UsersRound} title="No customers yet">
+        A customer appears with its first plan, credits or event. You can also make one here, or import a
+        file.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={SearchX}
+      title="Nobody matches"
+      action={
+        <ButtonLink from="/projects/$projectId/$environment/customers" to="." search={{}}>
+          Clear the filters
+        </ButtonLink>
+      }
+    >
+      The search finds ids, names, emails and billing references that begin with what you type. Everybody was
+      looked at.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const CUSTOMERS = "/projects/1/test/customers";
+
+test("what the list is narrowed to stands in the address, and is there after a reload", async () => {
+  const { service, manage, assign } = await setupManage();
+  await manage("PUT", "customers/acme", { body: { name: "Acme GmbH", email: "pay@acme.example" } });
+  await manage("PUT", "customers/bert", { body: { name: "Bert & Sons" } });
+  await assign("bert");
+  await manage("PUT", "customers/bert/block", { body: { blocked: true } });
+  const page = await signIn(service.url, CUSTOMERS);
+  const rows = page.getByRole("region", { name: "Customers" }).locator("tbody tr");
+  await expect.poll(() => rows.count()).toBe(3);
+  await expectAccessible(page);
+
+  // Typing does not fill the history: one step back leaves the list.
+  await page.keyboard.press("/");
+  await page.keyboard.type("pay@");
+  await page.waitForURL("**/customers?search=pay%40");
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.reload();
+  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("Acme GmbH")]);
+  expect(await page.getByRole("searchbox").inputValue()).toBe("pay@");
+
+  await page.getByRole("searchbox").fill("nobody");
+  await page.getByText("Nobody matches").waitFor();
+  await page.getByRole("link", { name: "Clear the filters" }).click();
+  await expect.poll(() => rows.count()).toBe(3);
+  expect(await page.getByRole("searchbox").inputValue()).toBe("");
+
+  await page.getByLabel("Plan").selectOption("Pro");
+  await page.getByLabel("Blocked").selectOption("Blocked");
+  await page.getByLabel("Balance below").fill("1,000");
+  await page.waitForURL((address) => address.search.includes("balanceBelow=1000"));
+  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("Bert & Sons")]);
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await page.getByLabel("Blocked").inputValue()).toBe("true");
+});
+
+test("a customer is found and opened by keyboard alone, and the tabs are addresses", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, CUSTOMERS);
+  await page.keyboard.press("/");
+  await page.keyboard.type("ada");
+  await page.waitForURL("**/customers?search=ada");
+  const link = page.getByRole("link", { name: "ada" });
+  for (let step = 0; step < 8 && !(await link.evaluate((it) => it === document.activeElement)); step += 1)
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "ada", level: 1 }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Ledger" }).press("Enter");
+  await page.waitForURL("**/customers/ada/ledger");
+  expect(await page.getByRole("link", { name: "Ledger" }).getAttribute("aria-current")).toBe("page");
+  await page.goBack();
+  await page.waitForURL("**/customers/ada");
+});
