@@ -1,5 +1,7 @@
-import { Outlet, useRouterState } from "@tanstack/react-router";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { sessionQuery } from "../api/session.ts";
 import { classNames } from "../ui/class-names.ts";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { NarrowBar } from "./narrow-bar.tsx";
@@ -10,8 +12,19 @@ import { useShortcuts } from "./use-shortcuts.ts";
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
 
-/** What stands around every page. The coloured edge says which environment it is, wherever you look. */
+/** What stands around every page, while somebody is signed in. Whoever is so no more, by their own doing or another's, is asked again. */
 export function Frame() {
+  const { data: session } = useSuspenseQuery(sessionQuery);
+  const router = useRouter();
+  const isGone = session === null;
+  useEffect(() => {
+    if (isGone) void router.invalidate();
+  }, [isGone, router]);
+  return isGone ? null : <SignedInFrame />;
+}
+
+/** The coloured edge says which environment it is, wherever you look. */
+function SignedInFrame() {
   const place = useOptionalPlace();
   const [isSearching, setSearching] = useState(false);
   const [isHelping, setHelping] = useState(false);

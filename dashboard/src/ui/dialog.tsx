@@ -1,7 +1,9 @@
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { classNames } from "./class-names.ts";
+
+const FIELD = "input:enabled, select:enabled, textarea:enabled";
 
 /** Over the page, for one thing. Escape and a click beside it close it; what opened it has the focus again. */
 export function Dialog({
@@ -10,6 +12,7 @@ export function Dialog({
   title,
   note,
   isWide = false,
+  isSticky = false,
   children,
 }: {
   isOpen: boolean;
@@ -17,14 +20,24 @@ export function Dialog({
   title: string;
   note?: ReactNode;
   isWide?: boolean;
+  /** A click beside it does not close it: for what is shown once. */
+  isSticky?: boolean;
   children: ReactNode;
 }) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <BaseDialog.Root
+      open={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      disablePointerDismissal={isSticky}
+    >
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-scrim transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
         <BaseDialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center overflow-y-auto p-4 md:pt-[10vh]">
           <BaseDialog.Popup
+            ref={popup}
+            // What is asked for comes first, the way out after it; without a field it is as ever.
+            initialFocus={() => popup.current?.querySelector<HTMLElement>(FIELD) ?? true}
             className={classNames(
               "relative w-full overflow-hidden rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",
               isWide ? "max-w-3xl" : "max-w-lg",

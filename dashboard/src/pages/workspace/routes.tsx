@@ -1,28 +1,31 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { workspaceRoute } from "../../frame/root-routes.tsx";
+import { membersQuery, tokensQuery } from "./queries.ts";
 
 const membersRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "members",
-  component: lazyRouteComponent(() => import("./members-page.tsx"), "MembersPage"),
+  loader: ({ context }) => context.queryClient.ensureInfiniteQueryData(membersQuery),
+  component: lazyRouteComponent(() => import("./members/members-page.tsx"), "MembersPage"),
 });
 
 const tokensRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "tokens",
-  component: lazyRouteComponent(() => import("./tokens-page.tsx"), "TokensPage"),
+  loader: ({ context }) => context.queryClient.ensureInfiniteQueryData(tokensQuery),
+  component: lazyRouteComponent(() => import("./tokens/tokens-page.tsx"), "TokensPage"),
 });
 
 const auditRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "audit",
-  component: lazyRouteComponent(() => import("./audit-page.tsx"), "AuditPage"),
+  component: lazyRouteComponent(() => import("./audit/audit-page.tsx"), "AuditPage"),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "settings",
-  component: lazyRouteComponent(() => import("./settings-page.tsx"), "SettingsPage"),
+  component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
 });
 
 export const workspaceRoutes = [membersRoute, tokensRoute, auditRoute, settingsRoute] as const;

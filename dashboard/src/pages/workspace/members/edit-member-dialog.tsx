@@ -1,0 +1,89 @@
+import { useMutation } from "@tanstack/react-query";
+import { useForm } from "react-hook-form";
+import { answerOf, api } from "../../../api/client.ts";
+import { queryClient } from "../../../api/query-client.ts";
+import { mayActAs, type Role, sessionQuery } from "../../../api/session.ts";
+import { useSession } from "../../../frame/use-session.ts";
+import { ApiCall } from "../../../ui/api-call.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Callout } from "../../../ui/callout.tsx";
+import { Choices } from "../../../ui/choices.tsx";
+import { Dialog, DialogActions } from "../../../ui/dialog.tsx";
+import { TextField } from "../../../ui/field.tsx";
+import { ProblemCallout } from "../../../ui/problem-callout.tsx";
+import { tell } from "../../../ui/toast.tsx";
+import { membersQuery } from "../queries.ts";
+import { nameOfRole, roleChoices } from "../roles.ts";
+import type { Member } from "./member.ts";
+
+type Form = { name: string; role: Role };
+
+export function EditMemberDialog({
+  member,
+  isLastOwner,
+  onClose,
+}: {
+  member: Member;
+  isLastOwner: boolean;
+  onClose: () => void;
+}) {
+  const me = useSession();
+  const { id } = member;
+  const { register, handleSubmit, watch } = useForm<Form>({
+    defaultValues: { name: member.name, role: member.role },
+  });
+  const wanted = watch();
+  const save = useMutation({
+    mutationFn: (form: Form) =>
+      answerOf(
+        api.PATCH("/manage/v1/members/{id}", { params: { path: { id } }, body: changesOf(member, form) }),
+      ),
+    onSuccess: async (after) => {
+      await queryClient.invalidateQueries({ queryKey: membersQuery.queryKey });
+      if (me.id === id) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      tell(`Changed ${after.name}`, describeChange(member, after));
+      onClose();
+    },
+  });
+  return (
+    <Dialog isOpen onClose={onClose} title={`Change ${member.name}`} note={member.email}>
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((form) => save.mutate(form))}>
+        <TextField label="Name" autoComplete="off" required maxLength={120} {...register("name")} />
+        {isLastOwner ? (
+          <Callout title="The only owner stays an owner">
+            Make somebody else an owner first. An invitation counts once it is accepted.
+          </Callout>
+        ) : (
+          <Choices label="Role" choices={roleChoices(me.role)} {...register("role")} />
+        )}
+        {me.id === id && !mayActAs(wanted.role, me.role) && (
+          <Callout tone="warn" title="This is you">
+            As {nameOfRole(wanted.role)} you can do less at once, and cannot take it back yourself.
+          </Callout>
+        )}
+        <ProblemCallout error={save.error} />
+        <ApiCall
+          call={{ method: "PATCH", path: `/manage/v1/members/${id}`, body: changesOf(member, wanted) }}
+        />
+        <DialogActions note="A role counts from their next call on.">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" isBusy={save.isPending}>
+            Save
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+function changesOf(before: Member, { name, role }: Form): Partial<Form> {
+  return { ...(name === before.name ? {} : { name }), ...(role === before.role ? {} : { role }) };
+}
+
+function describeChange(before: Member, after: Member): string {
+  const changes = [
+    before.name === after.name ? null : `${before.name} → ${after.name}`,
+    before.role === after.role ? null : `${nameOfRole(before.role)} → ${nameOfRole(after.role)}`,
+  ].filter((change) => change !== null);
+  return changes.length === 0 ? "Nothing was different." : changes.join(", ");
+}

@@ -1,0 +1,126 @@
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { UserRoundPlus } from "lucide-react";
+import { useState } from "react";
+import { useMayActAs, useSession } from "../../../frame/use-session.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { CodeBlock } from "../../../ui/code-block.tsx";
+import { Details } from "../../../ui/details.tsx";
+import { Disclosure } from "../../../ui/disclosure.tsx";
+import { More } from "../../../ui/more.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { membersQuery } from "../queries.ts";
+import { nameOfRole, ROLES } from "../roles.ts";
+import { EditMemberDialog } from "./edit-member-dialog.tsx";
+import { InviteDialog } from "./invite-dialog.tsx";
+import { isLastOwner, type Member } from "./member.ts";
+import { type MemberAction, MemberMenu } from "./member-menu.tsx";
+import { NewLinkDialog } from "./new-link-dialog.tsx";
+import { RemoveMemberDialog } from "./remove-member-dialog.tsx";
+
+type Open = { readonly action: MemberAction; readonly member: Member };
+
+export function MembersPage() {
+  const pages = useSuspenseInfiniteQuery(membersQuery);
+  const members = pages.data.pages.flatMap(({ items }) => items);
+  const mayManage = useMayActAs("admin");
+  const [isInviting, setInviting] = useState(false);
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = (): void => setOpen(null);
+  const isLast = (member: Member): boolean => !pages.hasNextPage && isLastOwner(member, members);
+  return (
+    <Page
+      title="Members"
+      note="The people who run Purser here, and what each of them may do."
+      actions={
+        mayManage && (
+          <Button tone="primary" icon={UserRoundPlus} onClick={() => setInviting(true)}>
+            Invite member
+          </Button>
+        )
+      }
+    >
+      <Card flush>
+        <Table
+          label="Members"
+          columns={columnsOf({ mayManage, isLast, onAct: setOpen })}
+          rows={members}
+          keyOf={({ id }) => id}
+        />
+        <More pages={pages} shown={members.length} what={members.length === 1 ? "member" : "members"} />
+      </Card>
+      <Card title="What roles may do" note="Each may also do what those above it may.">
+        <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />
+      </Card>
+      <Disclosure title="JSON">
+        <CodeBlock label="the members" code={JSON.stringify(members, null, 2)} />
+      </Disclosure>
+      {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
+      {open?.action === "edit" && (
+        <EditMemberDialog member={open.member} isLastOwner={isLast(open.member)} onClose={close} />
+      )}
+      {open?.action === "link" && <NewLinkDialog member={open.member} onClose={close} />}
+      {open?.action === "remove" && <RemoveMemberDialog member={open.member} onClose={close} />}
+    </Page>
+  );
+}
+
+function columnsOf({
+  mayManage,
+  isLast,
+  onAct,
+}: {
+  mayManage: boolean;
+  isLast: (member: Member) => boolean;
+  onAct: (open: Open) => void;
+}): Column<Member>[] {
+  return [
+    { name: "Member", isWide: true, cell: (member) => <Name member={member} /> },
+    {
+      name: "Role",
+      cell: (member) => (
+        <>
+          {nameOfRole(member.role)}
+          {isLast(member) && <span className="text-muted">, the only one</span>}
+        </>
+      ),
+    },
+    {
+      name: "State",
+      cell: ({ status }) =>
+        status === "active" ? <Badge tone="good">Active</Badge> : <Badge tone="warn">Invited</Badge>,
+    },
+    { name: "Since", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
+    ...(mayManage
+      ? [
+          {
+            name: "Actions",
+            isNumber: true,
+            cell: (member: Member) => (
+              <MemberMenu
+                member={member}
+                isLastOwner={isLast(member)}
+                onAct={(action) => onAct({ action, member })}
+              />
+            ),
+          },
+        ]
+      : []),
+  ];
+}
+
+function Name({ member: { id, name, email } }: { member: Member }) {
+  const me = useSession();
+  return (
+    <>
+      <div className="flex items-center gap-2">
+        <span className="text-form font-medium wrap-anywhere">{name}</span>
+        {me.kind === "member" && me.id === id && <Badge tone="accent">You</Badge>}
+      </div>
+      <div className="text-caption text-muted wrap-anywhere">{email}</div>
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { mayActAs, type Role } from "../../api/session.ts";
+import type { Choice } from "../../ui/choices.tsx";
+
+/** Each may do all that those before it may. */
+export const ROLES = [
+  { role: "viewer", name: "Viewer", note: "Sees everything, changes nothing." },
+  { role: "operator", name: "Operator", note: "Also works for customers: plans, credits, corrections." },
+  { role: "admin", name: "Admin", note: "Also changes the catalog, API keys, members and tokens." },
+  { role: "owner", name: "Owner", note: "Also makes owners, and changes the workspace and its limits." },
+] as const satisfies readonly { role: Role; name: string; note: string }[];
+
+export function nameOfRole(wanted: Role): string {
+  return ROLES.find(({ role }) => role === wanted)?.name ?? wanted;
+}
+
+/** What somebody may give: nobody gives a role above their own. */
+export function roleChoices(own: Role): Choice[] {
+  return ROLES.map(({ role, name, note }) => ({
+    value: role,
+    name,
+    note: mayActAs(own, role) ? note : `${note} Above your own role: nobody gives that.`,
+    isDisabled: !mayActAs(own, role),
+  }));
+}
+
+/** The same for a token of one environment, which reaches nothing of the workspace. An owner could do no more there. */
+export function roleChoicesWithin(own: Role): Choice[] {
+  return roleChoices(own)
+    .filter(({ value }) => value !== "owner")
+    .map((choice) =>
+      choice.value === "admin" ? { ...choice, note: "Also changes the catalog and API keys." } : choice,
+    );
+}

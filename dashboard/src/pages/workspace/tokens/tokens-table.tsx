@@ -1,0 +1,87 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Ban } from "lucide-react";
+import { type Project, projectsQuery } from "../../../api/projects.ts";
+import { mayActAs, type Role } from "../../../api/session.ts";
+import { useSession } from "../../../frame/use-session.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { MenuItem } from "../../../ui/menu.tsx";
+import { RowMenu } from "../../../ui/row-menu.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { nameOfRole } from "../roles.ts";
+import type { Token } from "./token.ts";
+
+export function TokensTable({
+  tokens,
+  onRevoke,
+}: {
+  tokens: readonly Token[];
+  /** Null: who looks may not. */
+  onRevoke: ((token: Token) => void) | null;
+}) {
+  const { role } = useSession();
+  const { data: projects } = useSuspenseQuery(projectsQuery);
+  const columns = onRevoke === null ? columnsOf(projects) : [...columnsOf(projects), actions(role, onRevoke)];
+  return <Table label="Management tokens" columns={columns} rows={tokens} keyOf={({ id }) => id} />;
+}
+
+function columnsOf(projects: readonly Project[]): Column<Token>[] {
+  return [
+    { name: "Token", isWide: true, cell: (token) => <Name token={token} /> },
+    { name: "State", cell: (token) => <State token={token} /> },
+    { name: "Role", cell: ({ role }) => nameOfRole(role) },
+    {
+      name: "Reaches",
+      cell: ({ projectId, environment }) =>
+        projectId === null || environment === null ? (
+          "Whole workspace"
+        ) : (
+          <span className="flex items-center gap-1.5">
+            <Badge tone={environment}>{environment === "live" ? "LIVE" : "Test"}</Badge>
+            {projects.find(({ id }) => id === projectId)?.name ?? `Project ${projectId}`}
+          </span>
+        ),
+    },
+    {
+      name: "Last used",
+      cell: ({ lastUsedAt }) =>
+        lastUsedAt === null ? <span className="text-muted">Never</span> : <Time at={lastUsedAt} as="ago" />,
+    },
+    {
+      name: "Expires",
+      hidesWhenNarrow: true,
+      cell: ({ expiresAt }) =>
+        expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} as="day" />,
+    },
+  ];
+}
+
+function actions(own: Role, onRevoke: (token: Token) => void): Column<Token> {
+  return {
+    name: "Actions",
+    isNumber: true,
+    cell: (token) =>
+      token.revokedAt === null &&
+      mayActAs(own, token.role) && (
+        <RowMenu label={`Actions for ${token.name}`}>
+          <MenuItem icon={Ban} isDangerous onClick={() => onRevoke(token)}>
+            Revoke
+          </MenuItem>
+        </RowMenu>
+      ),
+  };
+}
+
+function Name({ token: { name, lastFour, isValid } }: { token: Token }) {
+  return (
+    <>
+      <div className={isValid ? "text-form font-medium" : "text-form text-muted"}>{name}</div>
+      <div className="font-mono text-caption text-muted">pur_mgmt_…{lastFour}</div>
+    </>
+  );
+}
+
+function State({ token: { isValid, revokedAt } }: { token: Token }) {
+  if (isValid) return <Badge tone="good">Valid</Badge>;
+  return <Badge>{revokedAt === null ? "Expired" : "Revoked"}</Badge>;
+}

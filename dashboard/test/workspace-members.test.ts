@@ -1,0 +1,197 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { join } from "../../service/test/members.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, openWindow, signIn } from "./browser.ts";
+
+const PATH = "/workspace/members";
+
+const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
+
+async function act(page: Page, name: string, action: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions for ${name}` }).click();
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+async function memberNamed({ manage }: Managed, name: string): Promise<Record<string, unknown> | undefined> {
+  const { body } = await manage("GET", "/manage/v1/members");
+  return (body["items"] as Record<string, unknown>[]).find((member) => member["name"] === name);
+}
+
+test("an invitation is a link to copy, and who opens it comes in with the role, all by keyboard", async () => {
+  const managed = await setupManage();
+  const { service } = managed;
+  const page = await signIn(service.url, PATH);
+  await page.getByRole("button", { name: "Invite member" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Invite member" }).waitFor();
+  await page.keyboard.type("Vera Viewer");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("Vera@example.com");
+  await page.keyboard.press("Tab");
+  // From viewer, where it begins, to operator.
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  const made = page.getByRole("dialog", { name: "Invitation for Vera Viewer" });
+  await made.waitFor();
+  await expect.poll(() => made.textContent()).toContain("vera@example.com, as Operator");
+  expect(await made.textContent()).toContain("Purser sends no email");
+  await made.getByRole("button", { name: "Copy the link" }).focus();
+  await page.keyboard.press("Enter");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toMatch(new RegExp(`^${service.url}/join#pur_link_`));
+  await page.keyboard.press("Escape");
+  await row(page, "Vera Viewer").getByText("Invited").waitFor();
+  expect(await memberNamed(managed, "Vera Viewer")).toMatchObject({ role: "operator", status: "invited" });
+
+  const hers = await openWindow(service.url);
+  await hers.goto(link);
+  await hers.keyboard.type("nine-blue-lanterns");
+  await hers.keyboard.press("Enter");
+  await hers.waitForURL(/\/projects\/1\/test/);
+  await hers.goto(PATH);
+  await row(hers, "Vera Viewer").getByText("You").waitFor();
+  await row(hers, "Vera Viewer").getByText("Active").waitFor();
+  expect(await hers.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
+});
+
+test("an email that is taken is said where it was typed, and the form keeps its values", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, PATH);
+  await page.getByRole("button", { name: "Invite member" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("Another Olga");
+  await dialog.getByLabel("Email").fill("owner@example.com");
+  await dialog.getByRole("button", { name: "Make invitation link" }).click();
+  await dialog.getByRole("alert").waitFor();
+  expect(await dialog.getByRole("alert").textContent()).toContain("There is a member with this email");
+  expect(await dialog.getByLabel("Name").inputValue()).toBe("Another Olga");
+});
+
+test("a forgotten password is a new link, and the old password ends with it", async () => {
+  const managed = await setupManage();
+  const { service } = managed;
+  const ben = await join(managed, "operator", "ben");
+  const page = await signIn(service.url, PATH);
+  await act(page, "ben", "Make a link to a new password");
+  await page.getByRole("button", { name: "Make password link" }).click();
+  const shown = await page.getByRole("region", { name: "the link" }).textContent();
+  const his = await openWindow(service.url);
+  await his.goto(shown ?? "");
+  await his.getByLabel("Password").fill("ten-red-umbrellas");
+  await his.keyboard.press("Enter");
+  await his.waitForURL(/\/projects\/1\/test/);
+  const again = await signIn(service.url, "/", {
+    credentials: { email: ben.email, password: "ten-red-umbrellas" },
+  });
+  await again.getByRole("button", { name: /ben/ }).waitFor();
+});
+
+test("a role that is taken away counts at once, for who has the page open too", async () => {
+  const managed = await setupManage();
+  const { service, tokens } = managed;
+  const credentials = await addMember(service.url, tokens.owner, "admin");
+  const theirs = await signIn(service.url, PATH, { credentials });
+  await theirs.getByRole("button", { name: "Invite member" }).waitFor();
+
+  const page = await signIn(service.url, PATH);
+  await page.getByRole("button", { name: "Actions for The admin" }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Change The admin" }).waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.getByText("Admin → Viewer").waitFor();
+  expect(await memberNamed(managed, "The admin")).toMatchObject({ role: "viewer" });
+
+  await theirs.getByRole("button", { name: "Invite member" }).click();
+  await theirs.getByRole("dialog").getByLabel("Name").fill("Nobody");
+  await theirs.getByRole("dialog").getByLabel("Email").fill("nobody@example.com");
+  await theirs.keyboard.press("Enter");
+  await theirs.getByRole("alert").waitFor();
+  await theirs.reload();
+  await row(theirs, "The admin").getByText("Viewer", { exact: true }).waitFor();
+  expect(await theirs.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
+});
+
+test("the only owner is told so before trying, and goes once there is another", async () => {
+  const managed = await setupManage();
+  const { service } = managed;
+  const page = await signIn(service.url, PATH);
+  await row(page, "Olga Owner").getByText("the only one").waitFor();
+  await page.getByRole("button", { name: "Actions for Olga Owner" }).click();
+  await page.getByText("The only owner cannot be removed").waitFor();
+  expect(await page.getByRole("menuitem", { name: "Remove" }).count()).toBe(0);
+  await page.getByRole("menuitem", { name: "Change name or role" }).click();
+  await page.getByText("The only owner stays an owner").waitFor();
+  expect(await page.getByRole("radio").count()).toBe(0);
+  await page.keyboard.press("Escape");
+
+  await join(managed, "owner", "otto");
+  await page.reload();
+  await act(page, "Olga Owner", "Remove from the workspace");
+  await page.getByText("You are signed out at once").waitFor();
+  await page.keyboard.type("owner@example.com");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/log-in/);
+  expect(await memberNamed(managed, "Olga Owner")).toBeUndefined();
+});
+
+test("removing takes the email, typed, and ends their session", async () => {
+  const managed = await setupManage();
+  const { service, tokens } = managed;
+  const credentials = await addMember(service.url, tokens.owner, "operator");
+  const theirs = await signIn(service.url, "/projects/1/test/customers", { credentials });
+  const page = await signIn(service.url, PATH);
+  await act(page, "The operator", "Remove from the workspace");
+  const button = page.getByRole("button", { name: "Remove member" });
+  await page.getByLabel("Type operator@example.com to confirm").fill("operator@example.co");
+  expect(await button.isDisabled()).toBe(true);
+  await page.getByLabel("Type operator@example.com to confirm").fill("operator@example.com");
+  await button.click();
+  await page.getByText("Removed The operator").waitFor();
+  await expect.poll(() => row(page, "operator@example.com").count()).toBe(0);
+  await theirs.reload();
+  await theirs.getByLabel("Password").waitFor();
+});
+
+test("an admin leaves owners alone, and gives no role above their own", async () => {
+  const { service, tokens } = await setupManage();
+  const credentials = await addMember(service.url, tokens.owner, "admin");
+  const page = await signIn(service.url, PATH, { credentials });
+  await row(page, "Olga Owner").getByText("Only by an owner").waitFor();
+  expect(await page.getByRole("button", { name: "Actions for Olga Owner" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Invite member" }).click();
+  expect(await page.getByRole("radio", { name: "Owner" }).isDisabled()).toBe(true);
+});
+
+test.each(["light", "dark"] as const)(
+  "members and their dialogs can be read by everybody, in %s",
+  async (scheme) => {
+    const managed = await setupManage();
+    const { service, tokens } = managed;
+    await addMember(service.url, tokens.owner, "operator");
+    const page = await signIn(service.url, PATH, { scheme });
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Actions for The operator" }).click();
+    await expectAccessible(page);
+    await page.getByRole("menuitem", { name: "Change name or role" }).click();
+    await page.getByRole("button", { name: "Do this by API" }).click();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await act(page, "The operator", "Make a link");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Make password link" }).click();
+    await page.getByRole("region", { name: "the link" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Done" }).click();
+    await act(page, "The operator", "Remove");
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Invite member" }).click();
+    await expectAccessible(page);
+  },
+);
