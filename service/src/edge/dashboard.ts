@@ -27,19 +27,22 @@ export async function serveDashboard(app: FastifyInstance, directory = BUILT): P
       for (const url of PAGES) pages.get(url, { schema: { hide: true } }, sayHowToBuild);
       return;
     }
+    const shared = { preCompressed: true, index: false, cacheControl: false, schemaHide: true } as const;
+    // The page itself and what it needs before its script: another one with the next release.
     await pages.register(files, {
+      ...shared,
       root: directory,
-      preCompressed: true,
       wildcard: false,
-      index: false,
-      cacheControl: false,
-      // Files under assets/ are named by their content; all others may change with the next release.
-      setHeaders: (reply, path) =>
-        void reply.header(
-          "cache-control",
-          path.includes("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
-        ),
-      schemaHide: true,
+      globIgnore: ["assets/**"],
+      setHeaders: (reply) => void reply.header("cache-control", "no-cache"),
+    });
+    // Named by their content, and so never another: kept for ever.
+    await pages.register(files, {
+      ...shared,
+      root: join(directory, "assets"),
+      prefix: "/assets/",
+      decorateReply: false,
+      setHeaders: (reply) => void reply.header("cache-control", "public, max-age=31536000, immutable"),
     });
     for (const url of PAGES) {
       pages.get(url, { schema: { hide: true } }, (_request, reply) => reply.sendFile("index.html"));
