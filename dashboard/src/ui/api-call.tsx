@@ -1,7 +1,13 @@
 import { CodeBlock } from "./code-block.tsx";
 import { Disclosure } from "./disclosure.tsx";
 
-type Call = { method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; path: string; body?: object };
+export type Call = {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  path: string;
+  /** Besides who you are and what the body is: `If-Match`, for one. */
+  headers?: Readonly<Record<string, string>>;
+  body?: object;
+};
 
 /** The same thing by API, as a curl that works: whatever a person can click, a program can call. */
 export function ApiCall({ call, title = "Do this by API" }: { call: Call; title?: string }) {
@@ -12,10 +18,11 @@ export function ApiCall({ call, title = "Do this by API" }: { call: Call; title?
   );
 }
 
-export function curlOf({ method, path, body }: Call): string {
+export function curlOf({ method, path, headers = {}, body }: Call): string {
   const lines = [
     `curl -X ${method} ${quote(`${window.location.origin}${path}`)}`,
     `-H "Authorization: Bearer $PURSER_TOKEN"`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(body))}`]),

@@ -1,5 +1,70 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Layers } from "lucide-react";
+import { usePlace } from "../../frame/use-place.ts";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
+import { countOf } from "../../words/numbers.ts";
+import { ListFilter } from "./list-filter.tsx";
+import { PlanCard } from "./plan-card.tsx";
+import { plansQuery } from "./queries.ts";
+import { plansRoute } from "./routes.tsx";
+import { matches, withSearch } from "./search.ts";
+
+const CHOICES = [
+  { value: "offered", label: "Offered" },
+  { value: "archived", label: "Archived" },
+  { value: "all", label: "All" },
+];
 
 export function PlansPage() {
-  return <Page title="Plans">{null}</Page>;
+  const place = usePlace();
+  const { search, show } = plansRoute.useSearch();
+  const navigate = plansRoute.useNavigate();
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const shown = plans.filter(
+    ({ key, name, archivedAt }) =>
+      matches(search, key, name) && (show === "all" || (archivedAt !== null) === (show === "archived")),
+  );
+  return (
+    <Page title="Plans" note="What customers are on: credits for each period, and what they may use.">
+      <ListFilter
+        what="plans"
+        search={search}
+        onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
+        show={show ?? "offered"}
+        onShow={(choice) =>
+          void navigate({
+            search: withSearch({ show: choice === "archived" || choice === "all" ? choice : undefined }),
+            replace: true,
+          })
+        }
+        choices={CHOICES}
+      />
+      {shown.length > 0 ? (
+        <>
+          <ul className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
+            {shown.map((plan) => (
+              <li key={plan.key} className="min-w-0">
+                <PlanCard plan={plan} />
+              </li>
+            ))}
+          </ul>
+          <p className="text-caption text-muted">{countOf(shown.length, "plan")}</p>
+        </>
+      ) : (
+        <Card flush>
+          {plans.length > 0 ? (
+            <EmptyState icon={Layers} title="No plan is like that">
+              There are {countOf(plans.length, "plan")} in all: change the filter to see them.
+            </EmptyState>
+          ) : (
+            <EmptyState icon={Layers} title="No plans yet">
+              A plan gives its customers credits for each period, and says which features they may use.
+            </EmptyState>
+          )}
+        </Card>
+      )}
+    </Page>
+  );
 }

@@ -1,22 +1,72 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
+import { eventKeysQuery, featureQuery, featuresQuery, planQuery, plansQuery, poolsQuery } from "./queries.ts";
+import { readChoice, readText } from "./search.ts";
 
-const plansRoute = createRoute({
+const SHOWN = ["archived", "all"] as const;
+
+export const featuresRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "features",
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...given("search", readText(search, "search")),
+    ...given("show", readChoice(search, "show", SHOWN)),
+    // The feature whose dialog is open, or the key that one is to be defined for: others link here with either.
+    ...given("key", readText(search, "key")),
+    ...given("define", typeof search["define"] === "string" ? search["define"] : undefined),
+  }),
+  loaderDeps: ({ search: { key, define } }) => ({ key, define }),
+  loader: async ({ context: { queryClient }, params, deps: { key, define } }) => {
+    const [features] = await Promise.all([
+      queryClient.ensureQueryData(featuresQuery(params)),
+      queryClient.ensureQueryData(plansQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
+      key === undefined ? null : queryClient.fetchQuery(featureQuery(params, key)),
+    ]);
+    // Somebody was quicker: it is there already.
+    if (define !== undefined && features.some((feature) => feature.key === define))
+      throw redirect({ to: "/projects/$projectId/$environment/features", params, search: { key: define } });
+  },
+  component: lazyRouteComponent(() => import("./features-page.tsx"), "FeaturesPage"),
+});
+
+export const eventKeysRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "features/event-keys",
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...given("search", readText(search, "search")),
+    ...given("show", readChoice(search, "show", ["unnamed", "named"])),
+  }),
+  loader: ({ context: { queryClient }, params }) => queryClient.ensureQueryData(eventKeysQuery(params)),
+  component: lazyRouteComponent(() => import("./event-keys-page.tsx"), "EventKeysPage"),
+});
+
+export const plansRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans",
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...given("search", readText(search, "search")),
+    ...given("show", readChoice(search, "show", SHOWN)),
+  }),
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureQueryData(plansQuery(params)),
+      queryClient.ensureQueryData(featuresQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./plans-page.tsx"), "PlansPage"),
 });
 
 export const planRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans/$key",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureQueryData(planQuery(params, params.key)),
+      queryClient.ensureQueryData(featuresQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./plan-page.tsx"), "PlanPage"),
-});
-
-const featuresRoute = createRoute({
-  getParentRoute: () => placeRoute,
-  path: "features",
-  component: lazyRouteComponent(() => import("./features-page.tsx"), "FeaturesPage"),
 });
 
 const promoteRoute = createRoute({
@@ -25,4 +75,9 @@ const promoteRoute = createRoute({
   component: lazyRouteComponent(() => import("./promote-page.tsx"), "PromotePage"),
 });
 
-export const catalogRoutes = [plansRoute, planRoute, featuresRoute, promoteRoute] as const;
+export const catalogRoutes = [plansRoute, planRoute, featuresRoute, eventKeysRoute, promoteRoute] as const;
+
+/** A name with its value, or nothing at all: what is not set does not stand in the address. */
+function given<N extends string, T extends string>(name: N, value: T | undefined): { [K in N]?: T } {
+  return (value === undefined ? {} : { [name]: value }) as { [K in N]?: T };
+}

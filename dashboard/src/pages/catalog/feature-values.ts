@@ -1,0 +1,37 @@
+import type { Body } from "../../api/answer.ts";
+import type { Feature } from "./queries.ts";
+
+/** As the form has them: what is not given is empty. */
+export type FeatureValues = {
+  key: string;
+  name: string;
+  unit: string;
+  pool: string;
+  credits: number;
+  per: number;
+};
+
+export const KEY_FORM = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+export const KEY_HINT = "Letters, digits and . _ : - as your code will send it. It cannot be changed later.";
+
+export function newFeature(key: string, name: string): FeatureValues {
+  return { key, name, unit: "", pool: "credits", credits: 1, per: 1 };
+}
+
+export function valuesOf({ key, name, unit, pool, cost }: Feature): FeatureValues {
+  return { key, name, unit: unit ?? "", pool, ...cost };
+}
+
+export function toBody({ name, unit, pool, credits, per }: FeatureValues): Body<"putFeature"> {
+  const named = unit.trim();
+  return { name: name.trim(), unit: named === "" ? null : named, pool, cost: { credits, per } };
+}
+
+/** For a field that takes whole numbers; undefined: it is one. */
+export function wholeNumber(least: number, most: number) {
+  return (value: number): string | undefined => {
+    if (!Number.isInteger(value)) return "A whole number, please.";
+    if (value < least) return `At least ${least.toLocaleString("en-US")}.`;
+    return value > most ? `At most ${most.toLocaleString("en-US")}.` : undefined;
+  };
+}

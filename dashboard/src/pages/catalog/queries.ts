@@ -1,0 +1,101 @@
+import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import type { Answer, Item, Place } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { taggedAnswerOf } from "../../api/tagged.ts";
+import { wholeList } from "../../api/whole-list.ts";
+
+export type Feature = Answer<"readFeature">;
+export type Plan = Answer<"readPlan">;
+export type PlanSummary = Item<"listPlans">;
+export type PlanVersion = Plan["versions"][number];
+export type PlanDiff = Answer<"diffPlan">;
+export type Pool = Item<"listPools">;
+export type EventKey = Item<"listEventKeys">;
+
+export function featuresQuery(place: Place) {
+  return queryOptions({
+    queryKey: ["features", place],
+    queryFn: () =>
+      wholeList((query) =>
+        answerOf(
+          api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
+            params: { path: place, query },
+          }),
+        ),
+      ),
+  });
+}
+
+export function featureQuery(place: Place, key: string) {
+  return queryOptions({
+    queryKey: ["feature", place, key],
+    queryFn: () =>
+      taggedAnswerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/features/{key}", {
+          params: { path: { ...place, key } },
+        }),
+      ),
+    // Who is about to change it begins with what it is now.
+    staleTime: 0,
+  });
+}
+
+export function poolsQuery(place: Place) {
+  return queryOptions({
+    queryKey: ["pools", place],
+    queryFn: () =>
+      wholeList((query) =>
+        answerOf(
+          api.GET("/manage/v1/projects/{projectId}/{environment}/pools", { params: { path: place, query } }),
+        ),
+      ),
+  });
+}
+
+export function eventKeysQuery(place: Place) {
+  return queryOptions({
+    queryKey: ["event-keys", place],
+    queryFn: () =>
+      wholeList((query) =>
+        answerOf(
+          api.GET("/manage/v1/projects/{projectId}/{environment}/event-keys", {
+            params: { path: place, query },
+          }),
+        ),
+      ),
+  });
+}
+
+export function plansQuery(place: Place) {
+  return queryOptions({
+    queryKey: ["plans", place],
+    queryFn: () =>
+      wholeList((query) =>
+        answerOf(
+          api.GET("/manage/v1/projects/{projectId}/{environment}/plans", { params: { path: place, query } }),
+        ),
+      ),
+  });
+}
+
+export function planQuery(place: Place, key: string) {
+  return queryOptions({
+    queryKey: ["plan", place, key],
+    queryFn: () =>
+      taggedAnswerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/plans/{key}", {
+          params: { path: { ...place, key } },
+        }),
+      ),
+    staleTime: 0,
+  });
+}
+
+const CATALOG_NOUNS = new Set(["features", "feature", "pools", "event-keys", "plans", "plan", "catalog"]);
+
+/** After any edit: features, plans and costs speak of each other. */
+export function refreshCatalog(queryClient: QueryClient): Promise<void> {
+  return queryClient.invalidateQueries({
+    predicate: ({ queryKey: [noun] }) => typeof noun === "string" && CATALOG_NOUNS.has(noun),
+  });
+}

@@ -1,0 +1,68 @@
+import { countOf, formatCount } from "./numbers.ts";
+
+// What a plan or a feature says, as people read it: "3 credits per 1,000 tokens", "5,000 credits a month".
+
+export type Period = "day" | "week" | "month" | "year" | "once";
+export type Cost = { readonly credits: number; readonly per: number };
+export type Limit = { readonly quantity: number; readonly period: Period };
+export type Allowance = {
+  readonly credits: number;
+  readonly period: Period;
+  readonly rollover: number;
+};
+
+/** "10 credits per image", "3 credits per 1,000 tokens", "no credits". */
+export function costInWords({ credits, per }: Cost, unit: string | null): string {
+  if (credits === 0) return "no credits";
+  const price = countOf(credits, "credit");
+  if (per === 1) return unit === null ? `${price} each` : `${price} per ${unit}`;
+  return unit === null
+    ? `${price} per ${formatCount(per)}`
+    : `${price} per ${formatCount(per)} ${pluralOf(unit)}`;
+}
+
+/** What a quantity is charged: rounded up to whole credits, as the service does. */
+export function chargeOf({ credits, per }: Cost, quantity: number): number {
+  return Math.ceil((quantity * credits) / per);
+}
+
+/** "5,000 credits a month, unused ones roll over for 1 month". */
+export function allowanceInWords({ credits, period, rollover }: Allowance): string {
+  const given = `${countOf(credits, "credit")} ${periodInWords(period)}`;
+  if (rollover === 0 || period === "once") return given;
+  return `${given}, unused ones roll over for ${countOf(rollover, period)}`;
+}
+
+/** "at most 20 exports a day"; null: no limit but the credits. */
+export function limitInWords(limit: Limit | null, unit: string | null): string {
+  if (limit === null) return "no limit";
+  const { quantity, period } = limit;
+  const count = unit === null ? formatCount(quantity) : countOf(quantity, unit, pluralOf(unit));
+  return `at most ${count} ${period === "once" ? "in all" : periodInWords(period)}`;
+}
+
+export function periodInWords(period: Period): string {
+  return period === "once" ? "once" : `a ${period}`;
+}
+
+/** Units are what people typed: "token", "query", "GB", "tokens". */
+export function pluralOf(unit: string): string {
+  if (/[A-Z0-9s]$/.test(unit)) return unit;
+  return /[^aeiou]y$/.test(unit) ? `${unit.slice(0, -1)}ies` : `${unit}s`;
+}
+
+/** "Free, Pro and Scale". */
+export function joinWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** For the beginning of a line. */
+export function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** What a key would be called: "image.render" is "Image render". */
+export function nameOfKey(key: string): string {
+  return capitalize(key.replaceAll(/[._:\-/]+/g, " ").trim());
+}

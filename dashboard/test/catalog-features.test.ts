@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, signIn } from "./browser.ts";
+
+const FEATURES = "/projects/1/test/features";
+
+test("a feature is defined by its key, and the list says what it costs and that no plan has it", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, `${FEATURES}?define=audio.mix`);
+  const dialog = page.getByRole("dialog", { name: "New feature" });
+  expect(await dialog.getByLabel("Key").inputValue()).toBe("audio.mix");
+  expect(await dialog.getByLabel("Name").inputValue()).toBe("Audio mix");
+  await dialog.getByLabel("Unit", { exact: true }).fill("second");
+  await dialog.getByLabel("Credits").fill("7");
+  await dialog.getByLabel("For how many units").fill("60");
+  await dialog
+    .getByText("1 second costs 1 credit, 60 seconds cost 7 credits and 150 seconds cost 18 credits")
+    .waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Define feature in test" }).click();
+  const row = page.getByRole("row", { name: /Audio mix/ });
+  await row.waitFor();
+  expect(await row.textContent()).toContain("7 credits per 60 seconds");
+  expect(await row.textContent()).toContain("In no plan");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  const { body } = await manage("GET", "features/audio.mix");
+  expect(body).toMatchObject({ name: "Audio mix", unit: "second", cost: { credits: 7, per: 60 } });
+  await expectAccessible(page);
+});
+
+test("what is there already is not defined twice: its own dialog opens", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, `${FEATURES}?define=export`, { scheme: "dark" });
+  await page.getByRole("dialog", { name: "export" }).waitFor();
+  await expectAccessible(page);
+  await page.goto(`${FEATURES}?define=`);
+  const dialog = page.getByRole("dialog", { name: "New feature" });
+  await dialog.getByLabel("Key").fill("export");
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("alert").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("link", { name: "Look at it" }).click();
+  await page.getByRole("dialog", { name: "export" }).waitFor();
+});
+
+test("another cost is changed by keyboard alone, and plans go on charging what they pinned", async () => {
+  const { service, consume } = await setupManage();
+  const page = await signIn(service.url, FEATURES);
+  await page.getByRole("link", { name: "image.render" }).focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "image.render" });
+  await dialog.waitFor();
+  await dialog.getByLabel("Credits").focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("12");
+  await dialog.getByText("Nobody is charged this yet").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  const row = page.getByRole("row", { name: /image.render/ });
+  expect(await row.textContent()).toContain("12 credits each");
+  expect(await row.textContent()).toContain("Pro still charges 10 credits each");
+  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "one" });
+  expect(body["creditsCharged"]).toBe(10);
+});
+
+test("two people edit a feature: the second hears who was first, and loses nothing of what they typed", async () => {
+  const { service, manage, tokens } = await setupManage();
+  const bob = await addMember(service.url, tokens.owner, "admin");
+  const page = await signIn(service.url, `${FEATURES}?key=image.render`);
+  const dialog = page.getByRole("dialog", { name: "image.render" });
+  await dialog.getByLabel("Unit", { exact: true }).fill("picture");
+  const other = await signIn(service.url, `${FEATURES}?key=image.render`, { credentials: bob });
+  await other.getByLabel("Credits").fill("15");
+  await other.getByRole("button", { name: "Save feature in test" }).click();
+  await other.getByRole("dialog").waitFor({ state: "hidden" });
+
+  await dialog.getByRole("button", { name: "Save feature in test" }).click();
+  const alert = dialog.getByRole("alert");
+  await alert.getByText("The admin").waitFor();
+  await expectAccessible(page);
+  await alert.getByRole("button", { name: "Read again" }).click();
+  await expect.poll(() => dialog.getByLabel("Credits").inputValue()).toBe("15");
+  expect(await dialog.getByLabel("Unit", { exact: true }).inputValue()).toBe("picture");
+  await dialog.getByRole("button", { name: "Save feature in test" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  const { body } = await manage("GET", "features/image.render");
+  expect(body).toMatchObject({ unit: "picture", cost: { credits: 15, per: 1 } });
+});
+
+test("a feature is archived after the dialog said who keeps it, and offered again", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, `${FEATURES}?key=export`);
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByText("Pro keeps it, and so does everybody on it").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Archive feature in test" }).click();
+  await expect.poll(() => page.getByRole("row", { name: /export/ }).count()).toBe(0);
+  expect((await manage("GET", "features/export")).body["archivedAt"]).not.toBeNull();
+  await page.getByLabel("Which features").selectOption("Archived");
+  await page.getByRole("link", { name: "export" }).click();
+  await page.getByRole("button", { name: "Offer again" }).click();
+  await page.getByRole("button", { name: "Offer feature again in test" }).click();
+  await page.getByText("No feature is like that").waitFor();
+  expect((await manage("GET", "features/export")).body["archivedAt"]).toBeNull();
+});
+
+test("an event key that came unnamed is named with one click", async () => {
+  const { service, manage, project } = await setupManage();
+  await fetch(`${service.url}/v1/events`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${project.test.key.secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ customerId: "ada", event: "tokens/used", quantity: 5 }),
+  });
+  const page = await signIn(service.url, `${FEATURES}/event-keys`, { scheme: "dark" });
+  await page.getByText("No name").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Name tokens/used" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Name an event key" }).waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("Name", { exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.getByText("Tokens used", { exact: true }).waitFor();
+  const { body } = await manage("GET", "event-keys");
+  expect(body["items"]).toMatchObject([{ key: "tokens/used", name: "Tokens used" }]);
+});
+
+test("the list is narrowed by the slash key, and the address keeps it", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, FEATURES);
+  await page.keyboard.press("/");
+  await page.keyboard.type("render");
+  await page.waitForURL("**/features?search=render");
+  await expect.poll(() => page.getByRole("row").count()).toBe(3);
+  await page.reload();
+  await page.getByText("2 features").waitFor();
+});
+
+for (const role of ["viewer", "operator"] as const) {
+  test(`the ${role} reads features, and is offered no change`, async () => {
+    const { service, tokens } = await setupManage();
+    const credentials = await addMember(service.url, tokens.owner, role);
+    const page = await signIn(service.url, `${FEATURES}?key=export`, { credentials });
+    const dialog = page.getByRole("dialog", { name: "export" });
+    await dialog.getByText("No credits").waitFor();
+    expect(await dialog.getByRole("button").allTextContents()).toEqual(["", "JSON"]);
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(await page.getByRole("link", { name: "New feature" }).count()).toBe(0);
+  });
+}
