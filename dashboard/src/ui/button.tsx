@@ -22,9 +22,10 @@ type Look = { tone?: Tone; icon?: LucideIcon; children: ReactNode };
 export function Button({
   tone = "plain",
   icon: Icon,
-  isBusy = false,
+  isBusy,
   isDisabled = false,
   type = "button",
+  onClick,
   children,
   ...rest
 }: Look & {
@@ -40,9 +41,14 @@ export function Button({
       type={type}
       // Still focusable while it works: the keyboard does not lose its place, and a second click does nothing.
       disabled={isBusy || isDisabled}
-      focusableWhenDisabled={isBusy}
+      focusableWhenDisabled={isBusy === true}
       aria-busy={isBusy || undefined}
       className={classNames(SHAPE, TONES[tone])}
+      onClick={(event) => {
+        // The second of a double click may come before "busy" is drawn.
+        if (isBusy !== undefined && event.detail > 1) event.preventDefault();
+        else onClick?.();
+      }}
       {...rest}
     >
       {isBusy ? (

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { placeRoute, signedInRoute } from "../../frame/root-routes.tsx";
+import { arrivalQuery, featuresQuery } from "./queries.ts";
 
 /** A new project, from its name to its first event. */
 export const welcomeRoute = createRoute({
@@ -11,6 +12,12 @@ export const welcomeRoute = createRoute({
 const firstEventRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "first-event",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureQueryData(arrivalQuery(params, "events")),
+      queryClient.ensureQueryData(arrivalQuery(params, "consume")),
+      queryClient.ensureQueryData(featuresQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./first-event-page.tsx"), "FirstEventPage"),
 });
 

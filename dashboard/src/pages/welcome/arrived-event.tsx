@@ -1,0 +1,112 @@
+import { CircleAlert, CircleCheck } from "lucide-react";
+import type { ReactNode } from "react";
+import { usePlace } from "../../frame/use-place.ts";
+import { TextLink } from "../../ui/text-link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { formatCount } from "../../words/numbers.ts";
+import type { Arrival } from "./queries.ts";
+
+/** Waiting, refused, or the very event. Readers hear when it changes. */
+export function ArrivedEvent({ arrival: { arrived, refused } }: { arrival: Arrival }) {
+  return (
+    <div role="status" className="flex flex-col gap-4">
+      {arrived === null ? <Waiting /> : <Arrived arrived={arrived} />}
+      {refused !== null && <Refused refused={refused} />}
+    </div>
+  );
+}
+
+function Waiting() {
+  const { environment } = usePlace();
+  return (
+    <Line icon={<span className="size-2.5 animate-pulse rounded-full bg-accent" aria-hidden />}>
+      <p className="text-form font-medium">Waiting for the first event</p>
+      <p className="text-muted">
+        It appears about a second after {environment === "live" ? "LIVE" : "test"} has answered it. Nothing to
+        press.
+      </p>
+    </Line>
+  );
+}
+
+function Arrived({ arrived: { request, event } }: { arrived: NonNullable<Arrival["arrived"]> }) {
+  const place = usePlace();
+  const { customerId, idempotencyKey } = request;
+  return (
+    <Line icon={<CircleCheck className="size-5 text-good" aria-hidden />}>
+      <p className="text-form font-medium">
+        {request.isReplay ? "It arrived again under its key, and is recorded once" : "Your event has arrived"}
+      </p>
+      <dl className="mt-2 grid gap-x-8 gap-y-3 sm:grid-cols-2 lg:grid-cols-[auto_auto_auto_1fr]">
+        <Fact name={event === null ? "Request" : "Event"}>
+          <span className="font-mono">{event === null ? request.requestId : event.eventId}</span>
+        </Fact>
+        <Fact name="Customer">
+          {customerId === null ? (
+            "Unknown"
+          ) : (
+            <TextLink
+              to="/projects/$projectId/$environment/customers/$customerId"
+              params={{ ...place, customerId }}
+            >
+              {customerId}
+            </TextLink>
+          )}
+        </Fact>
+        <Fact name="Event key">
+          <span className="font-mono">{request.event}</span>
+          {event !== null && <span className="text-muted"> × {formatCount(event.quantity)}</span>}
+        </Fact>
+        <Fact name="Recorded">
+          <Time at={event?.recordedAt ?? request.recordedAt} />
+        </Fact>
+        {idempotencyKey !== null && (
+          <Fact name="Idempotency key">
+            <TextLink
+              to="/projects/$projectId/$environment/keys/$idempotencyKey"
+              params={{ ...place, idempotencyKey }}
+            >
+              <span className="font-mono">{idempotencyKey}</span>
+            </TextLink>
+          </Fact>
+        )}
+      </dl>
+    </Line>
+  );
+}
+
+function Refused({ refused: { code, status, requestId } }: { refused: NonNullable<Arrival["refused"]> }) {
+  return (
+    <Line icon={<CircleAlert className="size-5 text-bad" aria-hidden />}>
+      <p className="text-form font-medium">A request arrived and was refused</p>
+      <p className="text-muted">
+        {status}{" "}
+        {code !== null && (
+          <a href={`/docs/errors/${code}`} className="font-mono text-accent hover:underline">
+            {code}
+          </a>
+        )}
+        , request <code className="font-mono">{requestId}</code>. Nothing was recorded; your terminal shows
+        what to change.
+      </p>
+    </Line>
+  );
+}
+
+function Line({ icon, children }: { icon: ReactNode; children: ReactNode }) {
+  return (
+    <div className="flex gap-3">
+      <span className="flex size-5 shrink-0 items-center justify-center">{icon}</span>
+      <div className="min-w-0 flex-1">{children}</div>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-caption text-muted">{name}</dt>
+      <dd className="wrap-anywhere">{children}</dd>
+    </div>
+  );
+}

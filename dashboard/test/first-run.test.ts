@@ -1,0 +1,154 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, openWindow, signIn } from "./browser.ts";
+import { startFreshInstallation } from "./fresh-installation.ts";
+import { runShownCurl } from "./shown-curl.ts";
+
+const OWNER = { name: "Olga Owner", email: "olga@example.com", password: "seven-green-kettles" };
+
+const IN_USE = { status: 409, contentType: "application/problem+json", body: '{"code": "in_use"}' };
+
+async function becomeOwner(page: Page, setupUrl: URL): Promise<void> {
+  await page.goto(setupUrl.href);
+  await page.getByLabel("Your name").fill(OWNER.name);
+  await page.getByLabel("Email").fill(OWNER.email);
+  await page.getByLabel("Password").fill(OWNER.password);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create owner" }).click();
+  await page.getByRole("heading", { name: "Welcome to Purser" }).waitFor();
+}
+
+test("from the printed link to the first event: owner, sample catalog, the very curl that is shown", async () => {
+  const { database, setupUrl } = await startFreshInstallation();
+  const page = await openWindow(setupUrl.origin);
+  await becomeOwner(page, setupUrl);
+  expect(page.url()).not.toContain("#");
+  await expectAccessible(page);
+  await page.getByText("Text generation, 3 credits per 1,000 tokens").waitFor();
+  await page.getByLabel("Project name").fill("Acme Images");
+  await page.getByRole("button", { name: "Create project, with the sample in test" }).dblclick();
+
+  await page.getByRole("heading", { name: "Your first event in test" }).waitFor();
+  await page.getByText("Waiting for the first event").waitFor();
+  await expectAccessible(page);
+  expect(await database.count("control.projects")).toBe(1);
+  await page.getByRole("button", { name: "The live key, for later" }).click();
+  const liveKey = await page.getByLabel("the live key", { exact: true }).textContent();
+  expect(liveKey).toMatch(/^pur_live_/);
+
+  const sent = await runShownCurl(page, "the event as curl");
+  expect([sent.status, sent.body["accepted"]]).toEqual([200, true]);
+  await page.getByText("Your event has arrived").waitFor();
+  const row = page.getByRole("status").filter({ hasText: "Your event has arrived" });
+  for (const part of [String(sent.body["eventId"]), "customer_42", "tokens.generated", "× 1,250"])
+    expect(await row.textContent()).toContain(part);
+  await expectAccessible(page);
+
+  const charge = await runShownCurl(page, "the charge as curl");
+  expect(charge.body).toMatchObject({ allowed: true, creditsCharged: 10, balance: 90 });
+  await page.getByText("Allowed", { exact: true }).waitFor();
+  expect(await database.count("cell.events")).toBe(1);
+  const plans = await database.query("select key from cell.plans order by key");
+  expect(plans).toEqual([{ key: "free" }, { key: "pro" }]);
+});
+
+test("the same by keyboard alone, with a blank catalog", async () => {
+  const { database, setupUrl } = await startFreshInstallation();
+  const page = await openWindow(setupUrl.origin, { scheme: "dark" });
+  await page.goto(setupUrl.href);
+  await page.getByLabel("Your name").waitFor();
+  await page.keyboard.type(OWNER.name);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(OWNER.email);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(OWNER.password);
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Project name").waitFor();
+  await page.keyboard.type("Acme Voices");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowDown");
+  expect(await page.getByRole("radio", { name: "Blank" }).isChecked()).toBe(true);
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByText("Waiting for the first event").waitFor();
+  await expectAccessible(page);
+
+  const copy = page.getByRole("button", { name: "Copy the event as curl" });
+  while (!(await copy.evaluate((button) => button === document.activeElement)))
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(await page.getByLabel("the event as curl", { exact: true }).textContent());
+  await runShownCurl(page, "the event as curl");
+  await page.getByText("Your event has arrived").waitFor();
+  // Nothing can be charged yet, and the page says what is missing.
+  await page.getByText("There is none to assign yet").waitFor();
+  expect(await database.count("cell.plans")).toBe(0);
+});
+
+test("who leaves before the first event finds the way back, and makes a new key", async () => {
+  const { service, database } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/first-event");
+  await page.getByText("$PURSER_KEY").first().waitFor();
+  await page.getByRole("button", { name: "Make a new key in test" }).dblclick();
+  await page.getByLabel("the event as curl", { exact: true }).getByText("pur_test_").waitFor();
+  expect(await database.count("control.api_keys", "name = 'First event'")).toBe(1);
+  await page.getByRole("link", { name: "Customers", exact: true }).first().click();
+  await page.getByRole("heading", { name: "Customers" }).waitFor();
+  await page.goBack();
+  const sent = await runShownCurl(page, "the event as curl");
+  expect(sent.status).toBe(200);
+  await page.getByText(String(sent.body["eventId"])).waitFor();
+  // After a reload the key is gone, and the event is still there.
+  await page.reload();
+  await page.getByText(String(sent.body["eventId"])).waitFor();
+  expect(await page.content()).not.toContain(sent.secret);
+});
+
+test("a refused request is told from silence, and a replay from a second event", async () => {
+  const { service, record } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/first-event");
+  await page.getByText("Waiting for the first event").waitFor();
+  expect((await record({ customerId: "ada", event: "e", quantity: 0 })).status).toBe(400);
+  await page.getByText("A request arrived and was refused").waitFor();
+  await page.getByRole("link", { name: "invalid_request" }).waitFor();
+  await expectAccessible(page);
+  const event = { customerId: "ada", event: "e", quantity: 1, idempotencyKey: "once" };
+  const { body } = await record(event);
+  await page.getByText(String(body["eventId"])).waitFor();
+  await expect.poll(() => page.getByText("A request arrived and was refused").count()).toBe(0);
+  await record(event);
+  await page.getByText("It arrived again under its key").waitFor();
+  await page.getByText(String(body["eventId"])).waitFor();
+});
+
+test("a further project comes from the project menu, and one that was half made is not made twice", async () => {
+  const { service, database } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/customers");
+  await page.getByRole("button", { name: /^Project/ }).click();
+  await page.getByRole("menuitem", { name: "New project" }).click();
+  await page.getByLabel("Project name").fill("Second");
+  await page.route("**/catalog/apply", (route) => route.fulfill(IN_USE), { times: 1 });
+  await page.getByRole("button", { name: "Create project, with the sample in test" }).click();
+  await page.getByText("Second is made, the sample catalog is not applied").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Apply the sample catalog in test" }).click();
+  await page.waitForURL("**/projects/2/test/first-event");
+  await page.getByLabel("the event as curl", { exact: true }).getByText("pur_test_").waitFor();
+  expect(await database.count("control.projects")).toBe(2);
+  expect(await database.count("cell.plans")).toBe(3);
+});
+
+test("a viewer is told who makes projects and keys", async () => {
+  const { service, tokens } = await setupManage();
+  const credentials = await addMember(service.url, tokens.owner, "viewer");
+  const page = await signIn(service.url, "/welcome", { credentials });
+  await page.getByText("An admin makes projects").waitFor();
+  await expectAccessible(page);
+  await page.goto("/projects/1/test/first-event");
+  await page.getByText("an admin can make you one").waitFor();
+  expect(await page.getByRole("button", { name: /Make a new key/ }).count()).toBe(0);
+});
