@@ -18,7 +18,10 @@ export default defineConfig({
   },
   server: {
     host: "127.0.0.1",
-    proxy: Object.fromEntries(["/manage", "/v1", "/docs", "/openapi"].map((path) => [path, SERVICE])),
+    // With the Host that the browser sees: the service compares it with the Origin of every write.
+    proxy: Object.fromEntries(
+      ["/manage", "/v1", "/docs", "/openapi"].map((path) => [path, { target: SERVICE, changeOrigin: false }]),
+    ),
   },
 });
 

@@ -26,7 +26,7 @@ test("from the printed link to the first event: owner, sample catalog, the very 
   await becomeOwner(page, setupUrl);
   expect(page.url()).not.toContain("#");
   await expectAccessible(page);
-  await page.getByText("Text generation, 3 credits per 1,000 tokens").waitFor();
+  await page.getByText("Text generation: 3 credits per 1,000 tokens").waitFor();
   await page.getByLabel("Project name").fill("Acme Images");
   await page.getByRole("button", { name: "Create project, with the sample in test" }).dblclick();
 

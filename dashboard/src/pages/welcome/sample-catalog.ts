@@ -7,7 +7,7 @@ type Catalog = Body<"applyCatalog">["catalog"];
 /** The very document of the guide: what the guide explains is what is here. */
 export const SAMPLE_CATALOG: Catalog = JSON.parse(text);
 
-/** "Image generation, 10 credits per image" */
+/** "Image generation": "10 credits per image" */
 export function describeFeatures({ features = [] }: Catalog): { key: string; name: string; cost: string }[] {
   return features.map(({ key, name, unit, cost: { credits, per = 1 } }) => {
     const what = per === 1 ? (unit ?? "use") : `${formatCount(per)} ${unit ?? "use"}s`;
@@ -24,7 +24,7 @@ export function describePlans({ features = [], plans = [], defaultPlan = null }:
     terms: [
       ...allowances.map(({ credits, period }) => `${countOf(credits, "credit")} a ${period}`),
       ...allowances.flatMap(({ rollover = 0, period }) =>
-        rollover === 0 ? [] : [`unused ones last ${countOf(rollover, period)} longer`],
+        rollover === 0 ? [] : [`unused ones kept ${countOf(rollover, period)} longer`],
       ),
       ...included.flatMap(({ feature, limit }) =>
         limit === null || limit === undefined

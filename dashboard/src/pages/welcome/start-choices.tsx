@@ -1,6 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import type { UseFormRegister } from "react-hook-form";
-import { Badge } from "../../ui/badge.tsx";
 import { describeFeatures, describePlans, SAMPLE_CATALOG } from "./sample-catalog.ts";
 
 export type Start = "sample" | "blank";
@@ -30,15 +29,14 @@ function Sample() {
       <ul className="flex flex-col gap-1">
         {describeFeatures(SAMPLE_CATALOG).map(({ key, name, cost }) => (
           <li key={key}>
-            <span className="text-ink">{name}</span>, {cost}
+            <span className="text-ink">{name}</span>: {cost}
           </li>
         ))}
       </ul>
       <ul className="flex flex-col gap-1">
         {describePlans(SAMPLE_CATALOG).map(({ key, name, terms, isDefault }) => (
           <li key={key}>
-            <span className="text-ink">{name}</span> plan, {terms}{" "}
-            {isDefault && <Badge>for everyone new</Badge>}
+            <span className="text-ink">{name}</span> plan{isDefault && ", the default"}: {terms}
           </li>
         ))}
       </ul>

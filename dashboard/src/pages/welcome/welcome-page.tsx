@@ -36,7 +36,9 @@ export function WelcomePage() {
           : "One for each product: customers, catalogs and keys of two projects never meet."
       }
     >
-      <Card>{mayBegin ? <ProjectForm /> : <NotYours isFirst={isFirst} />}</Card>
+      <div className="max-w-3xl">
+        <Card>{mayBegin ? <ProjectForm /> : <NotYours isFirst={isFirst} />}</Card>
+      </div>
     </Page>
   );
 }
@@ -66,7 +68,7 @@ function ProjectForm() {
   });
   const { name, start } = watch();
   return (
-    <form className="flex max-w-2xl flex-col gap-6" onSubmit={handleSubmit((wanted) => begin.mutate(wanted))}>
+    <form className="flex flex-col gap-6" onSubmit={handleSubmit((wanted) => begin.mutate(wanted))}>
       <TextField
         label="Project name"
         hint="The product that your customers use. It can be renamed."
