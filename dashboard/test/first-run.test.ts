@@ -1,10 +1,13 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, openWindow, signIn } from "./browser.ts";
 import { startFreshInstallation } from "./fresh-installation.ts";
 import { runShownCurl } from "./shown-curl.ts";
+
+// Whole processes, and whole journeys.
+vi.setConfig({ testTimeout: 120_000 });
 
 const OWNER = { name: "Olga Owner", email: "olga@example.com", password: "seven-green-kettles" };
 
