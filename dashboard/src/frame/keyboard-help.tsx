@@ -5,6 +5,7 @@ import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 const GENERAL = [
   { keys: ["Ctrl K", "⌘ K"], does: "Search everything" },
   { keys: ["/"], does: "Filter this list" },
+  { keys: ["l"], does: "Follow requests live, or pause" },
   { keys: ["Esc"], does: "Close what is open" },
   { keys: ["?"], does: "This help" },
 ];

@@ -41,14 +41,14 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
   }, [navigate, here, projects, onSearch, onHelp]);
 }
 
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null
   );
 }
 
 /** A dialog has the keyboard to itself. */
-function isCovered(): boolean {
+export function isCovered(): boolean {
   return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
 }
 

@@ -6,6 +6,8 @@ import type { Column, RowDetails, RowTone } from "./table.tsx";
 const TONES = {
   warn: "bg-warn-soft",
   accent: "bg-accent-soft shadow-[inset_3px_0_0_var(--accent)]",
+  // Only a row that is put in later passes through this beginning: the others stand there at once.
+  new: "transition-[opacity,translate,background-color] duration-700 starting:-translate-y-2 starting:bg-accent-soft starting:opacity-0",
 } as const satisfies Record<Exclude<RowTone, null>, string>;
 
 /** One line of a table, and what unfolds below it. */

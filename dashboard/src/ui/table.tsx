@@ -16,7 +16,7 @@ export type Column<Row> = {
   readonly isWide?: boolean;
 };
 
-export type RowTone = "warn" | "accent" | null;
+export type RowTone = "warn" | "accent" | "new" | null;
 
 export type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactNode };
 
@@ -34,7 +34,7 @@ export function Table<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
-  /** Marks a row that deserves a look (warn), or the one that was looked for (accent). */
+  /** Marks a row that deserves a look (warn), the one that was looked for (accent), or one that comes while you look (new). */
   toneOf?: (row: Row) => RowTone;
   /** What unfolds below a row, and what the button for it says to readers. */
   details?: RowDetails<Row>;

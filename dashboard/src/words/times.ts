@@ -27,6 +27,16 @@ export function formatDay(iso: string, clock: Clock): string {
   }).format(new Date(iso));
 }
 
+/** For what comes by the second: "15 Nov, 10:06:41". */
+export function formatSecond(iso: string, clock: Clock): string {
+  return new Intl.DateTimeFormat("en-GB", {
+    ...SHAPE,
+    year: undefined,
+    second: "2-digit",
+    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
+  }).format(new Date(iso));
+}
+
 const STEPS = [
   ["day", 86_400],
   ["hour", 3_600],

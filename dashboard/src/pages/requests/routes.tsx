@@ -1,9 +1,15 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
+import { keyQuery, requestsQuery } from "./queries.ts";
+import { filtersOf, readSearch } from "./request-filters.ts";
 
-const requestsRoute = createRoute({
+export const requestsRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "requests",
+  validateSearch: readSearch,
+  loaderDeps: ({ search }) => filtersOf(search),
+  loader: ({ context, params, deps }) =>
+    context.queryClient.ensureInfiniteQueryData(requestsQuery(params, deps)),
   component: lazyRouteComponent(() => import("./requests-page.tsx"), "RequestsPage"),
 });
 
@@ -13,10 +19,30 @@ export const keyRoute = createRoute({
   component: lazyRouteComponent(() => import("./key-page.tsx"), "KeyPage"),
 });
 
+/** From a line of the log straight to its denial, which the log itself does not name. */
+const whyRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "keys/$idempotencyKey/why",
+  beforeLoad: async ({ context, params }) => {
+    const { projectId, environment, idempotencyKey } = params;
+    const place = { projectId, environment };
+    const story = await context.queryClient.fetchQuery(keyQuery(place, idempotencyKey));
+    const denialId = story?.denial?.denialId;
+    if (denialId === undefined) {
+      throw redirect({ to: "/projects/$projectId/$environment/keys/$idempotencyKey", params, replace: true });
+    }
+    throw redirect({
+      to: "/projects/$projectId/$environment/denials/$denialId",
+      params: { ...place, denialId },
+      replace: true,
+    });
+  },
+});
+
 export const denialRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "denials/$denialId",
   component: lazyRouteComponent(() => import("./denial-page.tsx"), "DenialPage"),
 });
 
-export const requestRoutes = [requestsRoute, keyRoute, denialRoute] as const;
+export const requestRoutes = [requestsRoute, keyRoute, whyRoute, denialRoute] as const;

@@ -1,0 +1,82 @@
+import { type InfiniteData, infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Answer, Item, Place } from "../../api/answer.ts";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { answerOf, api } from "../../api/client.ts";
+import type { RequestFilters } from "./request-filters.ts";
+
+export type LoggedRequest = Item<"listRequests">;
+
+type LogPage = Answer<"listRequests">;
+
+export function requestsQuery(place: Place, filters: RequestFilters) {
+  return infiniteQueryOptions({
+    queryKey: ["requests", place, filters],
+    queryFn: ({ pageParam }) =>
+      readPage(place, { ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }: LogPage) => nextCursor,
+    // Coming back to the window must not move what somebody reads.
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** What came since the list was read, the newest first. */
+export type Tail = { readonly items: readonly LoggedRequest[]; readonly latestCursor: string | null };
+
+const TAIL_MAX = 500;
+
+/** Asked again and again, it grows. What is too much for it is a list that is read anew, so that nothing is missing in between. */
+export function tailQuery(place: Place, filters: RequestFilters, from: string | null) {
+  return queryOptions({
+    queryKey: ["requests-tail", place, filters],
+    queryFn: async ({ client, queryKey, signal }): Promise<Tail> => {
+      const before = client.getQueryData<Tail>(queryKey) ?? { items: [], latestCursor: from };
+      const after = before.latestCursor === null ? {} : { after: before.latestCursor };
+      const { items, nextCursor, latestCursor } = await readPage(
+        place,
+        { ...filters, ...after, limit: "200" },
+        signal,
+      );
+      if (nextCursor === null && before.items.length + items.length <= TAIL_MAX) {
+        return { items: [...items, ...before.items], latestCursor };
+      }
+      const first = await readPage(place, filters, signal);
+      const anew: InfiniteData<LogPage, string | null> = { pages: [first], pageParams: [null] };
+      client.setQueryData(requestsQuery(place, filters).queryKey, anew);
+      return { items: [], latestCursor: first.latestCursor };
+    },
+    staleTime: 0,
+  });
+}
+
+type Wanted = RequestFilters & { cursor?: string; after?: string; limit?: string };
+
+function readPage(place: Place, query: Wanted, signal?: AbortSignal): Promise<LogPage> {
+  return answerOf(
+    api.GET("/manage/v1/projects/{projectId}/{environment}/requests", {
+      params: { path: place, query },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+}
+
+export type KeyStory = Answer<"readKey">;
+
+/** What a key did. Null: it was never used in this project. */
+export function keyQuery(place: Place, idempotencyKey: string) {
+  return queryOptions({
+    queryKey: ["key", place, idempotencyKey],
+    queryFn: async (): Promise<KeyStory | null> => {
+      try {
+        return await answerOf(
+          api.GET("/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}", {
+            params: { path: { ...place, idempotencyKey } },
+          }),
+        );
+      } catch (error) {
+        if (error instanceof ApiProblem && error.status === 404) return null;
+        throw error;
+      }
+    },
+  });
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { mergeTail } from "../src/pages/requests/merge-tail.ts";
+import { outcomeOptions, readOutcome, writeOutcome } from "../src/pages/requests/outcome-filter.ts";
+import { readSearch } from "../src/pages/requests/request-filters.ts";
+import { outcomeOf } from "../src/words/request-outcome.ts";
+
+const rows = (...ids: string[]) => ids.map((id) => ({ id }));
+
+test("a list and its tail become one, the newest first, each once", () => {
+  expect(mergeTail(rows("5", "4"), { rows: rows("3", "2"), hasMore: true })).toEqual(
+    rows("5", "4", "3", "2"),
+  );
+  expect(mergeTail(rows("5", "4"), { rows: rows("5", "4", "3"), hasMore: true })).toEqual(
+    rows("5", "4", "3"),
+  );
+  expect(mergeTail(rows("2", "1"), { rows: rows("4", "3"), hasMore: false })).toEqual(
+    rows("4", "3", "2", "1"),
+  );
+});
+
+test("a tail older than the end of the list is left to its next page, so that no gap is hidden", () => {
+  expect(mergeTail(rows("5", "4"), { rows: rows("90", "80"), hasMore: true })).toEqual(rows("90", "80"));
+});
+
+test("a denial is an answer, a 4xx is refused, a 5xx failed", () => {
+  const asked = { endpoint: "consume", status: 200, code: null, reason: null } as const;
+  expect(outcomeOf(asked)).toEqual({ kind: "ok", name: "Allowed", why: null });
+  expect(outcomeOf({ ...asked, endpoint: "check" }).name).toBe("Available");
+  expect(outcomeOf({ ...asked, endpoint: "events" }).name).toBe("Recorded");
+  expect(outcomeOf({ ...asked, reason: "limit_reached" })).toMatchObject({ kind: "denied", why: /limit/i });
+  expect(outcomeOf({ ...asked, status: 404, code: "feature_not_found" })).toEqual({
+    kind: "refused",
+    name: "Refused",
+    why: "Unknown feature",
+  });
+  expect(outcomeOf({ ...asked, status: 503, code: "new_code" })).toMatchObject({
+    kind: "failed",
+    why: "new_code",
+  });
+});
+
+test("one choice of outcome stands for a status, a reason or a code, also for one nobody knows", () => {
+  for (const filter of [
+    {},
+    { status: "4xx" },
+    { status: "409" },
+    { reason: "limit_reached" },
+    { code: "brand_new" },
+  ]) {
+    expect(readOutcome(writeOutcome(filter))).toEqual(filter);
+    expect(outcomeOptions(filter).map(({ value }) => value)).toContain(writeOutcome(filter));
+  }
+});
+
+test("an address is read leniently, and nonsense in it is left out", () => {
+  expect(readSearch({ endpoint: "consume", status: 409, customerId: 42, live: true, do: "try" })).toEqual({
+    endpoint: "consume",
+    status: "409",
+    customerId: "42",
+    live: true,
+    do: "try",
+  });
+  expect(readSearch({ endpoint: "x", status: "999", code: "", reason: {}, live: "yes", do: "harm" })).toEqual(
+    {},
+  );
+});

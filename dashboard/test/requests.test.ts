@@ -1,0 +1,178 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const RENDER = { customerId: "ada", feature: "image.render" };
+const REQUESTS = "/projects/1/test/requests";
+
+/** Until the log has this many: it is written about a second after the answer. */
+async function logged({ database }: Managed, count: number): Promise<void> {
+  await expect.poll(() => database.count("cell.request_log"), { timeout: 15_000, interval: 50 }).toBe(count);
+}
+
+const rowsOf = (page: Page) => page.getByRole("region", { name: "Requests" }).locator("tbody tr");
+
+async function act({ consume, check, record }: Managed): Promise<void> {
+  await consume({ ...RENDER, idempotencyKey: "a" });
+  await consume({ ...RENDER, idempotencyKey: "a" });
+  await consume({ ...RENDER, idempotencyKey: "a", quantity: 2 });
+  await consume({ ...RENDER, idempotencyKey: "b", quantity: 200 });
+  await consume({ ...RENDER, idempotencyKey: "c", feature: "image.rendr" });
+  await check({ customerId: "nobody", feature: "image.render" });
+  await record({ customerId: "ada", event: "tokens", quantity: 3 });
+}
+
+test.for(["light", "dark"] as const)(
+  "the log says in words how each request went, and all that is kept of one (%s)",
+  async (scheme) => {
+    const managed = await setupManage();
+    await act(managed);
+    await logged(managed, 7);
+    const page = await signIn(managed.service.url, REQUESTS, { scheme });
+    await expect.poll(() => rowsOf(page).count()).toBe(7);
+    const texts = await rowsOf(page).allInnerTexts();
+    for (const [index, words] of [
+      /events\s+tokens\s+Recorded/,
+      /check\s+image\.render\s+Denied\s+Nobody knew the customer/,
+      /image\.rendr\s+Refused\s+Unknown feature/,
+      /Denied\s+Not enough credits\s+Why\?/,
+      /Refused\s+Key was used for another request/,
+      /Allowed\s+Replay/,
+      /consume\s+image\.render\s+Allowed\s+ada\s+a\s/,
+    ].entries())
+      expect(texts[index]).toMatch(words);
+    await expectAccessible(page);
+    await rowsOf(page)
+      .nth(4)
+      .getByRole("button", { name: /Details/ })
+      .click();
+    await page.getByText("409 idempotency_key_reused").waitFor();
+    await page.getByRole("button", { name: "JSON" }).click();
+    await page.getByText('"durationMs"').waitFor();
+    await expectAccessible(page);
+  },
+);
+
+test("filters stand in the address and work by keyboard alone", async () => {
+  const managed = await setupManage();
+  await act(managed);
+  await logged(managed, 7);
+  const page = await signIn(managed.service.url, REQUESTS);
+  await page.keyboard.press("/");
+  await page.keyboard.type("nobody-else");
+  await page.keyboard.press("Enter");
+  await page.getByText("No request like this").waitFor();
+  expect(new URL(page.url()).searchParams.get("customerId")).toBe("nobody-else");
+  await expectAccessible(page);
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("ada");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => rowsOf(page).count()).toBe(6);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("consume");
+  await expect.poll(() => rowsOf(page).count()).toBe(5);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("Denied: Not enough");
+  await expect.poll(() => rowsOf(page).count()).toBe(1);
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    endpoint: "consume",
+    customerId: "ada",
+    reason: "insufficient_credits",
+  });
+  await page.reload();
+  await expect.poll(() => rowsOf(page).count()).toBe(1);
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect.poll(() => rowsOf(page).count()).toBe(7);
+});
+
+test("the live tail shows a request made while looking, and l pauses it", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, REQUESTS);
+  await page.getByText("No requests in the last 7 days").waitFor();
+  await page.keyboard.press("l");
+  await expect.poll(() => page.getByRole("switch", { name: "Live tail" }).isChecked()).toBe(true);
+  await managed.consume({ ...RENDER, idempotencyKey: "first" });
+  await rowsOf(page).getByText("first").waitFor();
+  await managed.consume({ ...RENDER, idempotencyKey: "second" });
+  await rowsOf(page).getByText("second").waitFor();
+  expect((await rowsOf(page).allInnerTexts()).map((text) => /first|second/.exec(text)?.[0])).toEqual([
+    "second",
+    "first",
+  ]);
+  await expectAccessible(page);
+  await page.keyboard.press("l");
+  await expect.poll(() => page.getByRole("switch", { name: "Live tail" }).isChecked()).toBe(false);
+  await managed.consume({ ...RENDER, idempotencyKey: "third" });
+  await logged(managed, 3);
+  await page.waitForTimeout(2_500);
+  expect(await rowsOf(page).count()).toBe(2);
+  await page.keyboard.press("l");
+  await rowsOf(page).getByText("third").waitFor();
+});
+
+test("what comes while somebody reads further down waits above, and moves nothing", async () => {
+  const managed = await setupManage();
+  const { consume } = managed;
+  for (let i = 0; i < 24; i++)
+    await consume({ ...RENDER, feature: "text.generate", idempotencyKey: `old-${i}` });
+  await logged(managed, 24);
+  const page = await signIn(managed.service.url, `${REQUESTS}?live=true`);
+  await expect.poll(() => rowsOf(page).count()).toBe(24);
+  const read = rowsOf(page).getByText("old-9", { exact: true });
+  await page.evaluate(() => window.scrollTo(0, 500));
+  const before = await read.boundingBox();
+  for (let i = 0; i < 3; i++)
+    await consume({ ...RENDER, feature: "text.generate", idempotencyKey: `new-${i}` });
+  await page.getByRole("button", { name: "3 new" }).waitFor();
+  expect(await read.boundingBox()).toEqual(before);
+  expect(await rowsOf(page).count()).toBe(24);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "3 new" }).click();
+  await expect.poll(() => rowsOf(page).count()).toBe(27);
+  expect(await rowsOf(page).first().textContent()).toContain("new-2");
+});
+
+test("an unfolded row stays where it is while others come", async () => {
+  const managed = await setupManage();
+  await managed.consume({ ...RENDER, idempotencyKey: "read" });
+  await logged(managed, 1);
+  const page = await signIn(managed.service.url, `${REQUESTS}?live=true`);
+  const unfold = page.getByRole("button", { name: /Details of the request/ });
+  await unfold.focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("POST /v1/consume").waitFor();
+  const before = await unfold.boundingBox();
+  await managed.consume({ ...RENDER, idempotencyKey: "other" });
+  await page.getByRole("button", { name: "1 new" }).waitFor();
+  expect(await unfold.boundingBox()).toEqual(before);
+  await page.keyboard.press("Enter");
+  await rowsOf(page).getByText("other").waitFor();
+});
+
+test("a hidden tab asks nothing, and catches up when it is looked at again", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, `${REQUESTS}?live=true`);
+  await page.getByText("No requests in the last 7 days").waitFor();
+  await setVisible(page, false);
+  await page.waitForTimeout(500);
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().includes("/requests") ? 1 : 0));
+  await managed.consume({ ...RENDER, idempotencyKey: "unseen" });
+  await logged(managed, 1);
+  await page.waitForTimeout(3_000);
+  expect(asked).toBe(0);
+  await setVisible(page, true);
+  await rowsOf(page).getByText("unseen").waitFor();
+});
+
+function setVisible(page: Page, isVisible: boolean): Promise<void> {
+  return page.evaluate(
+    (state) => {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+    },
+    isVisible ? "visible" : "hidden",
+  );
+}
