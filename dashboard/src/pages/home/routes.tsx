@@ -1,9 +1,37 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
+import { isDemoQuery } from "./demo.ts";
+import {
+  hasCustomersQuery,
+  latestRequestsQuery,
+  lowBalancesQuery,
+  summaryQuery,
+  unnamedEventsQuery,
+} from "./queries.ts";
 
-const homeRoute = createRoute({
+export const BALANCE_BELOW = 100;
+
+/** How long the page before may stay: then the parts that are slow come one by one. */
+const WAIT_MS = 300;
+
+export const homeRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "/",
+  validateSearch: ({ balanceBelow }: Record<string, unknown>): { balanceBelow?: number } =>
+    /^\d{1,15}$/.test(String(balanceBelow)) ? { balanceBelow: Number(balanceBelow) } : {},
+  loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),
+  loader: async ({ context: { queryClient }, params, deps }) => {
+    // None of these throws: each part shows what became of its own.
+    const parts = Promise.all([
+      queryClient.prefetchQuery(summaryQuery(params)),
+      queryClient.prefetchQuery(latestRequestsQuery(params)),
+      queryClient.prefetchQuery(hasCustomersQuery(params)),
+      queryClient.prefetchQuery(lowBalancesQuery(params, deps.balanceBelow)),
+      queryClient.prefetchQuery(unnamedEventsQuery(params)),
+      queryClient.prefetchQuery(isDemoQuery(params)),
+    ]);
+    await Promise.race([parts, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
+  },
   component: lazyRouteComponent(() => import("./home-page.tsx"), "HomePage"),
 });
 

@@ -1,6 +1,6 @@
 import text from "../../../../docs/guides/catalog.json?raw";
 import type { Body } from "../../api/answer.ts";
-import { countOf, formatCount } from "../../words/numbers.ts";
+import { allowanceInWords, costInWords, limitInWords } from "../../words/terms.ts";
 
 type Catalog = Body<"applyCatalog">["catalog"];
 
@@ -8,28 +8,25 @@ type Catalog = Body<"applyCatalog">["catalog"];
 export const SAMPLE_CATALOG: Catalog = JSON.parse(text);
 
 /** "Image generation": "10 credits per image" */
-export function describeFeatures({ features = [] }: Catalog): { key: string; name: string; cost: string }[] {
-  return features.map(({ key, name, unit, cost: { credits, per = 1 } }) => {
-    const what = per === 1 ? (unit ?? "use") : `${formatCount(per)} ${unit ?? "use"}s`;
-    return { key, name, cost: `${countOf(credits, "credit")} per ${what}` };
-  });
+export function describeFeatures({ features = [] }: Catalog) {
+  return features.map(({ key, name, unit = null, cost: { credits, per = 1 } }) => ({
+    key,
+    name,
+    cost: costInWords({ credits, per }, unit),
+  }));
 }
 
+/** "Free": "100 credits a month, at most 5 images a day" */
 export function describePlans({ features = [], plans = [], defaultPlan = null }: Catalog) {
-  const unitOf = (wanted: string): string => features.find(({ key }) => key === wanted)?.unit ?? wanted;
+  const unitOf = (wanted: string): string | null => features.find(({ key }) => key === wanted)?.unit ?? null;
   return plans.map(({ key, name, allowances, features: included }) => ({
     key,
     name,
     isDefault: key === defaultPlan,
     terms: [
-      ...allowances.map(({ credits, period }) => `${countOf(credits, "credit")} a ${period}`),
-      ...allowances.flatMap(({ rollover = 0, period }) =>
-        rollover === 0 ? [] : [`unused ones kept ${countOf(rollover, period)} longer`],
-      ),
-      ...included.flatMap(({ feature, limit }) =>
-        limit === null || limit === undefined
-          ? []
-          : [`at most ${countOf(limit.quantity, unitOf(feature))} a ${limit.period}`],
+      ...allowances.map(({ rollover = 0, ...allowance }) => allowanceInWords({ ...allowance, rollover })),
+      ...included.flatMap(({ feature, limit = null }) =>
+        limit === null ? [] : [limitInWords(limit, unitOf(feature))],
       ),
     ].join(", "),
   }));

@@ -1,0 +1,78 @@
+import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
+import { useClock } from "../../ui/preferences.ts";
+import { formatCount } from "../../words/numbers.ts";
+import { type Clock, formatTime } from "../../words/times.ts";
+import { type Hour, SERIES } from "./series.ts";
+
+/** For eyes; whoever reads has the table. */
+export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
+  const clock = useClock();
+  return (
+    <div
+      role="img"
+      aria-label="Requests by hour, as bars. The table has the same numbers."
+      className="h-full text-caption"
+    >
+      <ResponsiveContainer width="100%" height="100%">
+        <BarChart
+          data={[...hours]}
+          margin={{ top: 8, right: 0, bottom: 0, left: 0 }}
+          accessibilityLayer={false}
+        >
+          <CartesianGrid vertical={false} stroke="var(--line)" />
+          <XAxis
+            dataKey="hour"
+            tickFormatter={(hour: string) => timeOfDay(hour, clock)}
+            interval="equidistantPreserveStart"
+            minTickGap={24}
+            tickLine={false}
+            axisLine={{ stroke: "var(--line)" }}
+            tick={{ fill: "var(--muted)" }}
+          />
+          <YAxis
+            width="auto"
+            allowDecimals={false}
+            tickFormatter={formatCount}
+            tickLine={false}
+            axisLine={false}
+            tick={{ fill: "var(--muted)" }}
+          />
+          <Tooltip
+            cursor={{ fill: "var(--hover)" }}
+            content={({ active, payload }) => (
+              <Tip hour={active ? payload[0]?.payload : undefined} clock={clock} />
+            )}
+          />
+          {SERIES.map(({ key, name, fill }) => (
+            <Bar key={key} dataKey={key} name={name} fill={fill} stackId="all" isAnimationActive={false} />
+          ))}
+        </BarChart>
+      </ResponsiveContainer>
+    </div>
+  );
+}
+
+function Tip({ hour, clock }: { hour: Hour | undefined; clock: Clock }) {
+  if (hour === undefined) return null;
+  return (
+    <div className="rounded-md border border-line bg-surface px-3 py-2 text-caption shadow-over">
+      <p className="font-medium">{formatTime(hour.hour, clock)}</p>
+      {SERIES.map(({ key, name, dot }) => (
+        <p key={key} className="flex items-center gap-1.5 tabular-nums">
+          <span aria-hidden className={`size-2 rounded-full ${dot}`} />
+          {name}
+          <span className="ml-auto pl-4 font-medium">{formatCount(hour[key])}</span>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function timeOfDay(iso: string, clock: Clock): string {
+  return new Intl.DateTimeFormat("en-GB", {
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
+  }).format(new Date(iso));
+}

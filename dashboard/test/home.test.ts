@@ -1,0 +1,185 @@
+import type { Locator, Page } from "playwright-core";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { seedDemo } from "../../service/src/commands/demo/seed-demo.ts";
+import { createFirstOwner } from "../../service/src/manage/people/set-up.ts";
+import { openPool } from "../../service/src/postgres/pool.ts";
+import { createDatabase, createTestProject, post, startTestService } from "../../service/test/harness.ts";
+import { type Managed, OWNER, setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, signIn } from "./browser.ts";
+
+// Whole journeys, on a machine that has other work.
+vi.setConfig({ testTimeout: 90_000 });
+
+const part = (page: Page, title: string): Locator => page.locator(`section:has(h2:text-is("${title}"))`);
+
+/** Five that went well, three denials and four errors; back once all of them are in the log. */
+async function sendTraffic({ consume, check, record, manage }: Managed): Promise<void> {
+  const charge = { customerId: "ada", feature: "image.render" };
+  for (const idempotencyKey of ["a", "b", "c"]) await consume({ ...charge, idempotencyKey });
+  await record({ customerId: "ada", event: "tokens.generated", quantity: 5 });
+  await record({ customerId: "ada", event: "tokens.generated", quantity: 7 });
+  await consume({ ...charge, feature: "video.render", idempotencyKey: "d" });
+  await check({ ...charge, feature: "video.render" });
+  await consume({ ...charge, quantity: 1000, idempotencyKey: "e" });
+  await consume({ ...charge, feature: "image.rendr", idempotencyKey: "f" });
+  await check({ ...charge, feature: "image.rendr" });
+  await consume({ ...charge, quantity: 0, idempotencyKey: "g" });
+  await consume({ ...charge, quantity: 2, idempotencyKey: "a" });
+  const total = async () => (await manage("GET", "requests/summary")).body["total"];
+  await expect.poll(total, { timeout: 10_000 }).toEqual({ ok: 5, denied: 3, failed: 4 });
+}
+
+test("what was sent is what is counted: as figures, bars and a table, by reason and by code", async () => {
+  const managed = await setupManage();
+  await sendTraffic(managed);
+  const page = await signIn(managed.service.url, "/projects/1/test");
+  const traffic = part(page, "The last 24 hours");
+  await traffic.getByText("Allowed or recorded").waitFor();
+  expect(await traffic.locator("dd").allTextContents()).toEqual(["5", "3", "4"]);
+  await traffic
+    .getByRole("img", { name: /Requests by hour/ })
+    .locator("path")
+    .first()
+    .waitFor();
+  await expectAccessible(page);
+  await traffic.getByRole("button", { name: "Table" }).click();
+  const rows = await traffic.locator("tbody tr").allTextContents();
+  expect(rows).toHaveLength(24);
+  // The hour may have turned while they were sent.
+  const sums = [0, 1, 2].map(async (column) =>
+    (await traffic.locator(`tbody td:nth-child(${column + 2})`).allTextContents()).reduce(
+      (sum, text) => sum + Number(text),
+      0,
+    ),
+  );
+  expect(await Promise.all(sums)).toEqual([5, 3, 4]);
+  await expectAccessible(page);
+
+  expect(await part(page, "Denials by reason").locator("li").allTextContents()).toEqual([
+    expect.stringMatching(/^Not part of the plan.*2$/),
+    expect.stringMatching(/^Not enough credits.*1$/),
+  ]);
+  expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
+  await part(page, "Errors by code").getByRole("link", { name: "Unknown feature" }).click();
+  await page.waitForURL("**/requests?code=feature_not_found");
+  await page.getByRole("heading", { name: "Requests" }).waitFor();
+});
+
+test("a key that the catalog lacks is one click from its definition, and then gone", async () => {
+  const managed = await setupManage();
+  await sendTraffic(managed);
+  const page = await signIn(managed.service.url, "/projects/1/test", { scheme: "dark" });
+  const keys = part(page, "Unknown keys");
+  await keys.getByText("Unknown feature, 2 requests").waitFor();
+  await keys.getByText("No name yet, 2 events").waitFor();
+  await expectAccessible(page);
+  await keys.getByRole("link", { name: "Name tokens.generated" }).click();
+  await page.waitForURL("**/features/event-keys?search=tokens.generated");
+  await page.goBack();
+  await keys.getByRole("link", { name: "Define image.rendr" }).click();
+  await page.waitForURL("**/features?define=image.rendr");
+  await managed.manage("PUT", "features/image.rendr", { body: { name: "Render", cost: { credits: 1 } } });
+  await page.goto("/projects/1/test");
+  await keys.getByText("No name yet, 2 events").waitFor();
+  expect(await keys.getByText("image.rendr").count()).toBe(0);
+});
+
+test("what is low is in the address, and set by keyboard", async () => {
+  const { service, topUp } = await setupManage();
+  await topUp("bob", 5);
+  const page = await signIn(service.url, "/projects/1/test");
+  const low = part(page, "Low balances");
+  await low.getByRole("link", { name: "bob" }).waitFor();
+  expect(await low.locator("li").count()).toBe(1);
+  const box = low.getByLabel("Balance below");
+  while (!(await box.evaluate((input) => input === document.activeElement))) await page.keyboard.press("Tab");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("250");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/projects/1/test?balanceBelow=250");
+  await low.getByRole("link", { name: "ada" }).waitFor();
+  await page.reload();
+  await low.getByRole("link", { name: "ada" }).waitFor();
+  expect(await box.inputValue()).toBe("250");
+  await page.goto("/projects/1/test?balanceBelow=0");
+  await low.getByText("Nobody has less than 0 credits.").waitFor();
+});
+
+test("a part that fails says so, alone, and is tried again", async () => {
+  const managed = await setupManage();
+  await sendTraffic(managed);
+  const page = await signIn(managed.service.url, "/projects/1/test/customers");
+  const problem = { title: "No", code: "role_missing", detail: "Not today.", requestId: "req_1" };
+  const isSummary = (url: URL): boolean => url.pathname.endsWith("/requests/summary");
+  await page.route(isSummary, (route) => route.fulfill({ status: 403, json: problem }));
+  await page.goto("/projects/1/test");
+  const traffic = part(page, "The last 24 hours");
+  await traffic.getByText("Not today.").waitFor();
+  expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
+  await part(page, "Low balances").getByRole("link", { name: "ada" }).waitFor();
+  await expectAccessible(page);
+  await page.unroute(isSummary);
+  await traffic.getByRole("button", { name: "Try again" }).click();
+  await traffic.getByText("Allowed or recorded").waitFor();
+});
+
+test("a fresh environment shows the way instead of empty charts", async () => {
+  const { service, project, manage } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/live");
+  await page.getByText("Nothing has arrived in LIVE yet").waitFor();
+  await page.getByText("Test has 1 plan").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Compare test with LIVE" }).click();
+  await page.waitForURL("**/projects/1/live/promote");
+
+  await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
+  await page.goto("/projects/2/test");
+  await page.getByText("Nothing has arrived in test yet").waitFor();
+  await page.getByRole("link", { name: "Send the first event" }).click();
+  await page.getByRole("heading", { name: "Your first event in test" }).waitFor();
+
+  await post(`${service.url}/v1/events`, project.live.key.secret, {
+    customerId: "c",
+    event: "e",
+    quantity: 1,
+  });
+  await page.goto("/projects/1/live");
+  await part(page, "Low balances").waitFor();
+});
+
+test("the demo asks three questions and answers none of them", async () => {
+  const database = await createDatabase();
+  const project = await createTestProject(database);
+  await seedDemo(database.url, { ...project, environmentId: project.test.environmentId });
+  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  await createFirstOwner(pool, OWNER);
+  const service = await startTestService(database);
+  const page = await signIn(service.url, "/projects/1/test");
+  const cases = part(page, "Solve these");
+  await cases.getByRole("link", { name: "Northlight Robotics" }).waitFor();
+  expect(await cases.getByRole("link").count()).toBe(3);
+  expect(await cases.textContent()).not.toMatch(/twice|double|wrong|Labs|limit|20 a day/i);
+  await page.getByText("No requests in the last 24 hours").waitFor();
+  await part(page, "Unknown keys").getByRole("link", { name: "Name editor.opened" }).waitFor();
+  await expectAccessible(page);
+  await cases.getByRole("link", { name: "Fernweh Films" }).click();
+  await page.waitForURL("**/customers/org_1009");
+  await page.goto("/projects/1/live");
+  await page.getByText("Nothing has arrived in LIVE yet").waitFor();
+  expect(await page.getByText("Solve these").count()).toBe(0);
+});
+
+test("a viewer sees all of it, and nothing to write with", async () => {
+  const managed = await setupManage();
+  await sendTraffic(managed);
+  const credentials = await addMember(managed.service.url, managed.tokens.owner, "viewer");
+  const page = await signIn(managed.service.url, "/projects/1/test", { credentials, width: 390 });
+  await part(page, "Unknown keys").getByText("image.rendr").waitFor();
+  expect(await page.getByRole("link", { name: /^(Define|Name) / }).count()).toBe(0);
+  await expectAccessible(page);
+  await page.goto("/projects/1/live");
+  await page.getByText("Bring the catalog over").waitFor();
+  expect(await page.getByRole("link", { name: "Compare test with LIVE" }).count()).toBe(0);
+});
