@@ -73,25 +73,24 @@ function ButtonAnchor({ tone = "plain", icon: Icon, children, ...anchor }: Look 
 /** Looks like a button, goes somewhere. */
 export const ButtonLink = createLink(ButtonAnchor);
 
-/** An icon that says what it does: to eyes on hover, to readers always. */
+/** An icon that says what it does: to eyes on hover, to readers always. Takes what a menu gives its trigger. */
 export function IconButton({
   icon: Icon,
   label,
-  onClick,
   isDisabled = false,
+  ...rest
 }: {
   icon: LucideIcon;
   label: string;
-  onClick?: () => void;
   isDisabled?: boolean;
-}) {
+} & Omit<ComponentProps<typeof BaseButton>, "className" | "disabled" | "children" | "type">) {
   return (
     <BaseButton
+      {...rest}
       type="button"
       aria-label={label}
       title={label}
       disabled={isDisabled}
-      {...(onClick === undefined ? {} : { onClick })}
       className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted transition-colors hover:bg-hover hover:text-ink data-disabled:opacity-40"
     >
       <Icon className="size-4" aria-hidden />

@@ -27,10 +27,20 @@ export function chargeOf({ credits, per }: Cost, quantity: number): number {
 }
 
 /** "5,000 credits a month, unused ones roll over for 1 month". */
-export function allowanceInWords({ credits, period, rollover }: Allowance): string {
-  const given = `${countOf(credits, "credit")} ${periodInWords(period)}`;
-  if (rollover === 0 || period === "once") return given;
-  return `${given}, unused ones roll over for ${countOf(rollover, period)}`;
+export function allowanceInWords(allowance: Allowance): string {
+  const rollover = rolloverInWords(allowance);
+  return rollover === null ? givenInWords(allowance) : `${givenInWords(allowance)}, ${rollover}`;
+}
+
+/** "5,000 credits a month". */
+export function givenInWords({ credits, period }: Allowance): string {
+  return `${countOf(credits, "credit")} ${periodInWords(period)}`;
+}
+
+/** "unused ones roll over for 1 month"; null: nothing rolls over. */
+export function rolloverInWords({ period, rollover }: Allowance): string | null {
+  if (rollover === 0 || period === "once") return null;
+  return `unused ones roll over for ${countOf(rollover, period)}`;
 }
 
 /** "at most 20 exports a day"; null: no limit but the credits. */

@@ -128,11 +128,16 @@ export function EventKeysPage() {
 }
 
 function Name({ eventKey: { key, name } }: { eventKey: EventKey }) {
+  if (name === null)
+    return (
+      <span className="flex flex-wrap items-center gap-2">
+        <span className="font-mono wrap-anywhere">{key}</span>
+        <Badge tone="warn">No name</Badge>
+      </span>
+    );
   return (
     <div>
-      <span className="flex flex-wrap items-center gap-2">
-        {name === null ? <Badge tone="warn">No name</Badge> : <span className="font-medium">{name}</span>}
-      </span>
+      <span className="font-medium wrap-anywhere">{name}</span>
       <div className="font-mono text-caption text-muted wrap-anywhere">{key}</div>
     </div>
   );

@@ -9,14 +9,14 @@ import { type Feature, plansQuery, poolsQuery } from "./queries.ts";
 import { featuresRoute } from "./routes.tsx";
 
 const COLUMNS: readonly Column<Feature>[] = [
-  { name: "Feature", isWide: true, cell: (feature) => <Name feature={feature} /> },
+  { name: "Feature", cell: (feature) => <Name feature={feature} /> },
   { name: "Cost", cell: ({ cost, unit }) => capitalize(costInWords(cost, unit)) },
   {
     name: "Unit",
     hidesWhenNarrow: true,
     cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
   },
-  { name: "Plans", hidesWhenNarrow: true, cell: (feature) => <UsedBy feature={feature} /> },
+  { name: "Plans", isWide: true, hidesWhenNarrow: true, cell: (feature) => <UsedBy feature={feature} /> },
 ];
 
 const POOL: Column<Feature> = {

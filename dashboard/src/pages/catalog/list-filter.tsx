@@ -1,4 +1,5 @@
-import { Select, TextField } from "../../ui/field.tsx";
+import { Select } from "../../ui/field.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
 
 /** Text and a choice, above a list. What is chosen stands in the address. */
 export function ListFilter({
@@ -20,13 +21,12 @@ export function ListFilter({
   return (
     <search className="flex flex-wrap gap-2">
       <div className="w-full sm:w-72">
-        <TextField
+        <FilterField
           label={`Filter ${what}`}
-          isLabelHidden
           type="search"
           placeholder={`Filter ${what}`}
-          defaultValue={search ?? ""}
-          onChange={({ target }) => onSearch(target.value === "" ? undefined : target.value)}
+          value={search ?? ""}
+          onFilter={(text) => onSearch(text === "" ? undefined : text)}
         />
       </div>
       <div className="w-full sm:w-44">

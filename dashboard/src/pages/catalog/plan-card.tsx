@@ -2,7 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { usePlace } from "../../frame/use-place.ts";
 import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
-import { costInWords, limitInWords } from "../../words/terms.ts";
+import { capitalize, costInWords, limitInWords } from "../../words/terms.ts";
 import { AllowanceLines } from "./allowance-lines.tsx";
 import { PlanBadges } from "./plan-badges.tsx";
 import { featuresQuery, type PlanSummary, type PlanVersion } from "./queries.ts";
@@ -30,9 +30,7 @@ export function PlanCard({ plan }: { plan: PlanSummary }) {
         <p className="text-muted">Never published: nobody can be on it before its first version is.</p>
       ) : (
         <>
-          <div className="font-medium">
-            <AllowanceLines allowances={latest.allowances} />
-          </div>
+          <AllowanceLines allowances={latest.allowances} />
           <Features version={latest} />
         </>
       )}
@@ -70,7 +68,9 @@ function Features({ version: { features } }: { version: PlanVersion }) {
           <li key={key}>
             <span className="block">{name}</span>
             <span className="block text-caption text-muted">
-              {[costInWords(cost, unit), ...(limit === null ? [] : [limitInWords(limit, unit)])].join(", ")}
+              {capitalize(
+                [costInWords(cost, unit), ...(limit === null ? [] : [limitInWords(limit, unit)])].join(", "),
+              )}
             </span>
           </li>
         );

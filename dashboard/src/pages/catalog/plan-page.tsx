@@ -1,5 +1,87 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Archive, ArchiveRestore, Ellipsis, PenLine, Star, UsersRound } from "lucide-react";
+import { useState } from "react";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ArchivePlanDialog } from "./archive-plan-dialog.tsx";
+import { DefaultPlanDialog } from "./default-plan-dialog.tsx";
+import { DraftCard } from "./draft-card.tsx";
+import { PlanBadges } from "./plan-badges.tsx";
+import { planQuery } from "./queries.ts";
+import { planRoute } from "./routes.tsx";
+import { TermsCard } from "./terms-card.tsx";
+import { VersionsCard } from "./versions-card.tsx";
 
 export function PlanPage() {
-  return <Page title="Plan">{null}</Page>;
+  const place = usePlace();
+  const { key } = planRoute.useParams();
+  const mayEdit = useMayActAs("admin");
+  const [open, setOpen] = useState<"archive" | "default" | null>(null);
+  const { data: tagged } = useSuspenseQuery(planQuery(place, key));
+  const plan = tagged.value;
+  const [latest = null] = plan.versions;
+  const isArchived = plan.archivedAt !== null;
+  return (
+    <Page
+      title={plan.name}
+      heading={
+        <span className="flex flex-wrap items-center gap-2">
+          {plan.name}
+          <PlanBadges plan={{ ...plan, latest, hasDraft: plan.draft !== null }} />
+        </span>
+      }
+      note={<span className="font-mono text-caption">{key}</span>}
+      actions={
+        <>
+          {latest !== null && (
+            <ButtonLink
+              to="/projects/$projectId/$environment/customers"
+              params={place}
+              search={{ plan: key }}
+              tone="quiet"
+              icon={UsersRound}
+            >
+              Customers
+            </ButtonLink>
+          )}
+          {mayEdit && latest !== null && (
+            <Menu trigger={<IconButton icon={Ellipsis} label="More for this plan" />}>
+              {!plan.isDefault && !isArchived && (
+                <MenuItem icon={Star} onClick={() => setOpen("default")}>
+                  Make it the default plan
+                </MenuItem>
+              )}
+              <MenuItem icon={isArchived ? ArchiveRestore : Archive} onClick={() => setOpen("archive")}>
+                {isArchived ? "Offer again" : "Archive"}
+              </MenuItem>
+            </Menu>
+          )}
+          {mayEdit && plan.draft === null && (
+            <ButtonLink
+              to="/projects/$projectId/$environment/plans/$key/edit"
+              params={{ ...place, key }}
+              tone="primary"
+              icon={PenLine}
+            >
+              Edit plan
+            </ButtonLink>
+          )}
+        </>
+      }
+    >
+      {plan.draft !== null && <DraftCard opened={tagged} draft={plan.draft} />}
+      {latest !== null && <TermsCard version={latest} />}
+      {latest !== null && <VersionsCard versions={plan.versions} />}
+      <Disclosure title="JSON">
+        <CodeBlock label="the plan" code={JSON.stringify(plan, null, 2)} />
+      </Disclosure>
+      {open === "archive" && <ArchivePlanDialog opened={tagged} onClose={() => setOpen(null)} />}
+      {open === "default" && <DefaultPlanDialog suggested={key} onClose={() => setOpen(null)} />}
+    </Page>
+  );
 }

@@ -1,10 +1,15 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Layers } from "lucide-react";
+import { ArrowUpFromLine, FileJson, Layers, Plus, Star } from "lucide-react";
+import { useState } from "react";
 import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { countOf } from "../../words/numbers.ts";
+import { CreatePlanDialog } from "./create-plan-dialog.tsx";
+import { DefaultPlanDialog } from "./default-plan-dialog.tsx";
 import { ListFilter } from "./list-filter.tsx";
 import { PlanCard } from "./plan-card.tsx";
 import { plansQuery } from "./queries.ts";
@@ -21,13 +26,44 @@ export function PlansPage() {
   const place = usePlace();
   const { search, show } = plansRoute.useSearch();
   const navigate = plansRoute.useNavigate();
+  const mayEdit = useMayActAs("admin");
+  const [open, setOpen] = useState<"create" | "default" | null>(null);
   const { data: plans } = useSuspenseQuery(plansQuery(place));
   const shown = plans.filter(
     ({ key, name, archivedAt }) =>
       matches(search, key, name) && (show === "all" || (archivedAt !== null) === (show === "archived")),
   );
   return (
-    <Page title="Plans" note="What customers are on: credits for each period, and what they may use.">
+    <Page
+      title="Plans"
+      note="What customers are on: credits for each period, and what they may use."
+      actions={
+        <>
+          <ButtonLink
+            to="/projects/$projectId/$environment/catalog-file"
+            params={place}
+            tone="quiet"
+            icon={FileJson}
+          >
+            Catalog as a file
+          </ButtonLink>
+          <ButtonLink
+            to="/projects/$projectId/$environment/promote"
+            params={{ ...place, environment: "live" }}
+            tone="quiet"
+            icon={ArrowUpFromLine}
+          >
+            Promote test to live
+          </ButtonLink>
+          {mayEdit && plans.some(({ latest }) => latest !== null) && (
+            <Button icon={Star} onClick={() => setOpen("default")}>
+              Default plan
+            </Button>
+          )}
+          {mayEdit && <NewPlan tone="primary" onClick={() => setOpen("create")} />}
+        </>
+      }
+    >
       <ListFilter
         what="plans"
         search={search}
@@ -59,12 +95,26 @@ export function PlansPage() {
               There are {countOf(plans.length, "plan")} in all: change the filter to see them.
             </EmptyState>
           ) : (
-            <EmptyState icon={Layers} title="No plans yet">
+            <EmptyState
+              icon={Layers}
+              title="No plans yet"
+              action={mayEdit && <NewPlan tone="plain" onClick={() => setOpen("create")} />}
+            >
               A plan gives its customers credits for each period, and says which features they may use.
             </EmptyState>
           )}
         </Card>
       )}
+      {open === "create" && <CreatePlanDialog onClose={() => setOpen(null)} />}
+      {open === "default" && <DefaultPlanDialog onClose={() => setOpen(null)} />}
     </Page>
+  );
+}
+
+function NewPlan({ tone, onClick }: { tone: "primary" | "plain"; onClick: () => void }) {
+  return (
+    <Button icon={Plus} tone={tone} onClick={onClick}>
+      New plan
+    </Button>
   );
 }

@@ -91,6 +91,29 @@ export function planQuery(place: Place, key: string) {
   });
 }
 
+/** A plan's draft, what publishing it would do, and the name of just that: it is published as it was looked at. */
+export function planReviewQuery(place: Place, key: string) {
+  return queryOptions({
+    queryKey: ["plan", place, key, "review"],
+    queryFn: async () => {
+      // In this order: a draft that changes in between is found out by the older name.
+      const { value: plan, etag } = await taggedAnswerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/plans/{key}", {
+          params: { path: { ...place, key } },
+        }),
+      );
+      if (plan.draft === null) return { plan, etag, diff: null };
+      const diff = await answerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/plans/{key}/diff", {
+          params: { path: { ...place, key } },
+        }),
+      );
+      return { plan, etag, diff };
+    },
+    staleTime: 0,
+  });
+}
+
 const CATALOG_NOUNS = new Set(["features", "feature", "pools", "event-keys", "plans", "plan", "catalog"]);
 
 /** After any edit: features, plans and costs speak of each other. */

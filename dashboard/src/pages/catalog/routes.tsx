@@ -1,6 +1,14 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
-import { eventKeysQuery, featureQuery, featuresQuery, planQuery, plansQuery, poolsQuery } from "./queries.ts";
+import {
+  eventKeysQuery,
+  featureQuery,
+  featuresQuery,
+  planQuery,
+  planReviewQuery,
+  plansQuery,
+  poolsQuery,
+} from "./queries.ts";
 import { readChoice, readText } from "./search.ts";
 
 const SHOWN = ["archived", "all"] as const;
@@ -69,13 +77,52 @@ export const planRoute = createRoute({
   component: lazyRouteComponent(() => import("./plan-page.tsx"), "PlanPage"),
 });
 
+export const editPlanRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "plans/$key/edit",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.fetchQuery(planQuery(params, params.key)),
+      queryClient.fetchQuery(featuresQuery(params)),
+      queryClient.fetchQuery(poolsQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("./edit-plan-page.tsx"), "EditPlanPage"),
+});
+
+export const publishPlanRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "plans/$key/publish",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.fetchQuery(planReviewQuery(params, params.key)),
+      queryClient.ensureQueryData(featuresQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("./publish-plan-page.tsx"), "PublishPlanPage"),
+});
+
 const promoteRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "promote",
   component: lazyRouteComponent(() => import("./promote-page.tsx"), "PromotePage"),
 });
 
-export const catalogRoutes = [plansRoute, planRoute, featuresRoute, eventKeysRoute, promoteRoute] as const;
+const catalogFileRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "catalog-file",
+  component: lazyRouteComponent(() => import("./catalog-file-page.tsx"), "CatalogFilePage"),
+});
+
+export const catalogRoutes = [
+  plansRoute,
+  planRoute,
+  editPlanRoute,
+  publishPlanRoute,
+  featuresRoute,
+  eventKeysRoute,
+  promoteRoute,
+  catalogFileRoute,
+] as const;
 
 /** A name with its value, or nothing at all: what is not set does not stand in the address. */
 function given<N extends string, T extends string>(name: N, value: T | undefined): { [K in N]?: T } {

@@ -1,0 +1,131 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { FormProvider, useForm, useWatch } from "react-hook-form";
+import { api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { type Tagged, taggedAnswerOf } from "../../api/tagged.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { inEnvironment } from "../../words/environments.ts";
+import { AllowanceFields } from "./allowance-fields.tsx";
+import { DraftPreview } from "./draft-preview.tsx";
+import { EditProblem } from "./edit-problem.tsx";
+import { LeaveGuard } from "./leave-guard.tsx";
+import { PlanFeatureFields } from "./plan-feature-fields.tsx";
+import { isSameTerms, mergeTerms, type PlanValues, startOf, toTerms, toValues } from "./plan-values.ts";
+import { featuresQuery, type Plan, planQuery, poolsQuery, refreshCatalog } from "./queries.ts";
+
+/** A plan's next version, with what it would change beside it while it is typed. */
+export function PlanEditor({ first }: { first: Tagged<Plan> }) {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  // Held, and with it the ETag: what others save meanwhile must not slip under what is being typed.
+  const [{ value: plan, etag }, setOpened] = useState(first);
+  const { key } = plan;
+  const start = startOf(plan);
+  const form = useForm<PlanValues>({ defaultValues: toValues(start, { features, pools }) });
+  useWatch({ control: form.control });
+  const terms = toTerms(form.getValues());
+  const isUnsaved = !isSameTerms(start, terms);
+  const isLeaving = useRef(false);
+  const headers = { "if-match": etag };
+
+  const save = useMutation({
+    mutationFn: ({ values }: { values: PlanValues; isToPublish: boolean }) =>
+      taggedAnswerOf(
+        api.PUT("/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
+          params: { path: { ...place, key }, header: headers },
+          body: toTerms(values),
+        }),
+      ),
+    onSuccess: async (saved, { isToPublish }) => {
+      setOpened(saved);
+      await refreshCatalog(queryClient);
+      if (!isToPublish) {
+        tell("The draft is saved", "Nobody gets it before it is published.");
+        return;
+      }
+      isLeaving.current = true;
+      await navigate({
+        to: "/projects/$projectId/$environment/plans/$key/publish",
+        params: { ...place, key },
+      });
+    },
+  });
+  const readAgain = useMutation({
+    mutationFn: () => queryClient.fetchQuery(planQuery(place, key)),
+    onSuccess: (read) => {
+      const merged = mergeTerms(start, toTerms(form.getValues()), startOf(read.value));
+      form.reset(toValues(merged, { features, pools }));
+      save.reset();
+      setOpened(read);
+    },
+  });
+  const submit = (isToPublish: boolean): void =>
+    void form.handleSubmit((values) => {
+      if (!save.isPending) save.mutate({ values, isToPublish });
+    })();
+  const isPublishing = save.isPending && save.variables.isToPublish;
+  return (
+    <FormProvider {...form}>
+      <form
+        noValidate
+        className="grid items-start gap-6 lg:grid-cols-[1fr_20rem]"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit(false);
+        }}
+      >
+        <div className="flex min-w-0 flex-col gap-6">
+          <Card title="Name">
+            <TextField
+              label="Name"
+              isLabelHidden
+              maxLength={120}
+              autoComplete="off"
+              error={form.formState.errors.name?.message}
+              {...form.register("name", {
+                validate: (name) => (name.trim() === "" ? "This is needed." : undefined),
+              })}
+            />
+          </Card>
+          <AllowanceFields />
+          <PlanFeatureFields />
+        </div>
+        <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-6">
+          <DraftPreview plan={plan} terms={terms} />
+          <EditProblem
+            error={save.error ?? readAgain.error}
+            edited={{ actions: ["plan"], subject: key }}
+            note="Reading again keeps what you changed, and takes the rest as it is now."
+            isReading={readAgain.isPending}
+            onReadAgain={() => readAgain.mutate()}
+          />
+          <div className="flex flex-col gap-2">
+            <Button tone="primary" isBusy={isPublishing} onClick={() => submit(true)}>
+              Review and publish
+            </Button>
+            <Button type="submit" isBusy={save.isPending && !isPublishing}>
+              {inEnvironment("Save draft", place.environment)}
+            </Button>
+            <p className="text-caption text-muted">
+              {isUnsaved ? "Not saved yet." : plan.draft === null ? "Nothing changed yet." : "Saved."}
+            </p>
+          </div>
+          <ApiCall
+            call={{ method: "PUT", path: pathIn(place, "plans", key, "draft"), headers, body: terms }}
+          />
+        </div>
+      </form>
+      <LeaveGuard isUnsaved={() => isUnsaved && !isLeaving.current} />
+    </FormProvider>
+  );
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { mergeTerms } from "../src/pages/catalog/plan-values.ts";
+
+const credits = (count: number) => ({
+  pool: "credits",
+  credits: count,
+  period: "month" as const,
+  rollover: 0,
+});
+const feature = (key: string, quantity: number | null = null) => ({
+  feature: key,
+  limit: quantity === null ? null : { quantity, period: "day" as const },
+});
+const base = {
+  name: "Pro",
+  allowances: [credits(100)],
+  features: [feature("a"), feature("b"), feature("c", 5)],
+};
+
+test("of two people's edits each keeps what they changed, and nothing else of theirs overrules", () => {
+  const mine = { ...base, name: "Mine", features: [feature("a", 1), feature("c", 5), feature("d")] };
+  const theirs = {
+    ...base,
+    allowances: [credits(200)],
+    features: [feature("b"), feature("c", 9), feature("e")],
+  };
+  expect(mergeTerms(base, mine, theirs)).toEqual({
+    name: "Mine",
+    allowances: [credits(200)],
+    // a: limited by me, taken out by them; b: taken out by me; c: theirs; d: mine; e: theirs.
+    features: [feature("c", 9), feature("e"), feature("a", 1), feature("d")],
+  });
+});
+
+test("where nobody changed anything, nothing changes", () => {
+  expect(mergeTerms(base, base, base)).toEqual(base);
+});
