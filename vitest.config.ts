@@ -17,10 +17,9 @@ export default defineConfig({
           name: "dashboard",
           include: ["dashboard/test/**/*.test.ts"],
           // A journey is many steps of a real browser, which a busy machine takes its time for.
-          testTimeout: 60_000,
-          globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
-          // A busy machine is no failure: polls wait as long as a window waits for anything else.
           testTimeout: 90_000,
+          globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
+          // Polls wait as long as a window waits for anything else.
           expect: { poll: { timeout: 10_000 } },
         },
       },
