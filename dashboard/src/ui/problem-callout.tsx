@@ -13,7 +13,7 @@ export function ProblemCallout({ error }: { error: unknown }) {
   }
   return (
     <Callout tone="bad" title={error.title}>
-      <p>{error.message}</p>
+      {error.message.replace(/\.$/, "") !== error.title && <p>{error.message}</p>}
       {error.requestId !== null && (
         <p className="mt-1 text-caption text-muted">
           <code className="font-mono">{error.code}</code>, request{" "}

@@ -8,7 +8,10 @@ import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { comeIn } from "./come-in.ts";
 import { Door } from "./door.tsx";
+import { CutLink, isSpent, SpentLink } from "./link-problem.tsx";
 import { takeLinkToken } from "./link-token.ts";
+
+const TITLE = "Choose a password";
 
 /** An invitation, or a new password: the link says who you are, you say what you will type from now on. */
 export function JoinPage() {
@@ -16,16 +19,28 @@ export function JoinPage() {
   const navigate = useNavigate();
   const { register, handleSubmit } = useForm<{ password: string }>();
   const join = useMutation({
-    mutationFn: ({ password }: { password: string }) =>
-      answerOf(api.POST("/manage/v1/links", { body: { token: token ?? "", password } })),
+    mutationFn: (body: { token: string; password: string }) =>
+      answerOf(api.POST("/manage/v1/links", { body })),
     onSuccess: async (session) => {
       comeIn(session);
       await navigate({ to: "/" });
     },
   });
+  if (token === null) return <CutLink title={TITLE} />;
+  if (isSpent(join.error)) {
+    return (
+      <SpentLink
+        title={TITLE}
+        whatToDo="If it was you, log in with the password you chose. If not, ask an admin of your workspace: they make a new link under Members."
+      />
+    );
+  }
   return (
-    <Door title="Choose a password" note="Then you are in.">
-      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => join.mutate(body))}>
+    <Door title={TITLE} note="The link says who you are. With a password you come back without it.">
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={handleSubmit(({ password }) => join.mutate({ token, password }))}
+      >
         <TextField
           label="Password"
           type="password"

@@ -2,8 +2,10 @@ import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
+import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { comeIn } from "./come-in.ts";
@@ -39,7 +41,11 @@ export function LogInPage() {
           required
           {...register("password")}
         />
-        <ProblemCallout error={logIn.error} />
+        {isMismatch(logIn.error) ? (
+          <Callout tone="bad" title="Email and password do not match" />
+        ) : (
+          <ProblemCallout error={logIn.error} />
+        )}
         <Button type="submit" tone="primary" isBusy={logIn.isPending}>
           Log in
         </Button>
@@ -49,4 +55,9 @@ export function LogInPage() {
       </form>
     </Door>
   );
+}
+
+/** Which of them is wrong nobody says, and there is nothing to report. */
+function isMismatch(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === "credentials_invalid";
 }

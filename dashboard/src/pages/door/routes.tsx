@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { setupQuery } from "../../api/session.ts";
 import { rootRoute } from "../../frame/root-routes.tsx";
 
 export const logInRoute = createRoute({
@@ -10,9 +11,10 @@ export const logInRoute = createRoute({
   component: lazyRouteComponent(() => import("./log-in-page.tsx"), "LogInPage"),
 });
 
-const setupRoute = createRoute({
+export const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "setup",
+  loader: ({ context }) => context.queryClient.fetchQuery(setupQuery),
   component: lazyRouteComponent(() => import("./setup-page.tsx"), "SetupPage"),
 });
 

@@ -3,13 +3,17 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { answerOf, api } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { comeIn } from "./come-in.ts";
 import { Door } from "./door.tsx";
+import { isSpent } from "./link-problem.tsx";
 import { takeLinkToken } from "./link-token.ts";
+import { setupRoute } from "./routes.tsx";
+
+const TITLE = "Set up Purser";
 
 type Owner = { name: string; email: string; password: string };
 
@@ -17,28 +21,43 @@ type Owner = { name: string; email: string; password: string };
 export function SetupPage() {
   const [token] = useState(takeLinkToken);
   const navigate = useNavigate();
+  const { isNeeded } = setupRoute.useLoaderData();
   const { register, handleSubmit } = useForm<Owner>();
   const setUp = useMutation({
-    mutationFn: (owner: Owner) =>
-      answerOf(api.POST("/manage/v1/setup", { body: { ...owner, token: token ?? "" } })),
+    mutationFn: (body: Owner & { token: string }) => answerOf(api.POST("/manage/v1/setup", { body })),
     onSuccess: async (session) => {
       comeIn(session);
       await navigate({ to: "/welcome" });
     },
   });
-  if (token === null) {
+  if (!isNeeded) {
     return (
-      <Door title="Set up Purser" note="Nobody owns this installation yet.">
-        <Callout title="Open the setup link">
+      <Door title={TITLE} note="This is done: the installation has its owner.">
+        <ButtonLink to="/log-in" tone="primary">
+          Log in
+        </ButtonLink>
+      </Door>
+    );
+  }
+  if (token === null || isSpent(setUp.error)) {
+    return (
+      <Door title={TITLE} note="Nobody owns this installation yet.">
+        <Callout
+          tone={token === null ? "plain" : "warn"}
+          title={token === null ? "Open the setup link" : "This link is no longer good"}
+        >
           The service printed it when it started: look in its log for{" "}
-          <code className="font-mono">/setup#</code>. A restart prints a new one.
+          <code className="font-mono">/setup#</code>. Each start prints a new one, good once and for a day.
         </Callout>
       </Door>
     );
   }
   return (
-    <Door title="Set up Purser" note="You become the owner. No email is ever sent.">
-      <form className="flex flex-col gap-4" onSubmit={handleSubmit((owner) => setUp.mutate(owner))}>
+    <Door title={TITLE} note="You become the owner. No email is ever sent.">
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={handleSubmit((owner) => setUp.mutate({ ...owner, token }))}
+      >
         <TextField label="Your name" autoComplete="name" required autoFocus {...register("name")} />
         <TextField label="Email" type="email" autoComplete="username" required {...register("email")} />
         <TextField

@@ -19,13 +19,14 @@ const COLUMNS: readonly Column<Request>[] = [
   {
     name: "Request",
     isWide: true,
-    cell: ({ endpoint, feature, event, recordedAt }) => (
+    cell: ({ endpoint, feature, event, customerId, recordedAt }) => (
       <>
         <span className="flex flex-wrap items-baseline gap-x-2">
           <span className="text-muted">{endpoint}</span>
           <span className="font-mono text-caption wrap-anywhere">{feature ?? event}</span>
         </span>
         <span className="text-caption text-muted md:hidden">
+          {customerId !== null && `${customerId}, `}
           <Time at={recordedAt} as="ago" />
         </span>
       </>

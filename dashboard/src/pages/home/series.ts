@@ -11,5 +11,5 @@ export const SERIES = [
     fill: "var(--accent)",
   },
   { key: "denied", name: "Denied", dot: "bg-bad", fill: "var(--bad)" },
-  { key: "failed", name: "Errors", dot: "bg-warn", fill: "var(--warn)" },
+  { key: "failed", name: "Errors", dot: "bg-line-strong", fill: "var(--line-strong)" },
 ] as const;

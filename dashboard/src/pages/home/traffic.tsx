@@ -34,7 +34,7 @@ export function Traffic() {
           <Quiet />
         ) : (
           <>
-            <dl className="flex flex-wrap gap-x-10 gap-y-3 px-4 pt-4">
+            <dl className="flex flex-wrap gap-x-6 gap-y-3 sm:gap-x-10 px-4 pt-4">
               {SERIES.map(({ key, name, dot }) => (
                 <div key={key}>
                   <dt className="flex items-center gap-1.5 text-caption font-medium text-muted">
