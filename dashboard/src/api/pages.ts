@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, type QueryClient } from "@tanstack/react-query";
 
 type Page<Line> = { items: Line[]; nextCursor: string | null };
 
@@ -13,4 +13,21 @@ export function pagesOf<Line>(
     initialPageParam: null as string | null,
     getNextPageParam: (last: Page<Line>) => last.nextCursor,
   });
+}
+
+/** Far enough back for what people follow a link to; each step reads twice as many pages as the one before. */
+const PAGES_MAX = 32;
+
+/** Reads on until the line that somebody came for is there, or the list ends. */
+export async function readUntil<Line>(
+  queryClient: QueryClient,
+  list: ReturnType<typeof pagesOf<Line>>,
+  isSought: (line: Line) => boolean,
+): Promise<void> {
+  let { pages } = await queryClient.ensureInfiniteQueryData(list);
+  for (let count = 2; count <= PAGES_MAX; count *= 2) {
+    const isEnd = pages.at(-1)?.nextCursor === null;
+    if (isEnd || pages.some(({ items }) => items.some(isSought))) return;
+    ({ pages } = await queryClient.fetchInfiniteQuery({ ...list, pages: count, staleTime: 0 }));
+  }
 }

@@ -32,9 +32,9 @@ export function TableRow<Row>({
         id={id}
         aria-current={tone === "accent" || undefined}
         className={classNames(
-          "border-b border-line hover:bg-hover",
+          "border-b border-line",
           isOpen ? "border-b-0" : "last:border-b-0",
-          tone !== null && TONES[tone],
+          tone === null ? "hover:bg-hover" : TONES[tone],
         )}
       >
         {details !== undefined && (
@@ -51,7 +51,7 @@ export function TableRow<Row>({
           <td
             key={column.name}
             className={classNames(
-              "h-10 px-4 py-1.5 align-middle",
+              "h-10 px-2 py-1.5 align-middle first:pl-4 last:pr-4 md:px-4",
               column.isNumber && "text-right",
               column.isWide ? "min-w-40" : "whitespace-nowrap",
               column.hidesWhenNarrow && "max-md:hidden",

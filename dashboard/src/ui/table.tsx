@@ -42,9 +42,9 @@ export function Table<Row>({
   idOf?: (row: Row) => string;
 }) {
   return (
-    // Focusable, because what scrolls must scroll by keyboard too.
+    // Focusable, because what scrolls must scroll by keyboard too; positioned, so that what only readers see stays inside.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs it
-    <section className="overflow-x-auto" aria-label={label} tabIndex={0}>
+    <section className="relative overflow-x-auto" aria-label={label} tabIndex={0}>
       <table className="w-full border-collapse text-body">
         <thead>
           <tr className="border-b border-line text-left text-caption text-muted">
@@ -58,7 +58,7 @@ export function Table<Row>({
                 key={column.name}
                 scope="col"
                 className={classNames(
-                  "h-9 px-4 font-medium whitespace-nowrap",
+                  "h-9 px-2 font-medium whitespace-nowrap first:pl-4 last:pr-4 md:px-4",
                   column.isNumber && "text-right",
                   column.isWide && "w-full",
                   column.hidesWhenNarrow && "max-md:hidden",
