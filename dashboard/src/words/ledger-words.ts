@@ -45,3 +45,10 @@ export const GRANT_STATE_WORDS = {
 /** Which credits go first: the API decides by the same rule. */
 export const BURN_ORDER =
   "What expires soonest is spent first, and what never expires last; of two alike, given before bought, then the older.";
+
+/** "Looks like the one 3 s before". */
+export function describeTwin(gapMs: number): string {
+  const seconds = Math.round(gapMs / 1_000);
+  const gap = seconds < 1 ? "just" : seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return `Looks like the one ${gap} before`;
+}

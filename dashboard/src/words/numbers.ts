@@ -21,3 +21,9 @@ export function formatBytes(bytes: number): string {
   const shown = bytes / 1000 ** power;
   return `${shown.toLocaleString("en-US", { maximumFractionDigits: shown < 10 && power > 0 ? 1 : 0 })} ${UNITS[power]}`;
 }
+
+/** Of a currency's smallest unit: 3,900 of USD are $39.00, and 3,900 of JPY are ¥3,900. */
+export function formatPrice({ amount, currency }: { amount: number; currency: string }): string {
+  const format = new Intl.NumberFormat("en-US", { style: "currency", currency });
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}

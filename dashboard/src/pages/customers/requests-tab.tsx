@@ -1,3 +1,147 @@
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { Activity } from "lucide-react";
+import type { Item } from "../../api/answer.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { More } from "../../ui/more.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { formatChange, formatCount } from "../../words/numbers.ts";
+import { describeReason } from "../../words/reason-words.ts";
+import type { Whose } from "./audit-actors.ts";
+import { ChargeLink, KeyLink } from "./ledger-links.tsx";
+import { customerRequestsQuery } from "./ledger-queries.ts";
+import { customerRequestsRoute } from "./routes.tsx";
+
+type Request = Item<"listCustomerRequests">;
+
+/** What a product asked about this customer, and what it was told. */
 export function RequestsTab() {
-  return null;
+  const whose = customerRequestsRoute.useParams();
+  const pages = useSuspenseInfiniteQuery(customerRequestsQuery(whose));
+  const requests = pages.data.pages.flatMap(({ items }) => items);
+  if (requests.length === 0) {
+    return (
+      <Card flush>
+        <EmptyState icon={Activity} title="No requests yet">
+          Charges and denials stand here for ever; checks, usage events, replays and errors for 7 days. The
+          first one appears when your backend calls with this customer's id.
+        </EmptyState>
+      </Card>
+    );
+  }
+  return (
+    <Card flush>
+      <Table
+        label="Requests"
+        columns={columnsOf(whose)}
+        rows={requests}
+        keyOf={({ id }) => id}
+        details={{
+          label: ({ endpoint, recordedAt }) => `Details of ${endpoint}, ${recordedAt}`,
+          show: (request) => (
+            <CodeBlock label="the request as JSON" code={JSON.stringify(request, null, 2)} />
+          ),
+        }}
+      />
+      <More pages={pages} shown={requests.length} what="requests" />
+    </Card>
+  );
+}
+
+function columnsOf(whose: Whose): Column<Request>[] {
+  return [
+    { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    { name: "Request", cell: (request) => <Asked request={request} /> },
+    { name: "Answer", isWide: true, cell: (request) => <Answer request={request} whose={whose} /> },
+    {
+      name: "Charge",
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: (request) => <Charge request={request} whose={whose} />,
+    },
+    {
+      name: "Key",
+      hidesWhenNarrow: true,
+      cell: ({ idempotencyKey }) =>
+        idempotencyKey !== null && <KeyLink whose={whose} idempotencyKey={idempotencyKey} />,
+    },
+  ];
+}
+
+function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: { request: Request }) {
+  return (
+    <>
+      <span className="font-medium">{feature ?? event ?? "Unknown"}</span>
+      {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
+      <div className="text-caption text-muted">
+        {endpoint}
+        <span className="block md:hidden">
+          <Time at={recordedAt} />
+        </span>
+      </div>
+    </>
+  );
+}
+
+function Answer({ request, whose }: { request: Request; whose: Whose }) {
+  const { kind, id, credits, balance, reason, isReplay, reversedQuantity } = request;
+  const { projectId, environment } = whose;
+  return (
+    <div>
+      <span className="flex flex-wrap items-center gap-1.5">
+        <Outcome request={request} />
+        <span className="md:hidden">
+          <Charge request={request} whose={whose} />
+        </span>
+        {isReplay && <Badge>Replay</Badge>}
+        {(reversedQuantity ?? 0) > 0 && <Badge>Reversed</Badge>}
+        {kind === "denial" && (
+          <TextLink
+            to="/projects/$projectId/$environment/denials/$denialId"
+            params={{ projectId, environment, denialId: id }}
+          >
+            Why denied?
+          </TextLink>
+        )}
+      </span>
+      {reason === "insufficient_credits" && credits !== null && balance !== null && (
+        <span className="text-caption text-muted">
+          needed {formatCount(credits)}, had {formatCount(balance)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Outcome({ request: { endpoint, status, code, reason } }: { request: Request }) {
+  if (code !== null) {
+    return (
+      <>
+        <Badge tone="warn">Error {status}</Badge>
+        <code className="font-mono text-caption">{code}</code>
+      </>
+    );
+  }
+  if (reason !== null) {
+    return (
+      <>
+        <Badge tone="bad">Denied</Badge>
+        {describeReason(reason)}
+      </>
+    );
+  }
+  return <Badge tone="good">{endpoint === "events" ? "Recorded" : "Allowed"}</Badge>;
+}
+
+function Charge({ request: { kind, id, credits }, whose }: { request: Request; whose: Whose }) {
+  if (kind !== "charge" || credits === null) return null;
+  return (
+    <ChargeLink whose={whose} charge={id} to={null}>
+      {formatChange(-credits)}
+    </ChargeLink>
+  );
 }

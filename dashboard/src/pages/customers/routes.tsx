@@ -1,7 +1,16 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { readUntil } from "../../api/pages.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { planChoicesQuery, poolChoicesQuery } from "./catalog-queries.ts";
 import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
+import {
+  customerRequestsQuery,
+  featureNamesQuery,
+  grantsQuery,
+  knownGrantsQuery,
+  ledgerQuery,
+  planChangesQuery,
+} from "./ledger-queries.ts";
 import { customerQuery, customersQuery } from "./queries.ts";
 import { readFilters } from "./read-filters.ts";
 
@@ -42,6 +51,17 @@ export const ledgerRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "ledger",
   validateSearch: readLedgerFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      readUntil(
+        queryClient,
+        ledgerQuery(params, deps),
+        ({ entry }) => deps.charge === undefined || entry.consumeId === deps.charge,
+      ),
+      queryClient.ensureQueryData(knownGrantsQuery(params)),
+      queryClient.ensureQueryData(featureNamesQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./ledger-tab.tsx"), "LedgerTab"),
 });
 
@@ -49,22 +69,45 @@ export const grantsRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "grants",
   validateSearch: readGrantFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      readUntil(
+        queryClient,
+        grantsQuery(params),
+        ({ grant }) => deps.grant === undefined || grant.grant === deps.grant,
+      ),
+      queryClient.ensureInfiniteQueryData(planChangesQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./grants-tab.tsx"), "GrantsTab"),
 });
 
-const requestsRoute = createRoute({
+export const customerRequestsRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "requests",
+  loader: ({ context: { queryClient }, params }) =>
+    queryClient.ensureInfiniteQueryData(customerRequestsQuery(params)),
   component: lazyRouteComponent(() => import("./requests-tab.tsx"), "RequestsTab"),
 });
 
-const plansRoute = createRoute({
+export const planHistoryRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "plans",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureInfiniteQueryData(planChangesQuery(params)),
+      queryClient.ensureQueryData(planChoicesQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./plans-tab.tsx"), "PlansTab"),
 });
 
 export const customerRoutes = [
   customersRoute,
-  customerRoute.addChildren([overviewRoute, ledgerRoute, grantsRoute, requestsRoute, plansRoute]),
+  customerRoute.addChildren([
+    overviewRoute,
+    ledgerRoute,
+    grantsRoute,
+    customerRequestsRoute,
+    planHistoryRoute,
+  ]),
 ] as const;

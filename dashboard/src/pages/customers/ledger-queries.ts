@@ -1,0 +1,146 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Item, Place } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { pagesOf } from "../../api/pages.ts";
+import { type Actor, findActor, readAudit, type Whose } from "./audit-actors.ts";
+import type { LedgerFilters } from "./ledger-filters.ts";
+import { customerKey } from "./queries.ts";
+
+export type Entry = Item<"listLedger">;
+export type Grant = Item<"listGrants">;
+export type PlanChange = Item<"listPlanChanges">;
+export type FeatureName = Item<"listFeatures">;
+
+/** With who did it, which is on record in the audit. */
+export type LedgerLine = { readonly entry: Entry; readonly by: Actor | null };
+export type GrantLine = { readonly grant: Grant; readonly by: Actor | null };
+export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null };
+
+export function ledgerQuery(whose: Whose, { kind, feature }: LedgerFilters) {
+  const filters = { ...(kind === undefined ? {} : { kind }), ...(feature === undefined ? {} : { feature }) };
+  return pagesOf([...keyOf(whose), "ledger", filters], async (cursor) => {
+    const { items, nextCursor } = await answerOf(
+      api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/ledger", {
+        params: { path: pathOf(whose), query: { ...filters, ...cursor } },
+      }),
+    );
+    const audits = await readAudit(whose, { times: timesOf(items.filter(({ kind }) => kind in ACTIONS)) });
+    return { items: items.map((entry) => ({ entry, by: findAuthor(entry, audits) })), nextCursor };
+  });
+}
+
+/** What people do to a ledger by hand. */
+const ACTIONS: Partial<Record<Entry["kind"], string>> = {
+  grant: "credits.added",
+  reverse: "consume.reversed",
+  revoke: "grant.revoked",
+};
+
+function findAuthor(
+  { kind, recordedAt: at, reverses }: Entry,
+  audits: Parameters<typeof findActor>[0],
+): Actor | null {
+  const action = ACTIONS[kind];
+  return action === undefined
+    ? null
+    : findActor(audits, { at, action, ...(reverses === null ? {} : { subject: reverses }) });
+}
+
+export function grantsQuery(whose: Whose) {
+  return pagesOf([...keyOf(whose), "grants"], async (cursor) => {
+    const { items, nextCursor } = await readGrants(whose, cursor);
+    const times = timesOf(items.filter(({ kind }) => kind !== "allowance"));
+    const audits = await readAudit(whose, { times, action: "credits." });
+    const lines = items.map((grant): GrantLine => {
+      const given = { at: grant.recordedAt, action: "credits.added", subject: `grant ${grant.grant}` };
+      return { grant, by: findActor(audits, given) };
+    });
+    return { items: lines, nextCursor };
+  });
+}
+
+/** As many as any ledger's first pages speak of; of an older one only the number is known. */
+const KNOWN_PAGES_MAX = 5;
+
+/** The newest grants, to say of what kind an entry's were. */
+export function knownGrantsQuery(whose: Whose) {
+  return queryOptions({
+    queryKey: [...keyOf(whose), "known grants"],
+    queryFn: async (): Promise<Grant[]> => {
+      const known: Grant[] = [];
+      let cursor: { cursor?: string } = {};
+      for (let page = 0; page < KNOWN_PAGES_MAX; page++) {
+        const { items, nextCursor } = await readGrants(whose, { limit: "200", ...cursor });
+        known.push(...items);
+        if (nextCursor === null) break;
+        cursor = { cursor: nextCursor };
+      }
+      return known;
+    },
+  });
+}
+
+function readGrants(whose: Whose, query: { limit?: string; cursor?: string }) {
+  return answerOf(
+    api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants", {
+      params: { path: pathOf(whose), query },
+    }),
+  );
+}
+
+export function planChangesQuery(whose: Whose) {
+  return pagesOf([...keyOf(whose), "plan changes"], async (cursor) => {
+    const { items, nextCursor } = await answerOf(
+      api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/plans", {
+        params: { path: pathOf(whose), query: cursor },
+      }),
+    );
+    const audits = await readAudit(whose, { times: timesOf(items), action: "plan." });
+    const lines = items.map((change): PlanLine => {
+      const { effectiveAt, recordedAt: at } = change;
+      // What fell due earlier came by itself, and was written when somebody looked.
+      const by = effectiveAt < at ? null : findActor(audits, { at, action: "plan." });
+      return { change, by };
+    });
+    return { items: lines, nextCursor };
+  });
+}
+
+export function customerRequestsQuery(whose: Whose) {
+  return pagesOf([...keyOf(whose), "requests"], (cursor) =>
+    answerOf(
+      api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/requests", {
+        params: { path: pathOf(whose), query: cursor },
+      }),
+    ),
+  );
+}
+
+/** The features there are, archived ones too: they were charged for once. */
+export function featureNamesQuery({ projectId, environment }: Place) {
+  const place = { projectId, environment };
+  return queryOptions({
+    queryKey: ["features", place, "names"],
+    queryFn: async () =>
+      (
+        await answerOf(
+          api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
+            params: { path: place, query: { limit: "200" } },
+          }),
+        )
+      ).items,
+    staleTime: 30_000,
+  });
+}
+
+function keyOf(whose: Whose) {
+  return customerKey(whose, whose.customerId);
+}
+
+function pathOf({ projectId, environment, customerId }: Whose): Whose {
+  return { projectId, environment, customerId };
+}
+
+function timesOf(lines: readonly { recordedAt: string }[]): string[] {
+  return lines.map(({ recordedAt }) => recordedAt);
+}

@@ -1,0 +1,161 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, signIn } from "./browser.ts";
+
+const LEDGER = "/projects/1/test/customers/ada/ledger";
+
+const rowOf = (page: Page, text: string | RegExp) => page.getByRole("row").filter({ hasText: text });
+
+async function charge({ consume }: Managed, key: string, quantity: number): Promise<void> {
+  const body = { customerId: "ada", feature: "image.render", quantity, idempotencyKey: key };
+  expect((await consume(body)).body).toMatchObject({ allowed: true });
+}
+
+async function balanceOf({ manage }: Managed): Promise<unknown> {
+  return (await manage("GET", "customers/ada")).body["balances"];
+}
+
+test("a double charge is marked, reversed with one click, and not offered again", async () => {
+  const setup = await setupManage();
+  await charge(setup, "render-7f3a/1", 3);
+  await charge(setup, "render-7f3a/2", 3);
+  const page = await signIn(setup.service.url, LEDGER);
+  const twin = rowOf(page, "Looks like the one");
+  await twin.waitFor();
+  expect(await twin.count()).toBe(1);
+  expect(await twin.textContent()).toContain("render-7f3a/2");
+  await expectAccessible(page);
+
+  await twin.getByRole("button", { name: /^Reverse/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Reverse a charge" });
+  await dialog.getByText("Plan credits, grant 1").waitFor();
+  await dialog.getByText("70", { exact: false }).first().waitFor();
+  await expectAccessible(page);
+  await dialog.getByLabel("Reason").fill("Retried with a new key");
+  await dialog.getByRole("button", { name: "Reverse 30 credits in test" }).click();
+  await page.getByText("Balance 40 → 70").waitFor();
+  // What says so in passing leaves the keyboard as it was.
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await page.keyboard.press("Escape");
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 70 }]);
+
+  const reversed = rowOf(page, "render-7f3a/2");
+  await reversed.getByRole("link", { name: "Reversed" }).waitFor();
+  expect(await reversed.getByRole("button", { name: /^Reverse/ }).count()).toBe(0);
+  expect(await rowOf(page, "Looks like").count()).toBe(0);
+
+  await reversed.getByRole("link", { name: "Reversed" }).click();
+  const reversal = rowOf(page, "of a charge");
+  await reversal.and(page.locator("[aria-current]")).waitFor();
+  expect(await reversal.textContent()).toContain("+30");
+  expect(await reversal.textContent()).toContain("Olga Owner");
+  await reversal.getByRole("button", { name: /^Details of entry/ }).click();
+  await page.getByText("Retried with a new key").waitFor();
+  await reversal.getByRole("link", { name: "of a charge" }).click();
+  await rowOf(page, "render-7f3a/2").and(page.locator("[aria-current]")).waitFor();
+});
+
+test("a part of a charge is reversed by keyboard alone, and then the rest", async () => {
+  const setup = await setupManage();
+  await charge(setup, "render-1", 3);
+  const page = await signIn(setup.service.url, LEDGER, { scheme: "dark" });
+  await rowOf(page, "render-1").getByRole("button", { name: "Reverse entry 2" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Reason").waitFor();
+  await waitForFocus(page, "Reason");
+  await page.keyboard.press("Shift+Tab");
+  expect(await focusedName(page)).toBe("Quantity to reverse");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("4");
+  await page.getByText("A whole number from 1 to 3.").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 70 }]);
+
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("1");
+  await page.getByRole("button", { name: "Reverse 10 credits in test" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Balance 70 → 80").waitFor();
+  await rowOf(page, "render-1").getByRole("link", { name: "1 of 3 reversed" }).waitFor();
+
+  await waitForFocus(page, "Reverse entry 2");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Reverse 20 credits in test" }).waitFor();
+  await waitForFocus(page, "Reason");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Reverse a charge" }).waitFor({ state: "detached" });
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 80 }]);
+
+  await page.keyboard.press("Enter");
+  await waitForFocus(page, "Reason");
+  await page.keyboard.press("Enter");
+  await page.getByText("Balance 80 → 100").waitFor();
+  await rowOf(page, "render-1").getByRole("link", { name: "Reversed", exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: /^Reverse/ }).count()).toBe(0);
+});
+
+test("what somebody else reversed meanwhile is refused where it was tried, and the list is right again", async () => {
+  const setup = await setupManage();
+  await charge(setup, "render-1", 2);
+  const page = await signIn(setup.service.url, LEDGER);
+  await page.getByRole("button", { name: "Reverse entry 2" }).click();
+  await page.getByLabel("Reason").waitFor();
+  const ledger = (await setup.manage("GET", "customers/ada/ledger")).body["items"];
+  const [{ consumeId }] = ledger as [{ consumeId: string }];
+  await setup.manage("POST", `customers/ada/consumes/${consumeId}/reverse`, { body: {} });
+  await page.getByRole("button", { name: "Reverse 20 credits in test" }).click();
+  await page.getByRole("alert").getByText("All of this charge was reversed already").waitFor();
+  await page.keyboard.press("Escape");
+  await rowOf(page, "render-1").getByText("Reversed").waitFor();
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 100 }]);
+});
+
+test("the curl beside a reversal does the same", async () => {
+  const setup = await setupManage();
+  await charge(setup, "render-1", 2);
+  const page = await signIn(setup.service.url, LEDGER);
+  await page.getByRole("button", { name: "Reverse entry 2" }).click();
+  await page.getByLabel("Quantity to reverse").fill("1");
+  await page.getByLabel("Reason").fill("It's late");
+  await page.getByRole("button", { name: "Do this by API" }).click();
+  const curl = (await page.getByRole("region", { name: "the call" }).textContent()) ?? "";
+  const [, url = ""] = curl.match(/'(http[^']+)'/) ?? [];
+  const [, quoted = ""] = curl.match(/-d '(.+)'$/s) ?? [];
+  const body: unknown = JSON.parse(quoted.replaceAll(`'\\''`, "'"));
+  expect(body).toMatchObject({ quantity: 1, note: "It's late" });
+  const path = new URL(url).pathname;
+  expect((await setup.manage("POST", path, { body })).body).toMatchObject({
+    outcome: "reversed",
+    credits: 10,
+  });
+  expect((await setup.manage("POST", path, { body })).body).toMatchObject({ outcome: "already_reversed" });
+});
+
+test("a viewer sees the ledger and the grants, and no way to change them", async () => {
+  const setup = await setupManage();
+  await charge(setup, "render-1", 2);
+  const credentials = await addMember(setup.service.url, setup.tokens.owner, "viewer");
+  const page = await signIn(setup.service.url, LEDGER, { credentials });
+  await rowOf(page, "render-1").waitFor();
+  expect(await page.getByRole("button", { name: /Reverse/ }).count()).toBe(0);
+  await page.getByRole("link", { name: "Grants" }).click();
+  await rowOf(page, "Spent next").waitFor();
+  expect(await page.getByRole("button", { name: /Revoke/ }).count()).toBe(0);
+});
+
+async function waitForFocus(page: Page, name: string): Promise<void> {
+  await expect.poll(() => focusedName(page)).toBe(name);
+}
+
+function focusedName(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const focused = document.activeElement;
+    const label = focused instanceof HTMLInputElement ? focused.labels?.[0] : null;
+    return (label ?? focused)?.textContent?.trim() ?? "";
+  });
+}

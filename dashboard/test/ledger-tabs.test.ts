@@ -1,0 +1,118 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const CUSTOMER = "/projects/1/test/customers/ada";
+
+const rowOf = (page: Page, text: string | RegExp) => page.getByRole("row").filter({ hasText: text });
+
+test("the ledger's filters stand in the address and survive a reload", async () => {
+  const { service, consume } = await setupManage();
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "render-1" });
+  await consume({ customerId: "ada", feature: "text.generate", quantity: 900, idempotencyKey: "text-1" });
+  const page = await signIn(service.url, `${CUSTOMER}/ledger`);
+  await rowOf(page, "render-1").waitFor();
+  await page.getByLabel("Feature").selectOption("text.generate");
+  await rowOf(page, "render-1").waitFor({ state: "detached" });
+  await page.getByLabel("Kind").selectOption("consume");
+  await page.waitForURL((url) => url.search === "?feature=text.generate&kind=consume");
+  await page.reload();
+  await rowOf(page, "text-1").waitFor();
+  expect(await page.getByLabel("Feature").inputValue()).toBe("text.generate");
+  expect(await rowOf(page, "render-1").count()).toBe(0);
+
+  // By keyboard: the next kind in the list, of which there are none.
+  await page.getByLabel("Kind").focus();
+  await page.keyboard.type("Reversals");
+  await page.getByText("No entry matches the filter").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Show all entries" }).focus();
+  await page.keyboard.press("Enter");
+  await rowOf(page, "render-1").waitFor();
+  await page.goBack();
+  await page.getByText("No entry matches the filter").waitFor();
+});
+
+test("an entry unfolds to the grants it moved and the API's own words, and leads to its request", async () => {
+  const { service, consume, topUp } = await setupManage();
+  await topUp("ada", 40);
+  await consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "a/b%c" });
+  const page = await signIn(service.url, `${CUSTOMER}/ledger`, { scheme: "dark" });
+  await page.getByRole("button", { name: "Details of entry 3" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Plan credits, grant 1" }).waitFor();
+  expect(await page.getByRole("listitem").filter({ hasText: "grant 2" }).textContent()).toContain("−20");
+  await page.getByRole("button", { name: "JSON" }).click();
+  const json = (await page.getByRole("region", { name: "entry 3 as JSON" }).textContent()) ?? "";
+  expect(JSON.parse(json)).toMatchObject({ sequence: 3, amount: -120, idempotencyKey: "a/b%c" });
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "a/b%c" }).first().click();
+  await page.waitForURL("**/projects/1/test/keys/a%2Fb%25c");
+});
+
+test("a charge that the search finds is marked in the ledger", async () => {
+  const { service, consume } = await setupManage();
+  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k1" });
+  await consume({ customerId: "ada", feature: "export", idempotencyKey: "k2" });
+  const page = await signIn(service.url, "/projects/1/test");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search everything" }).waitFor();
+  await page.keyboard.type(String(body["consumeId"]));
+  await page.getByRole("option", { name: /charged to ada/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await rowOf(page, "k1").and(page.locator("[aria-current]")).waitFor();
+  expect(await rowOf(page, "k2").getAttribute("aria-current")).toBeNull();
+});
+
+test("the plan history says from when, until when, and by whom", async () => {
+  const { service, manage, publish } = await setupManage();
+  await publish({ key: "team", name: "Team" });
+  await manage("POST", "customers/ada/plan", { body: { plan: "team" } });
+  for (const scheme of ["light", "dark"] as const) {
+    const page = await signIn(service.url, `${CUSTOMER}/plans`, { scheme });
+    const now = rowOf(page, "Now");
+    expect(await now.textContent()).toMatch(/Team.*version 1.*Started.*No end.*The owner's/);
+    expect(await rowOf(page, "Pro").textContent()).toMatch(/Pro.*version 1.*Started/);
+    expect(await rowOf(page, "Pro").locator("time").count()).toBeGreaterThanOrEqual(2);
+    await expectAccessible(page);
+  }
+  await manage("DELETE", "customers/ada/plan");
+  const page = await signIn(service.url, `${CUSTOMER}/plans`);
+  await page.getByText("ended by").waitFor();
+  expect(await rowOf(page, "Team").textContent()).toContain("The owner's");
+  expect(await rowOf(page, "Now").count()).toBe(0);
+});
+
+test("requests say what was answered: a denial leads to why, and a key to what it did", async () => {
+  const { service, consume } = await setupManage();
+  const body = { customerId: "ada", feature: "image.render", quantity: 4, idempotencyKey: "render-1" };
+  await consume(body);
+  await consume(body);
+  await consume({ ...body, quantity: 99, idempotencyKey: "render-2" });
+  await consume({ ...body, feature: "video.render", idempotencyKey: "video-1" });
+  const page = await signIn(service.url, `${CUSTOMER}/requests`);
+  await expect
+    .poll(
+      async () => {
+        await page.reload();
+        await rowOf(page, "render-2").waitFor();
+        return rowOf(page, "Replay").count();
+      },
+      { timeout: 20_000, interval: 1_000 },
+    )
+    .toBe(1);
+  expect(await rowOf(page, "render-2").textContent()).toMatch(
+    /Denied.*Not enough credits.*needed 990, had 60/,
+  );
+  expect(await rowOf(page, "video-1").textContent()).toMatch(/Denied.*Not part of the plan/);
+  expect(await rowOf(page, "−40").textContent()).toMatch(/image\.render.*× 4.*Allowed/);
+  await expectAccessible(page);
+  await rowOf(page, "render-2").getByRole("link", { name: "Why denied?" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/projects\/1\/test\/denials\/den_/);
+  await page.goBack();
+  await rowOf(page, "video-1").getByRole("link", { name: "video-1" }).click();
+  await page.waitForURL("**/projects/1/test/keys/video-1");
+});

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import type { Entry, Grant } from "../src/pages/customers/ledger-queries.ts";
+import { findTwins } from "../src/pages/customers/ledger-twins.ts";
+import { previewReversal } from "../src/pages/customers/reversal-preview.ts";
+
+const START = Date.parse("2026-11-15T08:30:00.000Z");
+
+function entryOf(sequence: number, second: number, said: Partial<Entry> = {}): Entry {
+  const recordedAt = new Date(START + second * 1_000).toISOString();
+  return {
+    sequence,
+    kind: "consume",
+    pool: "credits",
+    amount: -10,
+    balanceAfter: 100,
+    effectiveAt: recordedAt,
+    recordedAt,
+    feature: "image.render",
+    quantity: 1,
+    plan: { key: "pro", version: 1 },
+    consumeId: `con_${sequence}`,
+    reversedQuantity: 0,
+    reverses: null,
+    idempotencyKey: `key-${sequence}`,
+    metadata: null,
+    parts: [{ grant: 1, amount: -10 }],
+    ...said,
+  };
+}
+
+function twinsOf(entries: readonly Entry[], grant: Partial<Grant> | null = null): [number, number][] {
+  const lines = entries.toReversed().map((entry) => ({ entry, by: null }));
+  const known = grant === null ? null : { ...GRANT, ...grant };
+  return [...findTwins(lines, () => known)].map(([sequence, { before }]) => [sequence, before.sequence]);
+}
+
+const GRANT: Grant = {
+  grant: 1,
+  kind: "manual",
+  pool: "credits",
+  credits: 50,
+  remaining: 50,
+  expiresAt: null,
+  recordedAt: new Date(START).toISOString(),
+  revokedAt: null,
+  reference: null,
+  price: null,
+  note: null,
+};
+
+test.each<[string, Entry[], [number, number][]]>([
+  ["the same within a minute", [entryOf(1, 0), entryOf(2, 60)], [[2, 1]]],
+  ["the same after more than a minute", [entryOf(1, 0), entryOf(2, 61)], []],
+  ["another quantity", [entryOf(1, 0), entryOf(2, 3, { quantity: 2 })], []],
+  ["another feature", [entryOf(1, 0), entryOf(2, 3, { feature: "export" })], []],
+  [
+    "with something else between",
+    [entryOf(1, 0), entryOf(2, 1, { feature: "export" }), entryOf(3, 2)],
+    [[3, 1]],
+  ],
+  ["what cost nothing", [entryOf(1, 0, { amount: 0 }), entryOf(2, 3, { amount: 0 })], []],
+  ["reversed, the later one", [entryOf(1, 0), entryOf(2, 3, { reversedQuantity: 1 })], []],
+  ["reversed, the earlier one", [entryOf(1, 0, { reversedQuantity: 1 }), entryOf(2, 3)], []],
+  [
+    "three in a row",
+    [entryOf(1, 0), entryOf(2, 3), entryOf(3, 6)],
+    [
+      [2, 1],
+      [3, 2],
+    ],
+  ],
+  ["a rhythm of many", [0, 9, 18, 27, 36, 45].map((second, index) => entryOf(index + 1, second)), []],
+])("charges that look alike: %s", (_, entries, expected) => {
+  expect(twinsOf(entries)).toEqual(expected);
+});
+
+test("top-ups look alike for ten minutes, plan credits and revoked ones never", () => {
+  const given = (sequence: number, second: number): Entry =>
+    entryOf(sequence, second, { kind: "grant", amount: 50, feature: null, quantity: null });
+  expect(twinsOf([given(1, 0), given(2, 600)], {})).toEqual([[2, 1]]);
+  expect(twinsOf([given(1, 0), given(2, 601)], {})).toEqual([]);
+  expect(twinsOf([given(1, 0), given(2, 3)], { kind: "allowance" })).toEqual([]);
+  expect(twinsOf([given(1, 0), given(2, 3)], { revokedAt: GRANT.recordedAt })).toEqual([]);
+});
+
+test("a reversal is foretold as the API does it: rounded up, the last burned first, and nothing for what is over", () => {
+  const entry = entryOf(1, 0, {
+    quantity: 2_500,
+    amount: -8,
+    parts: [
+      { grant: 1, amount: -5 },
+      { grant: 2, amount: -3 },
+    ],
+  });
+  const over = { ...GRANT, grant: 2, expiresAt: GRANT.recordedAt };
+  const asked = { entry, cost: { credits: 3, per: 1_000 }, planKey: "pro", now: START + 1 };
+  const all = previewReversal({ ...asked, quantity: 2_500, grants: [GRANT, over] });
+  expect(all).toMatchObject({ credits: 8, gain: 5 });
+  expect(all.returns).toMatchObject([
+    { number: 1, credits: 5, fate: "stays" },
+    { number: 2, credits: 3, fate: "expires" },
+  ]);
+  // 1,500 still cost 5: what was burned from the first grant.
+  const part = previewReversal({ ...asked, quantity: 1_000, grants: [GRANT, over] });
+  expect(part.returns).toMatchObject([{ number: 2, credits: 3 }]);
+  const left = { ...GRANT, kind: "allowance" as const };
+  expect(
+    previewReversal({ ...asked, quantity: 2_500, grants: [left], planKey: "free" }).returns[0],
+  ).toMatchObject({
+    fate: "waits",
+  });
+});
