@@ -47,9 +47,10 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** A dialog has the keyboard to itself. */
+/** A dialog has the keyboard to itself. A toast is one by its role, but lies over nothing. */
 export function isCovered(): boolean {
-  return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
+  const covers = '[role="dialog"]:not([aria-modal="false"]), [role="alertdialog"], [role="menu"]';
+  return document.querySelector(covers) !== null;
 }
 
 function focusFilter(event: KeyboardEvent): void {
