@@ -52,7 +52,7 @@ test("an invitation is a link to copy, and who opens it comes in with the role, 
   await hers.waitForURL(/\/projects\/1\/test/);
   await hers.goto(PATH);
   await row(hers, "Vera Viewer").getByText("You").waitFor();
-  await row(hers, "Vera Viewer").getByText("Active").waitFor();
+  expect(await row(hers, "Vera Viewer").getByText("Invited").count()).toBe(0);
   expect(await hers.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
 });
 
@@ -121,7 +121,7 @@ test("the only owner is told so before trying, and goes once there is another", 
   const managed = await setupManage();
   const { service } = managed;
   const page = await signIn(service.url, PATH);
-  await row(page, "Olga Owner").getByText("the only one").waitFor();
+  await row(page, "Olga Owner").getByText("The only one").waitFor();
   await page.getByRole("button", { name: "Actions for Olga Owner" }).click();
   await page.getByText("The only owner cannot be removed").waitFor();
   expect(await page.getByRole("menuitem", { name: "Remove" }).count()).toBe(0);

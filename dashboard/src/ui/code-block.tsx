@@ -7,7 +7,7 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
       <section tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-12">
         <pre className="font-mono text-caption">{code}</pre>
       </section>
-      <div className="absolute top-1 right-1">
+      <div className="absolute top-1 right-1 rounded-md bg-sunken">
         <CopyButton text={code} label={`Copy ${label}`} />
       </div>
     </div>

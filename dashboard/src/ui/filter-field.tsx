@@ -7,18 +7,20 @@ export function FilterField({
   label,
   value,
   onFilter,
+  isLabelShown = false,
   ...input
 }: {
   label: string;
   value: string;
   onFilter: (text: string) => void;
+  isLabelShown?: boolean;
 } & Pick<ComponentProps<"input">, "type" | "placeholder" | "inputMode" | "min" | "maxLength">) {
   const { typed, type, flush } = useDebouncedText(value, onFilter);
   return (
     <TextField
       {...input}
       label={label}
-      isLabelHidden
+      isLabelHidden={!isLabelShown}
       value={typed}
       autoComplete="off"
       spellCheck={false}

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { workspaceRoute } from "../../frame/root-routes.tsx";
-import { membersQuery, tokensQuery } from "./queries.ts";
+import { readAuditFilters } from "./audit/audit-filters.ts";
+import { auditQuery, membersQuery, tokensQuery } from "./queries.ts";
 
 const membersRoute = createRoute({
   getParentRoute: () => workspaceRoute,
@@ -16,9 +17,17 @@ const tokensRoute = createRoute({
   component: lazyRouteComponent(() => import("./tokens/tokens-page.tsx"), "TokensPage"),
 });
 
-const auditRoute = createRoute({
+export const auditRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "audit",
+  validateSearch: readAuditFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, deps }) =>
+    Promise.all([
+      queryClient.ensureInfiniteQueryData(auditQuery(deps)),
+      queryClient.ensureInfiniteQueryData(membersQuery),
+      queryClient.ensureInfiniteQueryData(tokensQuery),
+    ]),
   component: lazyRouteComponent(() => import("./audit/audit-page.tsx"), "AuditPage"),
 });
 

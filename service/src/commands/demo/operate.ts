@@ -9,6 +9,7 @@ import { assert, assertNever } from "../../words/assert.ts";
 import type { Instant } from "../../words/brand.ts";
 import { consumeId } from "../../words/consume-id.ts";
 import { publicId } from "../../words/public-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import type { ManageAct } from "./act.ts";
 import { planIdOf } from "./demo-catalog.ts";
 import { findCharge, type Known, type Moment, type World } from "./moment.ts";
@@ -107,7 +108,7 @@ function add({ catalog }: World, { wallet }: Known, act: ActOf<"add_credits">): 
     actor: ACTORS[act.by],
     action: "credits.added",
     subject: `grant ${number}`,
-    details: { kind, credits, expiresAt, price },
+    details: { kind, credits, expiresAt: expiresAt === null ? null : formatTimestamp(expiresAt), price },
   };
 }
 

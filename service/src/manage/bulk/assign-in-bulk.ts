@@ -7,6 +7,7 @@ import { insertAudit } from "../../store/cell/audit.ts";
 import { type AuditLine, lookUpByIndex } from "../../store/cell/bulk.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import type { CustomerId } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
 import { summarize } from "../customers/open-wallet.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
@@ -137,6 +138,7 @@ async function auditBulk(
   { filter, plan, endsAt }: BulkAssignment,
   counts: BulkCounts,
 ): Promise<void> {
+  const until = endsAt === null || endsAt === undefined ? null : formatTimestamp(endsAt);
   await transaction(cell, async (tx) => {
     await insertAudit(tx, {
       environmentId,
@@ -146,7 +148,7 @@ async function auditBulk(
       action: "plan.assigned_in_bulk",
       subject: plan,
       before: null,
-      after: { ...filter, search: filter.search !== null, endsAt: endsAt ?? null, ...counts },
+      after: { ...filter, search: filter.search !== null, endsAt: until, ...counts },
     });
   });
 }

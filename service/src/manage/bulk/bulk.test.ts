@@ -152,6 +152,15 @@ test("who hangs up stops it after the chunk, and can go on after another preview
   expect(rest.body).toMatchObject({ changed: 50 });
 });
 
+test("the audit of all says until when, as everywhere else", async () => {
+  const { manage } = await setupMany();
+  const body = { filter: { plan: "free" }, plan: "pro", endsAt: "2099-01-01T00:00:00Z" };
+  const { body: preview } = await manage("POST", `${BULK}/preview`, { body });
+  await manage("POST", BULK, { body: { ...body, expectedCount: preview["matching"] } });
+  const audit = await manage("GET", "audit?action=plan.assigned_in_bulk");
+  expect(audit.body["items"]).toMatchObject([{ after: { endsAt: "2099-01-01T00:00:00.000Z" } }]);
+});
+
 test("a plan that is not there, an end in the past and a viewer are refused", async () => {
   const { manage, tokens } = await setupMany();
   const codeOf = async (path: string, body: object, token = tokens.operator): Promise<unknown> =>

@@ -8,6 +8,7 @@ import type { AuditLine } from "../../store/cell/bulk.ts";
 import type { GrantOrigin, ReferencedGrant } from "../../store/cell/grants.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
 import type { CustomerNumber, Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import { isSameGrant } from "../credits/add-credits.ts";
 import { summarize } from "../customers/open-wallet.ts";
 import type { Column, ImportedCredits, ImportRow, RowError } from "./import-row.ts";
@@ -77,12 +78,13 @@ export function decideRow(
     return { kind: "decided", profile, change, origin: null, isPlanChanged, audit };
   const { credits, expiresAt } = row.credits;
   const origin = { reference: known.reference, price: null, note: null };
+  const until = expiresAt === null ? null : formatTimestamp(expiresAt);
   // The reference stands on the grant, from where it can be erased.
   audit.push({
     action: "credits.added",
     subject: `grant ${grant.number}`,
     before: summarize(planned.change?.wallet ?? before, catalog),
-    after: { ...summarize(added.change.wallet, catalog), kind: KIND, credits, expiresAt, price: null },
+    after: { ...summarize(added.change.wallet, catalog), kind: KIND, credits, expiresAt: until, price: null },
   });
   const given = { grant: grant.number, origin };
   return { kind: "decided", profile, change, origin: given, isPlanChanged, audit };

@@ -216,3 +216,10 @@ test("every change is audited by customer, and nobody's name or id stands there"
   for (const word of ["Company", "example.com", "cus_1", '"c1"', "ada"])
     expect(JSON.stringify(rows)).not.toContain(word);
 });
+
+test("when imported credits expire stands in the audit as everywhere else", async () => {
+  const managed = await setupManage();
+  await sendFile(managed, "customerId,credits,expiresAt\nc9,5,2099-01-01T00:00:00Z\n");
+  const { body } = await managed.manage("GET", "audit?action=credits.added");
+  expect(body["items"]).toMatchObject([{ after: { credits: 5, expiresAt: "2099-01-01T00:00:00.000Z" } }]);
+});

@@ -1,5 +1,109 @@
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { ScrollText, X } from "lucide-react";
+import { type Project, projectsQuery } from "../../../api/projects.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { More } from "../../../ui/more.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { auditQuery } from "../queries.ts";
+import { auditRoute } from "../routes.tsx";
+import type { Entry } from "./entry.ts";
+import { EntryDetails } from "./entry-details.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { Sentence, sentenceText } from "./sentence.tsx";
 
 export function AuditPage() {
-  return <Page title="Audit log">{null}</Page>;
+  const filters = auditRoute.useSearch();
+  const navigate = auditRoute.useNavigate();
+  const pages = useSuspenseInfiniteQuery(auditQuery(filters));
+  const { data: projects } = useSuspenseQuery(projectsQuery);
+  const entries = pages.data.pages.flatMap(({ items }) => items);
+  const clear = (): void => void navigate({ search: {}, replace: true });
+  return (
+    <Page
+      title="Audit log"
+      note="Who changed what, and what it was before. Nobody can change or delete a line of it."
+      actions={
+        Object.keys(filters).length > 0 && (
+          <Button icon={X} onClick={clear}>
+            Clear filters
+          </Button>
+        )
+      }
+    >
+      <FilterBar entries={entries} />
+      <Card flush>
+        {entries.length === 0 ? (
+          <Nothing isMore={pages.hasNextPage} onClear={clear} onMore={() => void pages.fetchNextPage()} />
+        ) : (
+          <>
+            <Table
+              label="Audit log"
+              columns={columnsOf(projects)}
+              rows={entries}
+              keyOf={({ id }) => id}
+              details={{
+                label: (entry) => `Before and after: ${sentenceText(entry)}`,
+                show: (entry) => <EntryDetails entry={entry} />,
+              }}
+            />
+            <More pages={pages} shown={entries.length} what={entries.length === 1 ? "entry" : "entries"} />
+          </>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+function columnsOf(projects: readonly Project[]): Column<Entry>[] {
+  return [
+    { name: "When", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    { name: "What", isWide: true, cell: (entry) => <Sentence entry={entry} /> },
+    {
+      name: "Where",
+      hidesWhenNarrow: true,
+      cell: ({ projectId, environment }) =>
+        projectId === null || environment === null ? (
+          <span className="text-muted">Workspace</span>
+        ) : (
+          <span className="flex items-center gap-1.5">
+            <Badge tone={environment}>{environment === "live" ? "LIVE" : "Test"}</Badge>
+            {projects.length > 1 && projects.find(({ id }) => id === projectId)?.name}
+          </span>
+        ),
+    },
+  ];
+}
+
+function Nothing({
+  isMore,
+  onClear,
+  onMore,
+}: {
+  /** There is more to look at, further back. */
+  isMore: boolean;
+  onClear: () => void;
+  onMore: () => void;
+}) {
+  return (
+    <EmptyState
+      icon={ScrollText}
+      title={isMore ? "Nothing among the newest" : "Nothing matches"}
+      action={
+        isMore ? (
+          <Button onClick={onMore}>Look further back</Button>
+        ) : (
+          <Button onClick={onClear}>Show everything</Button>
+        )
+      }
+    >
+      {isMore
+        ? "Many thousand entries were looked through; older ones are left."
+        : "Everything that was ever done here was looked through."}
+    </EmptyState>
+  );
 }

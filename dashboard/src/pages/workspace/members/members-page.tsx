@@ -83,21 +83,17 @@ function columnsOf({
       name: "Role",
       cell: (member) => (
         <>
-          {nameOfRole(member.role)}
-          {isLast(member) && <span className="text-muted">, the only one</span>}
+          <div>{nameOfRole(member.role)}</div>
+          {isLast(member) && <div className="text-caption text-muted">The only one</div>}
         </>
       ),
-    },
-    {
-      name: "State",
-      cell: ({ status }) =>
-        status === "active" ? <Badge tone="good">Active</Badge> : <Badge tone="warn">Invited</Badge>,
     },
     { name: "Since", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
     ...(mayManage
       ? [
           {
             name: "Actions",
+            isNameHidden: true,
             isNumber: true,
             cell: (member: Member) => (
               <MemberMenu
@@ -112,13 +108,14 @@ function columnsOf({
   ];
 }
 
-function Name({ member: { id, name, email } }: { member: Member }) {
+function Name({ member: { id, name, email, status } }: { member: Member }) {
   const me = useSession();
   return (
     <>
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-x-2">
         <span className="text-form font-medium wrap-anywhere">{name}</span>
         {me.kind === "member" && me.id === id && <Badge tone="accent">You</Badge>}
+        {status === "invited" && <Badge tone="warn">Invited</Badge>}
       </div>
       <div className="text-caption text-muted wrap-anywhere">{email}</div>
     </>

@@ -4,6 +4,7 @@ import { type Project, projectsQuery } from "../../../api/projects.ts";
 import { mayActAs, type Role } from "../../../api/session.ts";
 import { useSession } from "../../../frame/use-session.ts";
 import { Badge } from "../../../ui/badge.tsx";
+import { classNames } from "../../../ui/class-names.ts";
 import { MenuItem } from "../../../ui/menu.tsx";
 import { RowMenu } from "../../../ui/row-menu.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
@@ -28,15 +29,13 @@ export function TokensTable({
 function columnsOf(projects: readonly Project[]): Column<Token>[] {
   return [
     { name: "Token", isWide: true, cell: (token) => <Name token={token} /> },
-    { name: "State", cell: (token) => <State token={token} /> },
-    { name: "Role", cell: ({ role }) => nameOfRole(role) },
     {
       name: "Reaches",
       cell: ({ projectId, environment }) =>
         projectId === null || environment === null ? (
           "Whole workspace"
         ) : (
-          <span className="flex items-center gap-1.5">
+          <span className="flex flex-wrap items-center gap-x-1.5">
             <Badge tone={environment}>{environment === "live" ? "LIVE" : "Test"}</Badge>
             {projects.find(({ id }) => id === projectId)?.name ?? `Project ${projectId}`}
           </span>
@@ -44,6 +43,7 @@ function columnsOf(projects: readonly Project[]): Column<Token>[] {
     },
     {
       name: "Last used",
+      hidesWhenNarrow: true,
       cell: ({ lastUsedAt }) =>
         lastUsedAt === null ? <span className="text-muted">Never</span> : <Time at={lastUsedAt} as="ago" />,
     },
@@ -59,6 +59,7 @@ function columnsOf(projects: readonly Project[]): Column<Token>[] {
 function actions(own: Role, onRevoke: (token: Token) => void): Column<Token> {
   return {
     name: "Actions",
+    isNameHidden: true,
     isNumber: true,
     cell: (token) =>
       token.revokedAt === null &&
@@ -72,16 +73,18 @@ function actions(own: Role, onRevoke: (token: Token) => void): Column<Token> {
   };
 }
 
-function Name({ token: { name, lastFour, isValid } }: { token: Token }) {
+function Name({ token: { name, role, lastFour, isValid, revokedAt } }: { token: Token }) {
   return (
     <>
-      <div className={isValid ? "text-form font-medium" : "text-form text-muted"}>{name}</div>
-      <div className="font-mono text-caption text-muted">pur_mgmt_…{lastFour}</div>
+      <div className="flex flex-wrap items-center gap-x-2">
+        <span className={classNames("text-form wrap-anywhere", isValid ? "font-medium" : "text-muted")}>
+          {name}
+        </span>
+        {!isValid && <Badge>{revokedAt === null ? "Expired" : "Revoked"}</Badge>}
+      </div>
+      <div className="text-caption text-muted">
+        {nameOfRole(role)}, <span className="font-mono">…{lastFour}</span>
+      </div>
     </>
   );
-}
-
-function State({ token: { isValid, revokedAt } }: { token: Token }) {
-  if (isValid) return <Badge tone="good">Valid</Badge>;
-  return <Badge>{revokedAt === null ? "Expired" : "Revoked"}</Badge>;
 }

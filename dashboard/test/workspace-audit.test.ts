@@ -1,0 +1,132 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { isKnownAction } from "../src/pages/workspace/audit/sentences.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, signIn } from "./browser.ts";
+
+const PATH = "/workspace/audit";
+const CREDITS = { kind: "purchase", credits: 500, reference: "pay_77" };
+
+const lines = (page: Page) => page.getByRole("row").filter({ has: page.getByRole("cell") });
+
+test("what was done by API is a sentence, and unfolds into before and after, all by keyboard", async () => {
+  const { service, manage } = await setupManage();
+  const reply = await manage("POST", "customers/ada/credits", { body: CREDITS });
+  const page = await signIn(service.url, PATH);
+  const line = lines(page).filter({ hasText: "Token The owner's added 500 credits to ada" });
+  await line.waitFor();
+  const unfold = page.getByRole("button", { name: /Token The owner's added 500 credits to ada/ });
+  await unfold.focus();
+  await page.keyboard.press("Enter");
+  const table = page.getByRole("table", { name: "Before and after" });
+  const balance = table.getByRole("row", { name: /balances › credits/ });
+  await balance.waitFor();
+  expect(await balance.getByRole("cell").allTextContents()).toEqual(["100", "600"]);
+  // What differs comes first.
+  const fields = await table.getByRole("rowheader").allTextContents();
+  expect(fields[0]).toContain("balances › credits");
+  expect(fields.at(-1)).not.toMatch(/changed|new|gone/);
+  await page.getByRole("button", { name: "Copy the request id" }).focus();
+  await page.keyboard.press("Enter");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(reply.headers.get("x-request-id"));
+  await page.getByRole("button", { name: "JSON" }).focus();
+  await page.keyboard.press("Enter");
+  const json = (await page.getByRole("region", { name: "the entry" }).textContent()) ?? "";
+  expect(JSON.parse(json)).toMatchObject({ action: "credits.added", customerId: "ada" });
+  await line.getByRole("link", { name: "ada" }).click();
+  await page.waitForURL("**/projects/1/test/customers/ada");
+});
+
+test("filters stand in the address, and survive a reload", async () => {
+  const { service, manage, tokens } = await setupManage();
+  await manage("POST", "customers/ada/credits", { body: CREDITS });
+  await manage("POST", "customers/bob/credits", {
+    body: { ...CREDITS, reference: "pay_78" },
+    token: tokens.operator,
+  });
+  await manage("PATCH", "/manage/v1/projects/1", { body: { name: "Rocket" } });
+  const page = await signIn(service.url, PATH);
+  await page.getByText("renamed a project").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("bob");
+  await page.waitForURL("**?customerId=bob");
+  await page.getByText("renamed a project").waitFor({ state: "detached" });
+  await page.getByText("added 500 credits to bob").waitFor();
+  await page.getByLabel("What").selectOption("Credits added");
+  await page.getByLabel("Who").selectOption("Token The operator's");
+  await page.getByLabel("Where").selectOption("Rocket, test");
+  await page.getByLabel("To (UTC)").fill("2099-12-31");
+  await page.waitForURL(/to=2099-12-31/);
+  await page.getByText("Token The operator's added 500 credits to bob").waitFor();
+  const address = new URL(page.url());
+  expect(Object.fromEntries(address.searchParams)).toEqual({
+    customerId: "bob",
+    action: "credits.added",
+    actor: expect.stringMatching(/^token:\d+$/),
+    projectId: "1",
+    environment: "test",
+    to: "2099-12-31",
+  });
+  await page.reload();
+  await page.getByText("Token The operator's added 500 credits to bob").waitFor();
+  expect(await lines(page).count()).toBe(1);
+  expect(await page.getByLabel("Customer").inputValue()).toBe("bob");
+  expect(await page.getByLabel("Who").inputValue()).toBe(address.searchParams.get("actor"));
+
+  await page.getByLabel("Where").selectOption("Rocket, LIVE");
+  await page.getByText("Nothing matches").waitFor();
+  await page.getByRole("button", { name: "Show everything" }).click();
+  await page.getByText("renamed a project").waitFor();
+  expect(new URL(page.url()).search).toBe("");
+});
+
+test("an address with nonsense in it is read as far as it makes sense", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(
+    service.url,
+    `${PATH}?actor=nobody&from=yesterday&projectId=-1&environment=moon&to=2099-01-01`,
+  );
+  await page.getByText("Olga Owner").first().waitFor();
+  expect(await page.getByLabel("Who").inputValue()).toBe("");
+  expect(await page.getByLabel("To (UTC)").inputValue()).toBe("2099-01-01");
+});
+
+test("a viewer reads it too", async () => {
+  const { service, tokens } = await setupManage();
+  const credentials = await addMember(service.url, tokens.owner, "viewer");
+  const page = await signIn(service.url, PATH, { credentials });
+  await page.getByText("Token The owner's invited viewer@example.com as viewer").waitFor();
+});
+
+test.each(["light", "dark"] as const)(
+  "the log, its details and its end can be read by everybody, in %s",
+  async (scheme) => {
+    const { service, manage } = await setupManage();
+    await manage("POST", "customers/ada/credits", { body: CREDITS });
+    const page = await signIn(service.url, PATH, { scheme });
+    await page.getByRole("button", { name: /added 500 credits to ada/ }).click();
+    await page.getByRole("button", { name: "JSON" }).click();
+    await expectAccessible(page);
+    await page.goto(`${PATH}?customerId=nobody`);
+    await page.getByText("Nothing matches").waitFor();
+    await expectAccessible(page);
+  },
+);
+
+test("there is a sentence for every action that the service records", () => {
+  const root = join(import.meta.dirname, "../../service/src");
+  const recorded = globSync("{manage,edge,jobs}/**/*.ts", { cwd: root })
+    .filter((file) => !file.endsWith(".test.ts"))
+    .flatMap((file) => readFileSync(join(root, file), "utf8").split("\n"))
+    .filter((line) => line.includes("action"))
+    .flatMap((line) => [...line.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map(([, action = ""]) => action));
+  const archiving = ["feature", "plan"].flatMap((noun) => [`${noun}.archived`, `${noun}.unarchived`]);
+  expect(recorded.length).toBeGreaterThan(30);
+  expect(
+    [...recorded, ...archiving].filter((action) => !isKnownAction(action) && action !== "api_key."),
+  ).toEqual([]);
+});
