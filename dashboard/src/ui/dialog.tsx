@@ -4,6 +4,8 @@ import { type ReactNode, useRef } from "react";
 import { classNames } from "./class-names.ts";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
+/** Of what is shown once: a second Enter copies it, and does not close it for ever. */
+const COPY = 'button[aria-label^="Copy"]';
 
 /** Over the page, for one thing. Escape and a click beside it close it; what opened it has the focus again. */
 export function Dialog({
@@ -37,7 +39,7 @@ export function Dialog({
           <BaseDialog.Popup
             ref={popup}
             // What is asked for comes first, the way out after it; without a field it is as ever.
-            initialFocus={() => popup.current?.querySelector<HTMLElement>(FIELD) ?? true}
+            initialFocus={() => popup.current?.querySelector<HTMLElement>(isSticky ? COPY : FIELD) ?? true}
             className={classNames(
               "relative w-full overflow-hidden rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",
               isWide ? "max-w-3xl" : "max-w-lg",

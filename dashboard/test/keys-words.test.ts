@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { creatorsOf } from "../src/pages/keys/creators.ts";
+import { keyCall } from "../src/pages/keys/key-call.ts";
+import { toKeyBody, toRotateBody } from "../src/pages/keys/key-form.ts";
+import { endingKeysOf, stateOf } from "../src/pages/keys/key-state.ts";
+import type { ApiKey } from "../src/pages/keys/queries.ts";
+
+const NOW = Date.parse("2026-11-15T12:00:00.000Z");
+
+function key(id: string, changes: Partial<ApiKey> = {}): ApiKey {
+  return {
+    id,
+    name: "Backend",
+    lastFour: "abcd",
+    scopes: ["check", "consume"],
+    createdAt: "2026-10-01T00:00:00.000Z",
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    isValid: true,
+    ...changes,
+  };
+}
+
+const IN_THREE_DAYS = "2026-11-18T12:00:00.000Z";
+
+test("a key works, ends within two weeks, has expired or was revoked", () => {
+  expect(stateOf(key("1"), NOW)).toBe("working");
+  expect(stateOf(key("1", { expiresAt: "2026-12-31T00:00:00.000Z" }), NOW)).toBe("working");
+  expect(stateOf(key("1", { expiresAt: IN_THREE_DAYS }), NOW)).toBe("ending");
+  expect(stateOf(key("1", { expiresAt: "2026-11-01T00:00:00.000Z", isValid: false }), NOW)).toBe("expired");
+  expect(stateOf(key("1", { revokedAt: "2026-11-01T00:00:00.000Z", isValid: false }), NOW)).toBe("revoked");
+});
+
+test("a key that ends is warned of, with what replaces it and whether anything still uses it", () => {
+  const old = key("1", { expiresAt: IN_THREE_DAYS });
+  expect(endingKeysOf([old], NOW)).toEqual([{ key: old, successor: null, isStillUsed: false }]);
+  const next = key("2", { createdAt: "2026-11-15T09:00:00.000Z" });
+  expect(endingKeysOf([next, old], NOW)).toEqual([{ key: old, successor: next, isStillUsed: false }]);
+  const used = { ...old, lastUsedAt: "2026-11-15T11:00:00.000Z" };
+  expect(endingKeysOf([next, used], NOW)[0]?.isStillUsed).toBe(true);
+});
+
+test("a key of another name, of fewer scopes, or that ends itself replaces nothing", () => {
+  const old = key("1", { expiresAt: IN_THREE_DAYS });
+  const later = { createdAt: "2026-11-15T09:00:00.000Z" };
+  for (const other of [
+    key("2", { ...later, name: "Worker" }),
+    key("2", { ...later, scopes: ["check"] }),
+    key("2", { ...later, expiresAt: IN_THREE_DAYS }),
+    key("2", { createdAt: "2026-09-01T00:00:00.000Z" }),
+  ])
+    expect(endingKeysOf([other, old], NOW).find((ending) => ending.key === old)?.successor).toBe(null);
+});
+
+test("what a form asks for is what the API takes", () => {
+  const scopes = { check: true, consume: false, events: true };
+  expect(toKeyBody({ name: " Backend ", scopes, lasts: "" }, NOW)).toEqual({
+    name: "Backend",
+    scopes: ["check", "events"],
+  });
+  expect(toRotateBody({ overlap: "3600", lasts: "30" }, NOW)).toEqual({
+    overlapSeconds: 3_600,
+    expiresAt: "2026-12-15T12:00:00.000Z",
+  });
+});
+
+test("the call beside a secret does as little as the key's scopes allow", () => {
+  const of = (scopes: ApiKey["scopes"], feature: string | null): string =>
+    keyCall({ scopes }, { origin: "https://purser.example", secret: "pur_test_x", feature });
+  expect(of(["check", "consume", "events"], "image.render")).toContain("/v1/check");
+  expect(of(["check", "events"], null)).toContain("/v1/events");
+  expect(of(["check"], null)).toContain("/v1/check");
+  expect(of(["consume"], "image.render")).toMatch(/v1\/consume.*image\.render.*idempotencyKey/s);
+});
+
+test("who made a key is read from the audit, whoever it was", () => {
+  type Actor = Parameters<typeof creatorsOf>[0][number]["actor"];
+  const entry = (action: string, id: string, actor: Actor) => ({ action, actor, after: { id } }) as const;
+  expect([
+    ...creatorsOf([
+      entry("api_key.created", "1", { kind: "command", id: "purser dev", name: null }),
+      entry("api_key.rotated", "2", { kind: "member", id: "3", name: "Olga" }),
+      entry("api_key.revoked", "1", { kind: "member", id: "3", name: "Olga" }),
+      entry("api_key.created", "4", { kind: "token", id: "9", name: null }),
+      entry("api_key.created", "5", { kind: "system", id: null, name: null }),
+    ]),
+  ]).toEqual([
+    ["1", "purser dev"],
+    ["2", "Olga"],
+    ["4", "token 9"],
+    ["5", "Purser"],
+  ]);
+});
