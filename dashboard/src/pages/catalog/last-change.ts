@@ -1,24 +1,35 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Item, Place } from "../../api/answer.ts";
+import type { Environment, Item, Place } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import type { Session } from "../../api/session.ts";
 
 type Change = Item<"listEnvironmentAudit">;
 
 /** What an edit ran into: an action's beginning ("feature."), and what it was done to; null: to anything. */
-export type Edited = { readonly actions: readonly string[]; readonly subject: string | null };
+export type Edited = {
+  readonly actions: readonly string[];
+  readonly subject: string | null;
+  /** Where to look, if not only here. */
+  readonly environments?: readonly Environment[];
+};
+
+/** Whatever changes what an environment sells. */
+export const CATALOG_ACTIONS = ["plan.", "feature.", "pool.", "event_key.", "default_plan."] as const;
 
 /** The last thing that was done to it, and by whom. */
-export function lastChangeQuery(place: Place, { actions, subject }: Edited) {
+export function lastChangeQuery(place: Place, { actions, subject, environments }: Edited) {
+  const places = (environments ?? [place.environment]).map((environment) => ({ ...place, environment }));
   return queryOptions({
-    queryKey: ["catalog", place, "last-change", actions, subject],
+    queryKey: ["catalog", places, "last-change", actions, subject],
     queryFn: async (): Promise<Change | null> => {
       const pages = await Promise.all(
-        actions.map((action) =>
-          answerOf(
-            api.GET("/manage/v1/projects/{projectId}/{environment}/audit", {
-              params: { path: place, query: { action, limit: "50" } },
-            }),
+        places.flatMap((path) =>
+          actions.map((action) =>
+            answerOf(
+              api.GET("/manage/v1/projects/{projectId}/{environment}/audit", {
+                params: { path, query: { action, limit: "50" } },
+              }),
+            ),
           ),
         ),
       );

@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import type { Answer, Item, Place } from "../../api/answer.ts";
+import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { taggedAnswerOf } from "../../api/tagged.ts";
 import { wholeList } from "../../api/whole-list.ts";
@@ -110,6 +111,40 @@ export function planReviewQuery(place: Place, key: string) {
       );
       return { plan, etag, diff };
     },
+    staleTime: 0,
+  });
+}
+
+/** What promoting would do to live; or why it cannot be done. */
+export function promotionQuery(projectId: string, archiveMissing: boolean) {
+  return queryOptions({
+    queryKey: ["catalog", projectId, "promotion", archiveMissing],
+    queryFn: async () => {
+      try {
+        const diff = await answerOf(
+          api.POST("/manage/v1/projects/{projectId}/promote/diff", {
+            params: { path: { projectId } },
+            body: { archiveMissing },
+          }),
+        );
+        return { kind: "possible", diff } as const;
+      } catch (problem) {
+        const isRefusal = problem instanceof ApiProblem && BLOCKING.has(problem.code);
+        if (isRefusal) return { kind: "blocked", problem } as const;
+        throw problem;
+      }
+    },
+    staleTime: 0,
+  });
+}
+
+const BLOCKING = new Set(["unknown_key", "in_use"]);
+
+export function catalogDocumentQuery(place: Place) {
+  return queryOptions({
+    queryKey: ["catalog", place, "document"],
+    queryFn: () =>
+      answerOf(api.GET("/manage/v1/projects/{projectId}/{environment}/catalog", { params: { path: place } })),
     staleTime: 0,
   });
 }

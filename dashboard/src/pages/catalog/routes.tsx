@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import {
+  catalogDocumentQuery,
   eventKeysQuery,
   featureQuery,
   featuresQuery,
@@ -8,6 +9,7 @@ import {
   planReviewQuery,
   plansQuery,
   poolsQuery,
+  promotionQuery,
 } from "./queries.ts";
 import { readChoice, readText } from "./search.ts";
 
@@ -101,15 +103,31 @@ export const publishPlanRoute = createRoute({
   component: lazyRouteComponent(() => import("./publish-plan-page.tsx"), "PublishPlanPage"),
 });
 
-const promoteRoute = createRoute({
+export const promoteRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "promote",
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...given("archive", search["archive"] === true || search["archive"] === "true" ? "true" : undefined),
+  }),
+  beforeLoad: ({ params, search }) => {
+    // What it changes is live: it stands nowhere else, so that colour, title and address say so.
+    if (params.environment === "test")
+      throw redirect({
+        to: "/projects/$projectId/$environment/promote",
+        params: { ...params, environment: "live" },
+        search,
+      });
+  },
+  loaderDeps: ({ search: { archive } }) => ({ archive }),
+  loader: ({ context: { queryClient }, params, deps: { archive } }) =>
+    queryClient.fetchQuery(promotionQuery(params.projectId, archive !== undefined)),
   component: lazyRouteComponent(() => import("./promote-page.tsx"), "PromotePage"),
 });
 
-const catalogFileRoute = createRoute({
+export const catalogFileRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "catalog-file",
+  loader: ({ context: { queryClient }, params }) => queryClient.fetchQuery(catalogDocumentQuery(params)),
   component: lazyRouteComponent(() => import("./catalog-file-page.tsx"), "CatalogFilePage"),
 });
 

@@ -1,0 +1,110 @@
+import { costInWords } from "../../words/terms.ts";
+import { type CatalogChange, readFeature, readPlan, textOf } from "./catalog-content.ts";
+import { isSamePrice } from "./other-prices.ts";
+import { type Names, type Sentence, sentencesOf } from "./plan-sentences.ts";
+import { diffTerms } from "./plan-terms.ts";
+
+const NOUNS: Record<CatalogChange["noun"], string> = {
+  pool: "Pool",
+  feature: "Feature",
+  event_key: "Event key",
+  plan: "Plan",
+  default_plan: "Default plan",
+};
+
+/** "Plan Pro"; the default plan is one of its kind. */
+export function titleOf({ noun, key, after }: CatalogChange): string {
+  return noun === "default_plan" ? NOUNS[noun] : `${NOUNS[noun]} ${textOf(after, "name") ?? key}`;
+}
+
+/** What keys are called once it is done. */
+export function namesOf(changes: readonly CatalogChange[]): Names {
+  const find = (noun: CatalogChange["noun"], key: string) =>
+    changes.find((change) => change.noun === noun && change.key === key)?.after;
+  const pools = changes.filter(({ noun }) => noun === "pool").length;
+  return {
+    feature: (key) => {
+      const after = find("feature", key);
+      return after === undefined ? { name: key, unit: null } : readFeature(after);
+    },
+    pool: (key) => (pools < 2 ? null : (textOf(find("pool", key) ?? {}, "name") ?? key)),
+  };
+}
+
+export function sentencesOfChange(
+  change: CatalogChange,
+  names: Names,
+  planName: (key: string) => string,
+): Sentence[] {
+  const { noun, before, after } = change;
+  switch (noun) {
+    case "feature":
+      return featureSentences(change, names);
+    case "plan":
+      return planSentences(change, names);
+    case "default_plan": {
+      const name = (key: string | null): string => (key === null ? "none" : planName(key));
+      const [was, is] = [textOf(before ?? {}, "plan"), textOf(after, "plan")];
+      return [changed(`The default plan is ${name(is)} instead of ${name(was)}.`)];
+    }
+    case "pool":
+    case "event_key":
+      return before === null
+        ? [added(`It is called ${textOf(after, "name")}.`)]
+        : [...renamed(before, after), ...unitChanged(before, after)];
+  }
+}
+
+/** Whether customers who are on a plan may be reached: it is there already, and says something else. */
+export function hasNewVersion({ noun, before, after }: CatalogChange): boolean {
+  if (noun !== "plan" || before === null) return false;
+  const { allowances, features, limits, costs } = diffTerms(readPlan(before), readPlan(after));
+  return [
+    ...[allowances.added, allowances.removed, allowances.changed, features.added, features.removed],
+    ...[limits, costs],
+  ].some((list) => list.length > 0);
+}
+
+function featureSentences({ before, after }: CatalogChange, names: Names): Sentence[] {
+  const is = readFeature(after);
+  const from = (pool: string): string => (names.pool(pool) === null ? "" : ` from ${names.pool(pool)}`);
+  const price = `${costInWords(is.cost, is.unit)}${from(is.pool)}`;
+  if (before === null) return [added(`It costs ${price}.`)];
+  const was = readFeature(before);
+  return [
+    ...renamed(before, after),
+    ...unitChanged(before, after),
+    ...(isSamePrice(was, is)
+      ? []
+      : [changed(`It costs ${price} instead of ${costInWords(was.cost, was.unit)}${from(was.pool)}.`)]),
+    ...archiving(was, is),
+  ];
+}
+
+function planSentences({ before, after }: CatalogChange, names: Names): Sentence[] {
+  const is = readPlan(after);
+  if (before === null) return sentencesOf(diffTerms(null, is), names);
+  const was = readPlan(before);
+  return [...renamed(before, after), ...sentencesOf(diffTerms(was, is), names), ...archiving(was, is)];
+}
+
+type Content = CatalogChange["after"];
+
+function renamed(before: Content, after: Content): Sentence[] {
+  const [was, is] = [textOf(before, "name"), textOf(after, "name")];
+  return was === is ? [] : [changed(`It is called ${is} instead of ${was}.`)];
+}
+
+function unitChanged(before: Content, after: Content): Sentence[] {
+  const [was, is] = [textOf(before, "unit"), textOf(after, "unit")];
+  return was === is ? [] : [changed(`Its unit is ${is ?? "none"} instead of ${was ?? "none"}.`)];
+}
+
+function archiving(was: { isArchived: boolean }, is: { isArchived: boolean }): Sentence[] {
+  if (was.isArchived === is.isArchived) return [];
+  return is.isArchived ? [removed("It is no longer offered.")] : [added("It is offered again.")];
+}
+
+const added = (text: string): Sentence => ({ kind: "added", text });
+const removed = (text: string): Sentence => ({ kind: "removed", text });
+const changed = (text: string): Sentence => ({ kind: "changed", text });
