@@ -33,9 +33,11 @@ export function SetupPage() {
   if (!isNeeded) {
     return (
       <Door title={TITLE} note="This is done: the installation has its owner.">
-        <ButtonLink to="/log-in" tone="primary">
-          Log in
-        </ButtonLink>
+        <div className="flex flex-col">
+          <ButtonLink to="/log-in" tone="primary">
+            Log in
+          </ButtonLink>
+        </div>
       </Door>
     );
   }

@@ -7,10 +7,17 @@ import { formatCount } from "../../words/numbers.ts";
 import type { Arrival } from "./queries.ts";
 
 /** Waiting, refused, or the very event. Readers hear when it changes. */
-export function ArrivedEvent({ arrival: { arrived, refused } }: { arrival: Arrival }) {
+export function ArrivedEvent({
+  arrival: { arrived, refused },
+  isNew,
+}: {
+  arrival: Arrival;
+  /** It came while the page was open. */
+  isNew: boolean;
+}) {
   return (
     <div role="status" className="flex flex-col gap-4">
-      {arrived === null ? <Waiting /> : <Arrived arrived={arrived} />}
+      {arrived === null ? <Waiting /> : <Arrived arrived={arrived} isNew={isNew} />}
       {refused !== null && <Refused refused={refused} />}
     </div>
   );
@@ -29,14 +36,25 @@ function Waiting() {
   );
 }
 
-function Arrived({ arrived: { request, event } }: { arrived: NonNullable<Arrival["arrived"]> }) {
+function Arrived({
+  arrived: { request, event },
+  isNew,
+}: {
+  arrived: NonNullable<Arrival["arrived"]>;
+  isNew: boolean;
+}) {
   const place = usePlace();
   const { customerId, idempotencyKey } = request;
   return (
     <Line icon={<CircleCheck className="size-5 text-good" aria-hidden />}>
       <p className="text-form font-medium">
-        {request.isReplay ? "It arrived again under its key, and is recorded once" : "Your event has arrived"}
+        {request.isReplay
+          ? "It arrived again under its key, and is recorded once"
+          : isNew
+            ? "Your event has arrived"
+            : "The latest event"}
       </p>
+      {!isNew && <p className="text-muted">Send another one, and it shows here.</p>}
       <dl className="mt-2 grid gap-x-8 gap-y-3 sm:grid-cols-2 lg:grid-cols-[auto_auto_auto_1fr]">
         <Fact name={event === null ? "Request" : "Event"}>
           <span className="font-mono">{event === null ? request.requestId : event.eventId}</span>

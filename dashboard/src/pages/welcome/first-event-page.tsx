@@ -20,6 +20,7 @@ export function FirstEventPage() {
   // A key names one attempt: whoever comes back later makes another one.
   const [attempt] = useState(() => Math.random().toString(36).slice(2, 8));
   const { data: arrival } = useSuspenseQuery(arrivalQuery(place, "events"));
+  const [before] = useState(arrival.arrived?.request.id);
   const curl = runtimeCurl("/v1/events", secret, {
     customerId: "customer_42",
     event: "tokens.generated",
@@ -51,7 +52,7 @@ export function FirstEventPage() {
         </div>
       </Card>
       <Card title="2. See it arrive">
-        <ArrivedEvent arrival={arrival} />
+        <ArrivedEvent arrival={arrival} isNew={arrival.arrived?.request.id !== before} />
       </Card>
       {arrival.arrived !== null && (
         <NextSteps

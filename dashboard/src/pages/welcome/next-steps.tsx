@@ -27,14 +27,14 @@ export function NextSteps({
       <ol className="flex flex-col gap-6">
         <Step icon={UserRound} title="Look at the customer">
           <p>
-            The event made{" "}
+            The event is about{" "}
             <TextLink
               to="/projects/$projectId/$environment/customers/$customerId"
               params={{ ...place, customerId }}
             >
               {customerId}
             </TextLink>
-            . Give it a name and credits there. Others are made the same way, or under{" "}
+            , and has made it if nobody knew it. Give it a name and credits there, or make others under{" "}
             <TextLink to="/projects/$projectId/$environment/customers" params={place}>
               Customers
             </TextLink>
@@ -63,7 +63,10 @@ export function NextSteps({
         </Step>
         {feature !== undefined && (
           <Step icon={Coins} title="Make a charge">
-            <p>It answers allowed or denied, and takes credits only when it is allowed.</p>
+            <p>
+              It answers allowed or denied, and takes credits only when it is allowed
+              {place.environment === "live" ? "; in LIVE they are real." : "."}
+            </p>
             <CodeBlock
               label="the charge as curl"
               code={runtimeCurl("/v1/consume", secret, {

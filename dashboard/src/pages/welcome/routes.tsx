@@ -12,6 +12,8 @@ export const welcomeRoute = createRoute({
 const firstEventRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "first-event",
+  // Another environment is another page: nothing of the one before may stay.
+  remountDeps: ({ params }) => params,
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
       queryClient.ensureQueryData(arrivalQuery(params, "events")),
