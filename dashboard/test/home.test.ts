@@ -60,7 +60,9 @@ test("what was sent is what is counted: as figures, bars and a table, by reason 
     expect.stringMatching(/^Not part of the plan.*2$/),
     expect.stringMatching(/^Not enough credits.*1$/),
   ]);
-  expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
+  const latest = part(page, "Latest requests");
+  expect(await latest.locator("tbody tr").count()).toBe(10);
+  expect(await latest.getByRole("link", { name: "Why?" }).count()).toBe(2);
   await part(page, "Errors by code").getByRole("link", { name: "Unknown feature" }).click();
   await page.waitForURL("**/requests?code=feature_not_found");
   await page.getByRole("heading", { name: "Requests" }).waitFor();
@@ -156,7 +158,7 @@ test("the demo asks three questions and answers none of them", async () => {
   onTestFinished(() => pool.end());
   await createFirstOwner(pool, OWNER);
   const service = await startTestService(database);
-  const page = await signIn(service.url, "/projects/1/test");
+  const page = await signIn(service.url, "/projects/1/test", { scheme: "dark" });
   const cases = part(page, "Solve these");
   await cases.getByRole("link", { name: "Northlight Robotics" }).waitFor();
   expect(await cases.getByRole("link").count()).toBe(3);
@@ -169,6 +171,7 @@ test("the demo asks three questions and answers none of them", async () => {
   await page.goto("/projects/1/live");
   await page.getByText("Nothing has arrived in LIVE yet").waitFor();
   expect(await page.getByText("Solve these").count()).toBe(0);
+  await expectAccessible(page);
 });
 
 test("a viewer sees all of it, and nothing to write with", async () => {

@@ -61,12 +61,23 @@ export function LatestRequests() {
 }
 
 function Outcome({ request }: { request: Request }) {
+  const place = usePlace();
   const { kind, name, why } = outcomeOf(request);
+  const { endpoint, reason, idempotencyKey } = request;
   return (
     <span className="flex items-center gap-2">
       <Badge tone={TONES[kind]}>{name}</Badge>
       {request.isReplay && <Badge>Replay</Badge>}
       {why !== null && <span className="max-md:hidden">{why}</span>}
+      {reason !== null && endpoint === "consume" && idempotencyKey !== null && (
+        <TextLink
+          to="/projects/$projectId/$environment/keys/$idempotencyKey/why"
+          params={{ ...place, idempotencyKey }}
+          preload={false}
+        >
+          Why?
+        </TextLink>
+      )}
     </span>
   );
 }

@@ -13,7 +13,8 @@ export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
       aria-label="Requests by hour, as bars. The table has the same numbers."
       className="h-full text-caption"
     >
-      <ResponsiveContainer width="100%" height="100%">
+      {/* A height of its own: hidden while the next page loads, it has no other, and Recharts complains. */}
+      <ResponsiveContainer width="100%" height={204}>
         <BarChart
           data={[...hours]}
           margin={{ top: 8, right: 0, bottom: 0, left: 0 }}
