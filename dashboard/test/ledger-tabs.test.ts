@@ -66,6 +66,23 @@ test("a charge that the search finds is marked in the ledger", async () => {
   expect(await rowOf(page, "k2").getAttribute("aria-current")).toBeNull();
 });
 
+test("a charge that is many pages back is found all the same", async () => {
+  const { service, consume, topUp } = await setupManage();
+  await topUp("ada", 100);
+  const wanted = { customerId: "ada", feature: "text.generate", quantity: 5 };
+  const { body } = await consume({ ...wanted, idempotencyKey: "the-first" });
+  await Promise.all(
+    Array.from({ length: 120 }, (_, index) => consume({ ...wanted, idempotencyKey: `later-${index}` })),
+  );
+  const page = await signIn(service.url, `${CUSTOMER}/ledger?charge=${String(body["consumeId"])}`);
+  const found = rowOf(page, "the-first").and(page.locator("[aria-current]"));
+  await found.waitFor({ timeout: 30_000 });
+  await page.waitForFunction(() => document.activeElement?.closest("tr")?.ariaCurrent === "true");
+  expect(await found.evaluate((row) => Math.round(row.getBoundingClientRect().top))).toBeLessThan(900);
+  // Of so many alike none is marked: that is how this customer works.
+  expect(await rowOf(page, "Looks like").count()).toBe(0);
+});
+
 test("the plan history says from when, until when, and by whom", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "team", name: "Team" });

@@ -9,6 +9,11 @@ export function formatChange(change: number): string {
   return change > 0 ? `+${size}` : change < 0 ? `−${size}` : "0";
 }
 
+/** "40 → 70", which never breaks over two lines. */
+export function formatStep(before: number, after: number): string {
+  return `${formatCount(before)}\u00a0→\u00a0${formatCount(after)}`;
+}
+
 /** "1 credit", "2 credits". */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;

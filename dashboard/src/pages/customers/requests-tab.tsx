@@ -88,7 +88,7 @@ function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: 
 }
 
 function Answer({ request, whose }: { request: Request; whose: Whose }) {
-  const { kind, id, credits, balance, reason, isReplay, reversedQuantity } = request;
+  const { kind, id, credits, balance, reason, isReplay, quantity, reversedQuantity } = request;
   const { projectId, environment } = whose;
   return (
     <div>
@@ -98,7 +98,9 @@ function Answer({ request, whose }: { request: Request; whose: Whose }) {
           <Charge request={request} whose={whose} />
         </span>
         {isReplay && <Badge>Replay</Badge>}
-        {(reversedQuantity ?? 0) > 0 && <Badge>Reversed</Badge>}
+        {reversedQuantity !== null && reversedQuantity > 0 && (
+          <Badge>{reversedQuantity === quantity ? "Reversed" : "Partly reversed"}</Badge>
+        )}
         {kind === "denial" && (
           <TextLink
             to="/projects/$projectId/$environment/denials/$denialId"

@@ -9,7 +9,7 @@ import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { inEnvironment } from "../../words/environments.ts";
-import { countOf, formatCount } from "../../words/numbers.ts";
+import { countOf, formatCount, formatStep } from "../../words/numbers.ts";
 import type { Whose } from "./audit-actors.ts";
 import { BalanceChange } from "./balance-change.tsx";
 import { planVersionQuery } from "./catalog-queries.ts";
@@ -132,7 +132,7 @@ function useReversal(whose: Whose, entry: Entry, before: number, onDone: () => v
       const after = customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0;
       tell(
         `${entry.feature} × ${formatCount(quantity)} reversed`,
-        `${countOf(credits, "credit")} went back. Balance ${formatCount(before)} → ${formatCount(after)}`,
+        `${countOf(credits, "credit")} went back. Balance ${formatStep(before, after)}`,
       );
       onDone();
     },

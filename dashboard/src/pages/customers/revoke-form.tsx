@@ -6,7 +6,7 @@ import { DialogActions } from "../../ui/dialog.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { inEnvironment } from "../../words/environments.ts";
-import { countOf, formatCount } from "../../words/numbers.ts";
+import { countOf, formatCount, formatStep } from "../../words/numbers.ts";
 import type { Whose } from "./audit-actors.ts";
 import { BalanceChange } from "./balance-change.tsx";
 import type { Grant } from "./ledger-queries.ts";
@@ -64,7 +64,7 @@ function useRevocation(whose: Whose, { grant, pool }: Grant, before: number, onD
     onSuccess: ({ credits, customer }) => {
       tell(
         `Grant ${grant} revoked`,
-        `${countOf(credits, "credit")} taken back. Balance ${formatCount(before)} → ${formatCount(balanceIn(customer, pool))}`,
+        `${countOf(credits, "credit")} taken back. Balance ${formatStep(before, balanceIn(customer, pool))}`,
       );
       onDone();
     },
