@@ -13,16 +13,24 @@ export type Choice = {
 export function Choices({
   label,
   choices,
+  chosen,
   ...input
 }: {
   label: string;
   choices: readonly Choice[];
+  /** Where no form keeps it. */
+  chosen?: string;
 } & Omit<ComponentProps<"input">, "id" | "type" | "value" | "className">) {
   return (
     <fieldset className="flex min-w-0 flex-col gap-1">
       <legend className="mb-1 text-form font-medium">{label}</legend>
       {choices.map((choice) => (
-        <Line key={choice.value} choice={choice} {...input} />
+        <Line
+          key={choice.value}
+          choice={choice}
+          {...input}
+          {...(chosen === undefined ? {} : { checked: choice.value === chosen })}
+        />
       ))}
     </fieldset>
   );

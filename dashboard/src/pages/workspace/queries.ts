@@ -1,5 +1,8 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Environment } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { pagesOf } from "../../api/pages.ts";
+import { wholeList } from "../../api/whole-list.ts";
 import { type AuditFilters, toAuditQuery } from "./audit/audit-filters.ts";
 import type { Entry } from "./audit/entry.ts";
 
@@ -11,6 +14,44 @@ export const membersQuery = pagesOf(["members"], (cursor) =>
 export const tokensQuery = pagesOf(["tokens"], (cursor) =>
   answerOf(api.GET("/manage/v1/tokens", { params: { query: cursor } })),
 );
+
+export const workspaceQuery = queryOptions({
+  queryKey: ["workspace"],
+  queryFn: () => answerOf(api.GET("/manage/v1/workspace")),
+});
+
+/** Asked anew on every visit, and with how far its clock is from the one here: the middle of the call is when it was read. */
+export const healthQuery = queryOptions({
+  queryKey: ["health"],
+  queryFn: async () => {
+    const askedAt = Date.now();
+    const health = await answerOf(api.GET("/manage/v1/health"));
+    const clockOffsetMs = Date.parse(health.databaseClock) - (askedAt + Date.now()) / 2;
+    return { ...health, clockOffsetMs };
+  },
+  staleTime: 0,
+});
+
+/** Of both environments; null: there is none. */
+export function defaultPlansQuery(projectId: string) {
+  const read = async (environment: Environment) => {
+    const path = { projectId, environment };
+    const plans = await wholeList((query) =>
+      answerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/plans", {
+          params: { path, query: { ...query, archived: "false" } },
+        }),
+      ),
+    );
+    return plans.find(({ isDefault }) => isDefault) ?? null;
+  };
+  return queryOptions({
+    queryKey: ["default-plans", projectId],
+    queryFn: async () => ({ test: await read("test"), live: await read("live") }),
+    // A plan may have become the default on its own page a moment ago.
+    staleTime: 0,
+  });
+}
 
 /** Filtered pages may hold few lines or none, while there are more behind them: read on, but not for ever. */
 const ENOUGH = 25;

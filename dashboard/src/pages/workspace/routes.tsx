@@ -1,7 +1,15 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { projectsQuery } from "../../api/projects.ts";
 import { workspaceRoute } from "../../frame/root-routes.tsx";
 import { readAuditFilters } from "./audit/audit-filters.ts";
-import { auditQuery, membersQuery, tokensQuery } from "./queries.ts";
+import {
+  auditQuery,
+  defaultPlansQuery,
+  healthQuery,
+  membersQuery,
+  tokensQuery,
+  workspaceQuery,
+} from "./queries.ts";
 
 const membersRoute = createRoute({
   getParentRoute: () => workspaceRoute,
@@ -34,6 +42,15 @@ export const auditRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "settings",
+  loader: async ({ context: { queryClient } }) => {
+    const projects = await queryClient.ensureQueryData(projectsQuery);
+    await Promise.all([
+      queryClient.ensureQueryData(workspaceQuery),
+      // Both anew: what was read minutes ago is no health, and a plan may be the default since.
+      queryClient.fetchQuery(healthQuery),
+      ...projects.map(({ id }) => queryClient.fetchQuery(defaultPlansQuery(id))),
+    ]);
+  },
   component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
 });
 

@@ -1,0 +1,94 @@
+import { useSuspenseQueries, useSuspenseQuery } from "@tanstack/react-query";
+import { Pencil, Plus } from "lucide-react";
+import { useState } from "react";
+import type { Environment, Item } from "../../../api/answer.ts";
+import { type Project, projectsQuery } from "../../../api/projects.ts";
+import { useMayActAs } from "../../../frame/use-session.ts";
+import { Button, ButtonLink } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { TextLink } from "../../../ui/text-link.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { defaultPlansQuery } from "../queries.ts";
+import { RenameProjectDialog } from "./rename-project-dialog.tsx";
+
+type Plan = Item<"listPlans">;
+type Line = { readonly project: Project; readonly plans: Record<Environment, Plan | null> };
+
+export function ProjectsCard() {
+  const { data: projects } = useSuspenseQuery(projectsQuery);
+  const defaults = useSuspenseQueries({ queries: projects.map(({ id }) => defaultPlansQuery(id)) });
+  const mayManage = useMayActAs("admin");
+  const [renamed, setRenamed] = useState<Project | null>(null);
+  const lines = projects.flatMap((project, index): Line[] => {
+    const plans = defaults[index]?.data;
+    return plans === undefined ? [] : [{ project, plans }];
+  });
+  return (
+    <Card
+      title="Projects"
+      note="Each has a test and a live environment. Who was given no plan has the environment's default."
+      flush
+      actions={
+        mayManage && (
+          <ButtonLink to="/welcome" icon={Plus}>
+            New project
+          </ButtonLink>
+        )
+      }
+    >
+      <Table
+        label="Projects"
+        columns={columnsOf(mayManage ? setRenamed : null)}
+        rows={lines}
+        keyOf={({ project }) => project.id}
+      />
+      {renamed !== null && <RenameProjectDialog project={renamed} onClose={() => setRenamed(null)} />}
+    </Card>
+  );
+}
+
+function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[] {
+  return [
+    {
+      name: "Project",
+      isWide: true,
+      cell: ({ project }) => <span className="text-form font-medium wrap-anywhere">{project.name}</span>,
+    },
+    { name: "Default in test", cell: (line) => <DefaultPlan line={line} environment="test" /> },
+    { name: "Default in LIVE", cell: (line) => <DefaultPlan line={line} environment="live" /> },
+    {
+      name: "Since",
+      hidesWhenNarrow: true,
+      cell: ({ project }) => <Time at={project.createdAt} as="day" />,
+    },
+    ...(onRename === null
+      ? []
+      : [
+          {
+            name: "Actions",
+            isNameHidden: true,
+            isNumber: true,
+            cell: ({ project }: Line) => (
+              <Button tone="quiet" icon={Pencil} onClick={() => onRename(project)}>
+                Rename<span className="sr-only"> {project.name}</span>
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}
+
+function DefaultPlan({ line: { project, plans }, environment }: { line: Line; environment: Environment }) {
+  const place = { projectId: project.id, environment };
+  const plan = plans[environment];
+  return plan === null ? (
+    <TextLink to="/projects/$projectId/$environment/plans" params={place}>
+      None
+    </TextLink>
+  ) : (
+    <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key: plan.key }}>
+      {plan.name}
+    </TextLink>
+  );
+}

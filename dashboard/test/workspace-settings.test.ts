@@ -1,0 +1,156 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { post } from "../../service/test/harness.ts";
+import { OWNER, setupManage } from "../../service/test/manage.ts";
+import { logIn } from "../../service/test/members.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, openWindow, signIn } from "./browser.ts";
+
+const PATH = "/workspace/settings";
+
+async function changeBox(page: Page, label: string, text: string): Promise<void> {
+  await page.getByLabel(label).focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  await page.keyboard.type(text);
+}
+
+test("an owner lowers a limit by keyboard, and the runtime keeps to it", async () => {
+  const { service, project, manage } = await setupManage();
+  const send = (): Promise<{ status: number }> =>
+    post(`${service.url}/v1/events`, project.test.key.secret, {
+      customerId: "ada",
+      event: "seen",
+      quantity: 1,
+      metadata: { a: 1, b: 2, c: 3 },
+    });
+  expect((await send()).status).toBe(200);
+  const page = await signIn(service.url, PATH);
+  expect(await page.getByRole("button", { name: "Save workspace" }).isDisabled()).toBe(true);
+  await changeBox(page, "Metadata keys", "2");
+  await page.keyboard.press("Enter");
+  await page.getByText("Metadata keys: 50 → 2").waitFor();
+  await expect.poll(async () => (await send()).status, { timeout: 10_000, interval: 500 }).toBe(422);
+  const { body } = await manage("GET", "/manage/v1/workspace");
+  expect(body).toMatchObject({
+    limits: { metadataKeysMax: 2, metadataBytesMax: 8192, historyDaysMax: null },
+  });
+});
+
+test("an empty box is no limit, and only what differs is sent", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, PATH);
+  await changeBox(page, "History window, in days", "30");
+  await changeBox(page, "Requests per second", "5000");
+  await page.getByRole("button", { name: "Do this by API" }).click();
+  const shown = await page.getByRole("region", { name: "the call" }).textContent();
+  expect(shown).toContain(`-d '{"limits":{"historyDaysMax":30,"requestsPerSecondMax":5000}}'`);
+  await page.getByRole("button", { name: "Save workspace" }).click();
+  await page.getByText("History window: No limit → 30 days").waitFor();
+  await changeBox(page, "Requests per second", "");
+  await page.getByRole("button", { name: "Save workspace" }).click();
+  await page.getByText("Requests per second: 5,000 a second → No limit").waitFor();
+  const { body } = await manage("GET", "/manage/v1/workspace");
+  expect(body["limits"]).toMatchObject({ historyDaysMax: 30, requestsPerSecondMax: null });
+});
+
+test("an admin reads the limits and renames projects, a viewer only reads", async () => {
+  const { service, tokens, manage } = await setupManage();
+  const page = await signIn(service.url, PATH, {
+    credentials: await addMember(service.url, tokens.owner, "admin"),
+  });
+  await page.getByText("Only an owner changes these.").waitFor();
+  expect(await page.getByRole("button", { name: "Save workspace" }).count()).toBe(0);
+  await page.getByRole("button", { name: /^Rename/ }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("Rocket");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Rename Rocket" }).waitFor();
+  await page.getByRole("button", { name: "Project Rocket" }).waitFor();
+  expect((await manage("GET", "/manage/v1/projects/1")).body).toMatchObject({ name: "Rocket" });
+
+  const credentials = await addMember(service.url, tokens.owner, "viewer");
+  const reader = await signIn(service.url, PATH, { credentials });
+  await reader.getByText("Only an owner changes these.").waitFor();
+  expect(await reader.getByRole("button", { name: /^(Rename|Save)/ }).count()).toBe(0);
+  expect(await reader.getByRole("link", { name: "New project" }).count()).toBe(0);
+});
+
+test("default plans lead to where they are chosen", async () => {
+  const { service, manage } = await setupManage();
+  await manage("PUT", "default-plan", { body: { plan: "pro" } });
+  const page = await signIn(service.url, PATH);
+  expect(await page.getByRole("link", { name: "None" }).getAttribute("href")).toBe("/projects/1/live/plans");
+  await page.getByRole("link", { name: "Pro", exact: true }).click();
+  await page.waitForURL("**/projects/1/test/plans/pro");
+});
+
+test("a password is changed from the menu, and the old one ends", async () => {
+  const managed = await setupManage();
+  const { service } = managed;
+  const page = await signIn(service.url, "/workspace/members");
+  await page.getByRole("button", { name: /Olga Owner owner/ }).click();
+  await page.getByRole("menuitem", { name: "Change password" }).click();
+  await page.waitForURL(`**${PATH}#password`);
+  await page.getByLabel("Current password").fill("not-the-password");
+  await page.getByLabel("New password").fill("eleven-silver-spoons");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("Current password").focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type(OWNER.password);
+  await page.keyboard.press("Enter");
+  await page.getByText("Changed your password").waitFor();
+  expect(await page.getByLabel("Current password").inputValue()).toBe("");
+  expect((await logIn(managed, OWNER.email, OWNER.password)).status).toBe(401);
+  expect((await logIn(managed, OWNER.email, "eleven-silver-spoons")).status).toBe(200);
+  await page.reload();
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+});
+
+test("look and clock are chosen by keyboard, and kept", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, PATH);
+  await page.getByRole("radio", { name: "As the system" }).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.getByRole("radio", { name: "UTC" }).focus();
+  const clock = page.locator("dd time").last();
+  await page.keyboard.press("ArrowDown");
+  expect(await page.getByRole("radio", { name: "This machine's" }).isChecked()).toBe(true);
+  await page.reload();
+  await clock.waitFor();
+  expect(await page.getByRole("radio", { name: "Dark" }).isChecked()).toBe(true);
+  expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+});
+
+test("the installation's health is a verdict with its reasons", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, PATH);
+  await page.getByText("All is well").waitFor();
+  await page.getByText("npx purser verify").waitFor();
+  await page.getByRole("rowheader", { name: "cell.customers" }).waitFor();
+  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByText("All is well").waitFor();
+
+  const late = await openWindow(service.url);
+  await late.clock.install({ time: Date.now() - 600_000 });
+  await late.goto(PATH);
+  await late.getByLabel("Email").fill(OWNER.email);
+  await late.getByLabel("Password").fill(OWNER.password);
+  await late.keyboard.press("Enter");
+  await late.getByText("The database's clock differs from yours").waitFor();
+  await late.getByText(/(599|60\d) seconds ahead of this browser's/).waitFor();
+});
+
+test.each(["light", "dark"] as const)("settings can be read by everybody, in %s", async (scheme) => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, PATH, { scheme });
+  await page.getByRole("button", { name: "Do this by API" }).click();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: /^Rename/ }).click();
+  await page.getByRole("dialog").waitFor();
+  await expectAccessible(page);
+});
