@@ -5,6 +5,8 @@ test("the first credits of an environment need no catalog, and its pool is there
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   const body = { credits: 5, kind: "purchase", price: { amount: 4900, currency: "eur" } };
+  const preview = await manage("POST", `${live}/customers/a/credits/preview`, { body });
+  expect(preview.body).toMatchObject({ outcome: "added", balanceBefore: 0, balanceAfter: 5 });
   const replies = await Promise.all(
     ["a", "b", "c"].map((id) => manage("POST", `${live}/customers/${id}/credits`, { body })),
   );

@@ -23,6 +23,7 @@ import {
   type PoolId,
 } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
+import { FIRST_POOL } from "../edit-catalog.ts";
 import { nullable, timeField } from "../fields.ts";
 import { ActorName, nameActors } from "./actor-names.ts";
 import { type AddCreditsInput, type AddCreditsOutcome, isSameGrant } from "./add-credits.ts";
@@ -148,7 +149,7 @@ async function readFacts(tx: Tx, environmentId: EnvironmentId, input: AddCredits
   const customer = await findCustomerRecord(tx, { environmentId, customerId: input.customerId });
   const catalog = await loadCatalog(tx, environmentId);
   const clock = await readClock(tx);
-  const pool = [...catalog.pools.values()].find(({ key }) => key === input.pool)?.id ?? null;
+  const pool = findPool(catalog, input.pool);
   const { kind, credits, reference } = input;
   const since = brandAs<Instant>(clock - TWINS_WITHIN_MS);
   const twins =
@@ -169,6 +170,14 @@ async function readFacts(tx: Tx, environmentId: EnvironmentId, input: AddCredits
   const actors = earlier === null ? [null, ...found] : found;
   const wallet = customer?.wallet ?? newWallet(clock);
   return { customer, catalog, clock, wallet, pool, twins, earlier, actors };
+}
+
+/** Of a pool that is there but not written down yet: `addCredits` writes it. No pool has this number. */
+const UNWRITTEN_POOL = brandAs<PoolId>(0);
+
+function findPool({ version, pools }: Catalog, wanted: string): PoolId | null {
+  if (version === 0 && wanted === FIRST_POOL.key) return UNWRITTEN_POOL;
+  return [...pools.values()].find(({ key }) => key === wanted)?.id ?? null;
 }
 
 async function findEarlier(
