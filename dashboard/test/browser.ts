@@ -36,7 +36,8 @@ export async function openWindow(url: string, { scheme = "light", width = 1440 }
     timezoneId: "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  context.setDefaultTimeout(10_000);
+  // Long enough for a machine that does much else; what is right is there at once.
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {

@@ -75,7 +75,7 @@ export function DialogActions({ children, note }: { children: ReactNode; note?: 
   return (
     <div className="flex flex-wrap items-center justify-between gap-3 pt-1">
       <div className="min-w-0 text-caption text-muted">{note}</div>
-      <div className="ml-auto flex items-center gap-2">{children}</div>
+      <div className="ml-auto flex flex-wrap items-center justify-end gap-2">{children}</div>
     </div>
   );
 }

@@ -5,6 +5,9 @@ const BOX =
   "w-full rounded-md border bg-surface px-2.5 text-form text-ink placeholder:text-muted disabled:opacity-60 " +
   "focus-visible:outline-2 focus-visible:outline-offset-0";
 
+const FILE_BUTTON =
+  "py-1 pl-1 file:mr-2.5 file:h-full file:rounded file:border-0 file:bg-sunken file:px-2 file:text-body file:font-medium file:text-ink";
+
 type Said = { label: string; hint?: ReactNode; error?: string | undefined; isLabelHidden?: boolean };
 
 /** Label, box, and below it what helps or what is wrong: the same place for both, so that nothing jumps. */
@@ -63,7 +66,13 @@ export function TextField({
       <input
         {...input}
         {...attributes(id, said)}
-        className={classNames(BOX, "h-8", edge(said), isMono && "font-mono text-body")}
+        className={classNames(
+          BOX,
+          "h-8",
+          edge(said),
+          isMono && "font-mono text-body",
+          input.type === "file" && FILE_BUTTON,
+        )}
       />
     </Frame>
   );

@@ -37,6 +37,16 @@ export function formatSecond(iso: string, clock: Clock): string {
   }).format(new Date(iso));
 }
 
+/** "10:02". */
+export function formatTimeOfDay(iso: string, clock: Clock): string {
+  return new Intl.DateTimeFormat("en-GB", {
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
+  }).format(new Date(iso));
+}
+
 const STEPS = [
   ["day", 86_400],
   ["hour", 3_600],
