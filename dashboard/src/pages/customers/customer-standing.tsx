@@ -11,7 +11,7 @@ export function CustomerStanding({ customer: { balances, plan } }: { customer: C
   const { data: pools } = useSuspenseQuery(poolChoicesQuery(usePlace()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
   return (
-    <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] gap-4">
       {balances.length === 0 && <Figure name="Balance" value="0" note="No credits yet" />}
       {balances.map(({ pool, balance }) => (
         <Figure

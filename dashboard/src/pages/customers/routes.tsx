@@ -11,6 +11,7 @@ import {
   ledgerQuery,
   planChangesQuery,
 } from "./ledger-queries.ts";
+import { latestEntriesQuery } from "./overview-queries.ts";
 import { customerQuery, customersQuery } from "./queries.ts";
 import { readFilters } from "./read-filters.ts";
 
@@ -36,6 +37,7 @@ export const customerRoute = createRoute({
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
       queryClient.ensureQueryData(customerQuery(params, params.customerId)),
+      queryClient.ensureQueryData(planChoicesQuery(params)),
       queryClient.ensureQueryData(poolChoicesQuery(params)),
     ]),
   component: lazyRouteComponent(() => import("./customer-page.tsx"), "CustomerPage"),
@@ -44,6 +46,11 @@ export const customerRoute = createRoute({
 const overviewRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "/",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureQueryData(latestEntriesQuery(params, params.customerId)),
+      queryClient.ensureQueryData(knownGrantsQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
 });
 

@@ -1,0 +1,89 @@
+import { usePlace } from "../../frame/use-place.ts";
+import { Card } from "../../ui/card.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { GRANT_WORDS } from "../../words/ledger-words.ts";
+import { formatCount } from "../../words/numbers.ts";
+import { openInBurnOrder } from "./burn-order.ts";
+import type { Grant } from "./ledger-queries.ts";
+import type { Customer } from "./queries.ts";
+
+/** What will be spent, in the order in which it will be. */
+export function OpenGrantsCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
+  const place = usePlace();
+  const open = openInBurnOrder(grants);
+  const missing = customer.balances
+    .map(({ pool, balance }) => ({ pool, credits: balance - leftOf(open, pool) }))
+    .filter(({ credits }) => credits > 0);
+  const isOnePool = customer.balances.length < 2;
+  return (
+    <Card
+      title="Open credits, next spent first"
+      note="What expires soonest goes first, and given before bought."
+      flush
+      actions={
+        <TextLink
+          to="/projects/$projectId/$environment/customers/$customerId/grants"
+          params={{ ...place, customerId: customer.customerId }}
+        >
+          All grants
+        </TextLink>
+      }
+    >
+      {open.length === 0 ? (
+        <p className="px-4 py-6 text-center text-muted">No credits are left.</p>
+      ) : (
+        <Table
+          label="Open credits"
+          columns={columnsFor(isOnePool)}
+          rows={open}
+          keyOf={({ grant }) => grant}
+        />
+      )}
+      {missing.map(({ pool, credits }) => (
+        <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
+          Besides, {formatCount(credits)}
+          {isOnePool ? "" : ` of ${pool}`}: credits of a period that has begun, written down with the next
+          request.
+        </p>
+      ))}
+    </Card>
+  );
+}
+
+function columnsFor(isOnePool: boolean): Column<Grant>[] {
+  return [
+    {
+      name: "Credits",
+      isWide: true,
+      cell: ({ kind, reference, note }) => (
+        <>
+          {GRANT_WORDS[kind]}
+          {(note ?? reference) !== null && (
+            <div className="text-caption text-muted wrap-anywhere">{note ?? reference}</div>
+          )}
+        </>
+      ),
+    },
+    ...(isOnePool ? [] : [{ name: "Pool", cell: ({ pool }: Grant) => pool }]),
+    {
+      name: "Left",
+      isNumber: true,
+      cell: ({ remaining, credits }) => (
+        <>
+          {formatCount(remaining)} <span className="text-muted max-sm:hidden">of {formatCount(credits)}</span>
+        </>
+      ),
+    },
+    {
+      name: "Expires",
+      cell: ({ expiresAt }) =>
+        expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} as="day" />,
+    },
+  ];
+}
+
+function leftOf(grants: readonly Grant[], pool: string): number {
+  return grants.reduce((sum, grant) => (grant.pool === pool ? sum + grant.remaining : sum), 0);
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { TAMPERINGS } from "../../service/test/tamperings.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+const ADA = "/projects/1/test/customers/ada";
+
+test.each(["light", "dark"] as const)(
+  "the overview says what is left, why, and proves it (%s)",
+  async (scheme) => {
+    const { service, manage, consume, topUp } = await setupManage();
+    await manage("PUT", "customers/ada", { body: { metadata: { region: "eu", seats: 3 } } });
+    await topUp("ada", 40);
+    await manage("POST", "customers/ada/credits", {
+      body: { credits: 7, kind: "promotion", expiresAt: new Date(Date.now() + 3_600_000).toISOString() },
+    });
+    await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
+    const page = await signIn(service.url, ADA, { scheme });
+    await page.getByText(/Ledger sums to balance, checked \d\d:\d\d \(4 entries\)/).waitFor();
+    await page.getByRole("img", { name: /The balance over time/ }).waitFor();
+    await expectAccessible(page);
+
+    // The promotion ends first and is gone; the plan's rest comes before what never ends.
+    const open = page.getByRole("region", { name: "Open credits" }).locator("tbody tr");
+    await expect
+      .poll(() => open.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/Plan credits\s+97 of 100/),
+        expect.stringMatching(/Manual top-up\s+40 of 40/),
+      ]);
+    await page.getByText("At most 5 a day").waitFor();
+    await page.getByText("Begins anew").waitFor();
+    await expect.poll(() => page.getByText("eu", { exact: true }).count()).toBe(1);
+
+    // By keyboard: the chart as a table, and the page as JSON.
+    await tabTo(page, page.getByRole("button", { name: "The latest 4 changes as a table" }));
+    await page.keyboard.press("Enter");
+    const changes = page.getByRole("region", { name: "Balance over time, as a table" }).locator("tbody tr");
+    await expect
+      .poll(() => changes.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/Charge\s+−10\s+137/),
+        expect.stringMatching(/Top-up\s+\+7\s+147/),
+        expect.stringMatching(/Top-up\s+\+40\s+140/),
+        expect.stringMatching(/Plan credits\s+\+100\s+100/),
+      ]);
+    await tabTo(page, page.getByRole("button", { name: "JSON" }));
+    await page.keyboard.press("Enter");
+    await page.getByText('"seats": 3').waitFor();
+    await expectAccessible(page);
+  },
+);
+
+test("a ledger that was tampered with is said to be so", async () => {
+  const { service, consume, database } = await setupManage();
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
+  // Past the triggers, as whoever owns the database can go.
+  await database.query("set session_replication_role = replica");
+  await TAMPERINGS.find(({ name }) => name === "an amount")?.tamper(database);
+  const page = await signIn(service.url, ADA);
+  await page.getByText("The ledger does not sum to the balance").waitFor();
+  await expectAccessible(page);
+});
