@@ -8,8 +8,10 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatCount } from "../../words/numbers.ts";
+import { BulkAssignButton } from "./bulk-assign-dialog.tsx";
 import { poolChoicesQuery } from "./catalog-queries.ts";
 import { CustomerFilterBar } from "./customer-filter-bar.tsx";
+import { CustomersActions } from "./customers-actions.tsx";
 import { NoCustomers } from "./no-customers.tsx";
 import { type Customer, customersQuery } from "./queries.ts";
 import { customersRoute } from "./routes.tsx";
@@ -21,7 +23,15 @@ export function CustomersPage() {
   const pages = useSuspenseInfiniteQuery(customersQuery(place, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);
   return (
-    <Page title="Customers">
+    <Page
+      title="Customers"
+      actions={
+        <>
+          {customers.length > 0 && <BulkAssignButton filters={filters} />}
+          <CustomersActions />
+        </>
+      }
+    >
       <Card flush>
         <CustomerFilterBar filters={filters} />
         {customers.length === 0 ? (

@@ -1,0 +1,105 @@
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import { pathIn } from "../../api/path-in.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { DialogActions } from "../../ui/dialog.tsx";
+import { useClock } from "../../ui/preferences.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { inEnvironment } from "../../words/environments.ts";
+import { readMoment } from "../../words/moments.ts";
+import { countOf } from "../../words/numbers.ts";
+import {
+  assignBulk,
+  type BulkBody,
+  type BulkProgress,
+  bulkFilterOf,
+  previewBulk,
+} from "./bulk-assignment.ts";
+import { BulkDone, BulkPreviewView, BulkRunning } from "./bulk-report.tsx";
+import { planChoicesQuery } from "./catalog-queries.ts";
+import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
+import type { CustomerFilters } from "./queries.ts";
+
+export function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClose: () => void }) {
+  const place = usePlace();
+  const clock = useClock();
+  const queryClient = useQueryClient();
+  const { data: plans } = useSuspenseQuery(planChoicesQuery(place));
+  const [progress, setProgress] = useState<BulkProgress | null>(null);
+  const { register, control, handleSubmit } = useForm<AssignmentForm>({
+    defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
+  });
+  const form = useWatch({ control, compute: (values: AssignmentForm) => values });
+  const endsAt = form.ending === "at" ? readMoment(form.endsAt, clock) : null;
+  const body: BulkBody = {
+    filter: bulkFilterOf(filters),
+    plan: form.plan,
+    ...(endsAt === null ? {} : { endsAt }),
+  };
+  const isReady = form.plan !== "" && (form.ending !== "at" || endsAt !== null);
+  const preview = useQuery({
+    queryKey: ["bulk preview", place, body],
+    queryFn: ({ signal }) => previewBulk(place, body, signal),
+    enabled: isReady,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+  const assign = useMutation({
+    mutationFn: ({ parts }: { parts: NonNullable<typeof preview.data>["parts"] }) =>
+      assignBulk(place, { body, parts }, setProgress),
+    onSettled: async () => {
+      await queryClient.invalidateQueries({ queryKey: ["customers", place] });
+      await queryClient.invalidateQueries({ queryKey: ["customer", place] });
+    },
+    // About another number than was seen: look again, and let it be judged anew.
+    onError: () => void preview.refetch(),
+  });
+  const name = plans.find(({ key }) => key === form.plan)?.name ?? "a plan";
+  if (assign.data !== undefined) return <BulkDone done={assign.data} plan={name} onClose={onClose} />;
+  const seen = preview.data;
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={handleSubmit(async () => {
+        if (seen !== undefined) await assign.mutateAsync({ parts: seen.parts }).catch(() => {});
+      })}
+    >
+      <PlanFields register={register} form={form} plans={plans} current={null} />
+      {isReady && preview.isFetching && (
+        <p role="status" className="text-muted">
+          Looking at every customer who is meant…
+        </p>
+      )}
+      {seen !== undefined && !preview.isFetching && <BulkPreviewView preview={seen} />}
+      {assign.isPending && <BulkRunning progress={progress} parts={seen?.parts.length ?? 1} />}
+      <ProblemCallout error={assign.error ?? preview.error} />
+      {seen !== undefined && (
+        <ApiCall
+          call={{
+            method: "POST",
+            path: pathIn(place, "bulk-assignments"),
+            body: { ...body, expectedCount: seen.parts[0]?.matching ?? 0 },
+          }}
+        />
+      )}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          type="submit"
+          tone="primary"
+          isBusy={assign.isPending}
+          isDisabled={seen === undefined || preview.isFetching || seen.changed === 0}
+        >
+          {inEnvironment(
+            seen === undefined ? "Assign" : `Assign ${name} to ${countOf(seen.changed, "customer")}`,
+            place.environment,
+          )}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
