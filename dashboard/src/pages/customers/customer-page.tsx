@@ -5,6 +5,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TabLink, TabLinks } from "../../ui/tab-link.tsx";
+import { CustomerActions } from "./customer-actions.tsx";
 import { CustomerStanding } from "./customer-standing.tsx";
 import { type Customer, customerQuery } from "./queries.ts";
 import { customerRoute } from "./routes.tsx";
@@ -20,6 +21,7 @@ export function CustomerPage() {
       title={customer.name ?? customer.customerId}
       heading={<Heading customer={customer} />}
       note={<Identity customer={customer} />}
+      actions={<CustomerActions customer={customer} />}
     >
       <CustomerStanding customer={customer} />
       <TabLinks label="About this customer">

@@ -1,0 +1,102 @@
+import { classNames } from "../../ui/class-names.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Time } from "../../ui/time.tsx";
+import { formatCount } from "../../words/numbers.ts";
+import { allowanceInWords, joinWords } from "../../words/terms.ts";
+import { type AssignmentEffect, isWithoutEffect } from "./assignment-preview-query.ts";
+import type { Plan } from "./catalog-queries.ts";
+import type { Customer } from "./queries.ts";
+
+/** Current → new, with the credits, before anything is done. */
+export function AssignmentPreview({
+  customer,
+  plan,
+  effect,
+  isOld,
+  error,
+}: {
+  customer: Customer;
+  plan: Plan;
+  effect: AssignmentEffect | null;
+  isOld: boolean;
+  error: unknown;
+}) {
+  if (error !== null) return <ProblemCallout error={error} />;
+  return (
+    <output
+      aria-label="What this will do"
+      aria-busy={isOld}
+      className={classNames(
+        "block min-h-24 rounded-md bg-sunken px-3 py-2.5 transition-opacity",
+        isOld && "opacity-50",
+      )}
+    >
+      {effect !== null && isWithoutEffect(effect) ? (
+        <Nothing customer={customer} plan={plan} />
+      ) : (
+        <Change customer={customer} plan={plan} effect={effect} />
+      )}
+    </output>
+  );
+}
+
+function Nothing({ customer, plan }: { customer: Customer; plan: Plan }) {
+  return (
+    <>
+      <p className="font-semibold">Nothing will change</p>
+      <p className="text-muted">
+        {customer.name ?? customer.customerId} has {plan.name} already. Assigning it again is safe: it adds no
+        credits, and only a later end would extend it.
+      </p>
+    </>
+  );
+}
+
+function Change({
+  customer: { plan: before },
+  plan,
+  effect,
+}: {
+  customer: Customer;
+  plan: Plan;
+  effect: AssignmentEffect | null;
+}) {
+  const isSame = before?.key === plan.key;
+  const end = effect?.after.plan?.endsAt ?? null;
+  const allowances = plan.latest?.allowances ?? [];
+  return (
+    <>
+      <p className="text-section font-semibold">
+        {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
+      </p>
+      {effect?.after.balances.map(({ pool, balance }) => (
+        <p key={pool} className="tabular-nums">
+          {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}
+          {formatCount(effect.before.balances.find((line) => line.pool === pool)?.balance ?? 0)}{" "}
+          <span className="text-muted">→</span> {formatCount(balance)}
+        </p>
+      ))}
+      {end !== null && (
+        <p>
+          Ends <Time at={end} />
+        </p>
+      )}
+      <p className="text-muted">
+        {isSame ? "Credits and period stay as they are." : started(before, allowances)}
+      </p>
+    </>
+  );
+}
+
+function started(
+  before: Customer["plan"],
+  allowances: readonly Parameters<typeof allowanceInWords>[0][],
+): string {
+  const given =
+    allowances.length === 0
+      ? "The plan gives no credits of its own."
+      : `Gives ${joinWords(allowances.map(allowanceInWords))}.`;
+  return before === null
+    ? `${given} It starts now.`
+    : `${given} It starts now; what is left of ${before.name}'s credits ends, and top-ups stay.`;
+}

@@ -1,0 +1,145 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+const ADA = "/projects/1/test/customers/ada";
+
+/** What the API says afterwards: the balance, and each top-up. */
+async function booksOf({ manage }: Managed): Promise<{ balance: unknown; topUps: unknown[] }> {
+  const customer = await manage("GET", "customers/ada");
+  const grants = (await manage("GET", "customers/ada/grants")).body["items"] as Record<string, unknown>[];
+  return {
+    balance: (customer.body["balances"] as Record<string, unknown>[])[0]?.["balance"],
+    topUps: grants.filter(({ kind }) => kind !== "allowance"),
+  };
+}
+
+async function openForm(page: Page, credits: string): Promise<void> {
+  await page.getByRole("button", { name: "Add credits", exact: true }).click();
+  await page.getByLabel("Credits", { exact: true }).fill(credits);
+}
+
+test("a preview says what credits will do, a double click adds once, and a repetition must be meant", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, ADA);
+  await openForm(page, "1,500");
+  await page.getByText("100 → 1,600").waitFor();
+  await page.getByText("Pays for 150 × image.render").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Add 1,500 credits in test" }).dblclick();
+  await page.getByText("Added 1,500 credits to ada").waitFor();
+  await page.getByText("Balance 100 → 1,600").waitFor();
+  await page.getByText("1,600", { exact: true }).first().waitFor();
+  expect(await booksOf(managed)).toMatchObject({ balance: 1_600, topUps: [{ credits: 1_500 }] });
+
+  await openForm(page, "1500");
+  await page.getByText(/Olga Owner added the same 1,500 credits (just now|\d+ seconds ago)/).waitFor();
+  await expectAccessible(page);
+  const add = page.getByRole("button", { name: "Add 1,500 credits in test" });
+  expect(await add.isDisabled()).toBe(true);
+  await page.getByLabel("Credits", { exact: true }).press("Enter");
+  await page.getByLabel("Add 1,500 credits again, on purpose").check();
+  await add.click();
+  await page.getByText("Balance 1,600 → 3,100").waitFor();
+  expect(await booksOf(managed)).toMatchObject({ balance: 3_100, topUps: [{}, {}] });
+});
+
+test("credits are added, and added again on purpose, without a mouse", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, ADA, { scheme: "dark" });
+  for (const balance of [600, 1_100]) {
+    await tabTo(page, page.getByRole("button", { name: "Add credits", exact: true }));
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Credits", { exact: true }).waitFor();
+    // Faster than any preview: what was not seen yet is looked for before anything is added.
+    await page.keyboard.type("500");
+    await page.keyboard.press("Enter");
+    if (balance === 1_100) {
+      await tabTo(page, page.getByLabel("Add 500 credits again, on purpose"));
+      await expectAccessible(page);
+      await page.keyboard.press("Space");
+      await page.keyboard.press("Enter");
+    }
+    await page
+      .getByText(`→ ${balance.toLocaleString("en-US")}`)
+      .first()
+      .waitFor();
+    await page.getByRole("dialog", { name: "Add credits to ada" }).waitFor({ state: "hidden" });
+  }
+  expect(await booksOf(managed)).toMatchObject({ balance: 1_100, topUps: [{}, {}] });
+});
+
+test("an answer that is lost can be asked for again, and adds once", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, ADA);
+  await page.route(
+    "**/customers/ada/credits",
+    async (route) => {
+      await route.fetch();
+      await route.fulfill({ status: 200, contentType: "application/json", body: '{"outcome":' });
+    },
+    { times: 1 },
+  );
+  await openForm(page, "500");
+  await page.getByRole("button", { name: "Add 500 credits in test" }).click();
+  await page.getByText("Trying again is safe").waitFor();
+  expect(await booksOf(managed)).toMatchObject({ balance: 600, topUps: [{}] });
+  await page.getByRole("button", { name: "Add 500 credits in test" }).click();
+  await page.getByText("Nothing added again").waitFor();
+  expect(await booksOf(managed)).toMatchObject({ balance: 600, topUps: [{}] });
+});
+
+test("what was paid, its reference, its end and a note are kept with the credits", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, ADA);
+  await openForm(page, "20");
+  await page.getByLabel("Kind").selectOption("Purchase");
+  await page.getByLabel("Price paid").fill("19.9");
+  await page.getByLabel("Expires").fill("2999-01-31T12:00");
+  await page.getByLabel("Reference").fill("pi_77");
+  await page.getByLabel("Note").fill("By phone");
+  await page.getByRole("button", { name: "Add 20 credits in test" }).click();
+  await page.getByText("Balance 100 → 120").waitFor();
+  const given = {
+    kind: "purchase",
+    price: { amount: 1_990, currency: "EUR" },
+    expiresAt: "2999-01-31T12:00:00.000Z",
+    reference: "pi_77",
+    note: "By phone",
+  };
+  expect(await booksOf(managed)).toMatchObject({ balance: 120, topUps: [given] });
+
+  // The same payment again is the same top-up, and the form says so beforehand.
+  await openForm(page, "20");
+  await page.getByLabel("Kind").selectOption("Purchase");
+  await page.getByLabel("Reference").fill("pi_77");
+  await page.getByText("Nothing will be added").waitFor();
+  await page.getByLabel("Credits", { exact: true }).fill("21");
+  await page.getByText("This reference was used").waitFor();
+  expect(await page.getByRole("button", { name: "Add 21 credits in test" }).isDisabled()).toBe(true);
+});
+
+test("credits in live say so on button, dialog and title, and leave test alone", async () => {
+  const managed = await setupManage();
+  const live = "/manage/v1/projects/1/live/customers/ada";
+  await managed.manage("PUT", live, { body: { name: "Ada" } });
+  const page = await signIn(managed.service.url, "/projects/1/live/customers/ada");
+  await openForm(page, "500");
+  expect(await page.title()).toBe("Ada · LIVE · Purser");
+  const edge = page.getByRole("dialog").locator(".edge-here");
+  const colours = await page.evaluate(() =>
+    getComputedStyle(document.documentElement).getPropertyValue("--live"),
+  );
+  expect(colours).not.toBe("");
+  expect(await edge.evaluate((it) => getComputedStyle(it).backgroundColor)).toBe(
+    await page.locator(".edge-live").evaluate((it) => getComputedStyle(it).backgroundColor),
+  );
+  await page.getByText("There is no plan, so these credits wait").waitFor();
+  await page.getByRole("button", { name: "Add 500 credits in LIVE" }).click();
+  await page.getByText("Balance 0 → 500").waitFor();
+  expect((await managed.manage("GET", live)).body).toMatchObject({ balances: [{ balance: 500 }] });
+  expect(await booksOf(managed)).toEqual({ balance: 100, topUps: [] });
+});

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { addMember, signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+const ADA = "/projects/1/test/customers/ada";
+const SCALE = {
+  key: "scale",
+  name: "Scale",
+  allowances: [{ pool: "credits", credits: 5_000, period: "month", rollover: 0 } as const],
+};
+
+test("a plan is assigned with its effect seen before, and assigned again changes nothing and says so", async () => {
+  const { service, manage, publish, topUp } = await setupManage();
+  await publish(SCALE);
+  await topUp("ada", 50);
+  const page = await signIn(service.url, ADA);
+  await page.getByRole("button", { name: "Assign plan" }).click();
+  await page.getByLabel("Plan", { exact: true }).selectOption("Scale");
+  await page.getByText("Balance 150 → 5,050").waitFor();
+  await page.getByText("Gives 5,000 credits a month").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Assign Scale in test" }).click();
+  await page.getByText("ada has Scale now").waitFor();
+  await page.getByRole("dialog", { name: "Assign a plan to ada" }).waitFor({ state: "hidden" });
+  const after = (await manage("GET", "customers/ada")).body;
+  expect(after).toMatchObject({ plan: { key: "scale" }, balances: [{ balance: 5_050 }] });
+
+  const history = (await manage("GET", "customers/ada/plans")).body;
+
+  // Again, as a billing notification that comes twice: by keyboard this time.
+  await tabTo(page, page.getByRole("button", { name: "Assign plan" }));
+  await page.keyboard.press("Enter");
+  await tabTo(page, page.getByLabel("Plan", { exact: true }));
+  await page.keyboard.type("Scale");
+  await page.getByText("Nothing will change").waitFor();
+  await tabTo(page, page.getByRole("button", { name: "Assign Scale in test" }));
+  await page.keyboard.press("Enter");
+  await page.getByText("Nothing changed: ada has Scale already").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Assign a plan to ada" }).waitFor({ state: "hidden" });
+  expect((await manage("GET", "customers/ada")).body).toEqual(after);
+  expect((await manage("GET", "customers/ada/plans")).body).toEqual(history);
+});
+
+test("a plan gets an end, a later one, and is ended", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  async function assign(ending: string, end: string): Promise<void> {
+    await page.getByRole("button", { name: "Assign plan" }).click();
+    await page.getByLabel("Plan", { exact: true }).selectOption("Pro, the current plan");
+    await page.getByLabel("Ends").selectOption(ending);
+    await page.getByLabel("End", { exact: true }).fill(end);
+    await page.getByRole("button", { name: "Assign Pro in test" }).click();
+  }
+  await manage("DELETE", "customers/ada/plan");
+  await manage("POST", "customers/ada/plan", { body: { plan: "pro", endsAt: "2998-01-31T12:00:00Z" } });
+  await page.reload();
+  await assign("At a later time", "2999-01-31T12:00");
+  await page.getByText("Its end has changed").waitFor();
+  await page.getByText(/Version 1, since .*, ends 31 Jan 2999, 12:00/).waitFor();
+  await assign("At a later time", "2998-01-31T12:00");
+  await page.getByText("Nothing changed: ada has Pro already").waitFor();
+  await page.getByRole("button", { name: "Close" }).last().click();
+
+  await tabTo(page, page.getByRole("button", { name: "More actions" }));
+  await page.keyboard.press("Enter");
+  await tabTo(page, page.getByRole("menuitem", { name: "End plan" }), "ArrowDown");
+  await page.keyboard.press("Enter");
+  const end = page.getByRole("button", { name: "End Pro now in test" });
+  await end.waitFor();
+  await expectAccessible(page);
+  await tabTo(page, end);
+  await page.keyboard.press("Enter");
+  await page.getByText("Pro has ended for ada").waitFor();
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({ plan: null });
+});
+
+test("a viewer is offered nothing that writes, and the API refuses it too", async () => {
+  const { service, manage, tokens } = await setupManage();
+  const credentials = await addMember(service.url, tokens.owner, "viewer");
+  const page = await signIn(service.url, ADA, { credentials });
+  await page.getByRole("link", { name: "Ledger" }).waitFor();
+  const writing = /Add credits|Assign|More actions|New customer|Import/;
+  expect(await page.getByRole("button", { name: writing }).count()).toBe(0);
+  await expectAccessible(page);
+  await page.goto("/projects/1/test/customers");
+  await page.getByRole("link", { name: "ada" }).waitFor();
+  expect(await page.getByRole("button", { name: writing }).count()).toBe(0);
+  const status = await page.evaluate(async () => {
+    const reply = await fetch("/manage/v1/projects/1/test/customers/ada/credits", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ credits: 5, kind: "manual" }),
+    });
+    return reply.status;
+  });
+  expect(status).toBe(403);
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
+});
