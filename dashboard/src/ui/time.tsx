@@ -13,7 +13,11 @@ export function Time({ at, as = "time" }: { at: string; as?: "ago" | keyof typeo
   const clock = useClock();
   const text = as === "ago" ? formatAgo(at, Date.now()) : FORMATS[as](at, clock);
   return (
-    <time dateTime={at} title={formatTime(at, clock, true)} className="whitespace-nowrap tabular-nums">
+    <time
+      dateTime={at}
+      title={formatTime(at, clock, true)}
+      className={as === "exact" ? "tabular-nums" : "whitespace-nowrap tabular-nums"}
+    >
       {text}
     </time>
   );

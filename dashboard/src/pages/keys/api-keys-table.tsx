@@ -55,6 +55,7 @@ function columnsOf(environment: Environment, creators: ReadonlyMap<string, strin
     { name: "May", hidesWhenNarrow: true, cell: ({ scopes }) => scopes.join(", ") },
     {
       name: "Last used",
+      hidesWhenNarrow: true,
       cell: ({ lastUsedAt }) =>
         lastUsedAt === null ? <span className="text-muted">Never</span> : <Time at={lastUsedAt} as="ago" />,
     },

@@ -27,7 +27,7 @@ export function FilterBar({ filters }: { filters: RequestFilters }) {
           narrow(customerId === "" ? others : { ...others, customerId });
         }}
       />
-      <div className="w-36 max-md:w-auto max-md:flex-1">
+      <div className="w-36 max-md:flex-1">
         <Select
           label="Endpoint"
           isLabelHidden
@@ -41,7 +41,7 @@ export function FilterBar({ filters }: { filters: RequestFilters }) {
           }}
         />
       </div>
-      <div className="w-56 max-md:w-auto max-md:flex-2">
+      <div className="w-56 max-md:w-auto max-md:flex-1">
         <Select
           label="Outcome"
           isLabelHidden

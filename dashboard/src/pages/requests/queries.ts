@@ -80,3 +80,34 @@ export function keyQuery(place: Place, idempotencyKey: string) {
     },
   });
 }
+
+export type Denial = Answer<"explainDenial">;
+
+/** Read again whenever somebody looks: whether it would be allowed now changes. */
+export function denialQuery(place: Place, denialId: string) {
+  return queryOptions({
+    queryKey: ["denial", place, denialId],
+    queryFn: () =>
+      answerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/denials/{denialId}", {
+          params: { path: { ...place, denialId } },
+        }),
+      ),
+    staleTime: 0,
+  });
+}
+
+/** What there is to try. */
+export function featureKeysQuery(place: Place) {
+  return queryOptions({
+    queryKey: ["features", place, "keys"],
+    queryFn: async () => {
+      const { items } = await answerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
+          params: { path: place, query: { limit: "200" } },
+        }),
+      );
+      return items.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key);
+    },
+  });
+}

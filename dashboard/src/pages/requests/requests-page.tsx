@@ -1,20 +1,21 @@
-import { Activity, ArrowUp, KeyRound } from "lucide-react";
+import { ArrowUp } from "lucide-react";
 import { useCallback, useState } from "react";
 import { useKey } from "../../frame/use-key.ts";
 import { usePlace } from "../../frame/use-place.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
 import { More } from "../../ui/more.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Switch } from "../../ui/switch.tsx";
 import { formatCount } from "../../words/numbers.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { FindKey } from "./find-key.tsx";
+import { LiveSwitch } from "./live-switch.tsx";
+import { NoRequests } from "./no-requests.tsx";
 import { filtersOf } from "./request-filters.ts";
 import { RequestsTable } from "./requests-table.tsx";
 import { requestsRoute } from "./routes.tsx";
+import { TryIt } from "./try-it.tsx";
 import { useHeldRows } from "./use-held-rows.ts";
 import { useRequestLog } from "./use-request-log.ts";
 
@@ -35,7 +36,12 @@ export function RequestsPage() {
     <Page
       title="Requests"
       note={<AboutTheLog />}
-      actions={<LiveSwitch isLive={isLive} hasTrouble={error !== null} onChange={setLive} />}
+      actions={
+        <>
+          <LiveSwitch isLive={isLive} hasTrouble={error !== null} onChange={setLive} />
+          <TryIt start={rows.find(({ feature }) => feature !== null)} />
+        </>
+      }
     >
       {error !== null && (
         <Callout tone="warn">New requests cannot be read right now. Trying again by itself.</Callout>
@@ -48,7 +54,7 @@ export function RequestsPage() {
         {held > 0 && <HeldButton held={held} onClick={release} />}
         <Card flush>
           {shown.length === 0 ? (
-            <Nothing isFiltered={Object.keys(filters).length > 0} />
+            <NoRequests isFiltered={Object.keys(filters).length > 0} />
           ) : (
             <RequestsTable rows={shown} newIds={newIds} onUnfold={(by) => setOpenRows((open) => open + by)} />
           )}
@@ -84,38 +90,6 @@ function useSetLive(): (isLive: boolean) => void {
   );
 }
 
-function LiveSwitch({
-  isLive,
-  hasTrouble,
-  onChange,
-}: {
-  isLive: boolean;
-  hasTrouble: boolean;
-  onChange: (isLive: boolean) => void;
-}) {
-  return (
-    <div title="The key l does the same">
-      <Switch
-        isOn={isLive}
-        onChange={onChange}
-        label={
-          <>
-            Live tail
-            <span
-              aria-hidden
-              className={
-                isLive && !hasTrouble
-                  ? "size-2 animate-pulse rounded-full bg-good"
-                  : "size-2 rounded-full bg-line-strong"
-              }
-            />
-          </>
-        }
-      />
-    </div>
-  );
-}
-
 /** Over the rows and in nobody's way; going up shows them. */
 function HeldButton({ held, onClick }: { held: number; onClick: () => void }) {
   return (
@@ -126,38 +100,5 @@ function HeldButton({ held, onClick }: { held: number; onClick: () => void }) {
         </Button>
       </div>
     </div>
-  );
-}
-
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  const place = usePlace();
-  if (isFiltered) {
-    return (
-      <EmptyState
-        icon={Activity}
-        title="No request like this among those looked at"
-        action={
-          <ButtonLink to="/projects/$projectId/$environment/requests" params={place}>
-            Clear the filters
-          </ButtonLink>
-        }
-      >
-        A customer is found by the whole id, as your backend sends it.
-      </EmptyState>
-    );
-  }
-  return (
-    <EmptyState
-      icon={Activity}
-      title="No requests in the last 7 days"
-      action={
-        <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={place}>
-          API keys
-        </ButtonLink>
-      }
-    >
-      They appear here about a second after your backend sends them. An API key of this environment is all
-      that it needs.
-    </EmptyState>
   );
 }

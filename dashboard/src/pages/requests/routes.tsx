@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
+import { ApiProblem } from "../../api/api-problem.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
-import { keyQuery, requestsQuery } from "./queries.ts";
+import { denialQuery, keyQuery, requestsQuery } from "./queries.ts";
 import { filtersOf, readSearch } from "./request-filters.ts";
 
 export const requestsRoute = createRoute({
@@ -16,6 +17,8 @@ export const requestsRoute = createRoute({
 export const keyRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "keys/$idempotencyKey",
+  loader: ({ context, params: { idempotencyKey, ...place } }) =>
+    context.queryClient.ensureQueryData(keyQuery(place, idempotencyKey)),
   component: lazyRouteComponent(() => import("./key-page.tsx"), "KeyPage"),
 });
 
@@ -42,6 +45,11 @@ const whyRoute = createRoute({
 export const denialRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "denials/$denialId",
+  loader: ({ context, params: { denialId, ...place } }) =>
+    context.queryClient.ensureQueryData(denialQuery(place, denialId)).catch((error: unknown) => {
+      if (error instanceof ApiProblem && error.status === 404) throw notFound();
+      throw error;
+    }),
   component: lazyRouteComponent(() => import("./denial-page.tsx"), "DenialPage"),
 });
 

@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { post } from "../../service/test/harness.ts";
+import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const REQUESTS = "/projects/1/test/requests";
+const RENDER = { customerId: "ada", feature: "image.render" };
+/** One that no address takes as it is. */
+const KEY = "job/7+%20";
+
+async function logged({ database }: Managed, count: number): Promise<void> {
+  await expect.poll(() => database.count("cell.request_log"), { timeout: 15_000, interval: 50 }).toBe(count);
+}
+
+test("a pasted key tells what it did, its replays, and what differed in a reuse that was refused", async () => {
+  const managed = await setupManage();
+  const { consume } = managed;
+  const first = await consume({ ...RENDER, idempotencyKey: KEY, metadata: { job: 7 } });
+  await consume({ ...RENDER, idempotencyKey: KEY, metadata: { job: 7 } });
+  await consume({ ...RENDER, idempotencyKey: KEY, quantity: 3, metadata: { job: 8 } });
+  await logged(managed, 3);
+  const page = await signIn(managed.service.url, REQUESTS);
+  await page.getByLabel("Idempotency key").fill(KEY);
+  await page.keyboard.press("Enter");
+  await page.getByText("Charged ada 10 credits for 1 of image.render.").waitFor();
+  await page.getByText("1 answered, 1 replay, 1 refused as another request.").waitFor();
+  const differed = page.getByRole("table", { name: /^What differed/ }).locator("tbody tr");
+  const lines = (await differed.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, " "));
+  expect(lines).toEqual([
+    "endpoint consume consume",
+    "customerId ada ada",
+    "feature image.render image.render",
+    "quantity Differs 1 3",
+    'metadata Differs {"job":7} something else; the log keeps none',
+  ]);
+  expect(JSON.parse((await page.getByRole("region", { name: "the answer" }).textContent()) ?? "")).toEqual(
+    first.body,
+  );
+  await expectAccessible(page);
+  await page.getByRole("link", { name: String(first.body["consumeId"]) }).click();
+  await page.waitForURL(`**/customers/ada/ledger?charge=${first.body["consumeId"]}`);
+});
+
+test("a denial's key leads to why, and an event's says that it moved nothing, in the dark too", async () => {
+  const managed = await setupManage();
+  await managed.consume({ ...RENDER, idempotencyKey: "denied", quantity: 20 });
+  await managed.record({ customerId: "ada", event: "tokens", quantity: 5, idempotencyKey: "event" });
+  const page = await signIn(managed.service.url, "/projects/1/test/keys/event", { scheme: "dark" });
+  await page.getByText("Recorded 5 of tokens for ada.").waitFor();
+  await page.getByText("Usage events move none").waitFor();
+  await expectAccessible(page);
+  await page.goto("/projects/1/test/keys/denied");
+  await page.getByRole("link", { name: "Why denied?" }).click();
+  await page.getByRole("heading", { name: "Why denied: not enough credits" }).waitFor();
+});
+
+test("a key that nobody used, one of the other environment, and one that may be used again say what that means", async () => {
+  const managed = await setupManage();
+  const { consume, service, project } = managed;
+  const page = await signIn(service.url, "/projects/1/test/keys/never");
+  await page.getByText("Nothing was asked under this key").waitFor();
+  await page.getByText("would be executed as new").waitFor();
+  await expectAccessible(page);
+  await consume({ ...RENDER, idempotencyKey: "here" });
+  await page.goto("/projects/1/live/keys/here");
+  await page.getByText("This key was used in test").waitFor();
+  const event = { customerId: "ada", event: "e", quantity: 1, idempotencyKey: "here" };
+  expect((await post(`${service.url}/v1/events`, project.live.key.secret, event)).status).toBe(409);
+  await page.getByRole("link", { name: "See it in test" }).click();
+  await page.getByText("Charged ada 10 credits").waitFor();
+  await consume({ ...RENDER, customerId: "stranger", idempotencyKey: "early" });
+  await logged(managed, 3);
+  await page.goto("/projects/1/test/keys/early");
+  await page.getByText("such a denial is not kept").waitFor();
+  await expectAccessible(page);
+});
+
+test("sent 32 times it is one charge and 31 replays, and the ledger has one entry; sent again, 32 replays", async () => {
+  const managed = await setupManage();
+  const { service, database, manage } = managed;
+  const page = await signIn(service.url, `${REQUESTS}?do=try`);
+  const dialog = page.getByRole("dialog", { name: "Send a request many times" });
+  await dialog.getByLabel("Customer").fill("ada");
+  await dialog.getByLabel("Feature").fill("image.render");
+  const key = await dialog.getByLabel("Idempotency key").inputValue();
+  expect(key).toMatch(/^try-[0-9a-f]{12}$/);
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Send 32 times in test" }).click();
+  await dialog.getByText("1 charge, 31 replays").waitFor();
+  await dialog.getByText("10 credits charged in all, to ada.").waitFor();
+  await dialog.getByText("The same answer again, byte for byte").waitFor();
+  await expectAccessible(page);
+  expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 90 }] });
+  await dialog.getByRole("link", { name: `What ${key} did` }).click();
+  await page.getByText("Charged ada 10 credits for 1 of image.render.").waitFor();
+  await page.getByRole("button", { name: "Send this 32 times" }).click();
+  await page.getByRole("button", { name: "Send 32 times in test" }).click();
+  await page.getByText("32 replays", { exact: true }).first().waitFor();
+  await page.getByText("Nothing was charged.").waitFor();
+  expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
+});
+
+test("by keyboard alone: tried with a mistake, mended, and tried again; live says why not", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, REQUESTS, { scheme: "dark" });
+  await page.getByRole("button", { name: "Try it" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.type("ada");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("image.render");
+  for (let tabs = 0; tabs < 5; tabs++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("51");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").first().waitFor();
+  expect(await page.getByRole("textbox", { name: "Times" }).getAttribute("aria-invalid")).toBe("true");
+  await expectAccessible(page);
+  await page.getByRole("textbox", { name: "Times" }).focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("8");
+  await page.keyboard.press("Enter");
+  await page.getByText("1 charge, 7 replays").waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await page.getByRole("region", { name: "Requests" }).getByText("Replay").first().waitFor();
+  await page.goto("/projects/1/live/requests");
+  await page.getByRole("button", { name: "Try it" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Only in the test environment" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Try it in test" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/projects/1/test/requests?do=try");
+});

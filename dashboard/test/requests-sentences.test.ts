@@ -1,0 +1,200 @@
+import { expect, test } from "vitest";
+import { compareReuse } from "../src/pages/requests/compare-reuse.ts";
+import type { KeyStory } from "../src/pages/requests/queries.ts";
+import { nextStepsOf, waitingHelps, whatNow } from "../src/words/denial-now.ts";
+import { type Denial, sumOf, whyDenied } from "../src/words/denial-sentences.ts";
+import { countUses, whatKeyDid } from "../src/words/key-words.ts";
+import { explainTry, summarizeTries } from "../src/words/try-summary.ts";
+
+const POSITION = { creditsRequired: 50, balance: 12, resetsAt: "2026-12-01T00:00:00.000Z", limit: null };
+const LIMIT = { quantity: 5, used: 4, resetsAt: "2026-11-16T00:00:00.000Z" };
+
+const DENIAL: Denial = {
+  ...POSITION,
+  reason: "insufficient_credits",
+  customerId: "ada",
+  feature: "image.render",
+  quantity: 5,
+  pool: "credits",
+  plan: { name: "Pro", version: 3 },
+  now: { ...POSITION, allowed: false, reason: "insufficient_credits" },
+};
+
+const say = (at: string): string => at.slice(0, 10);
+
+test("for want of credits: what it costs, what was left, what was missing, and when there are more", () => {
+  expect(whyDenied(DENIAL, say)).toEqual([
+    "5 of image.render cost 50 credits. 12 were left: 38 too few.",
+    "Plan credits reset on 2026-12-01.",
+  ]);
+  expect(whyDenied({ ...DENIAL, quantity: 1, balance: 1, pool: "gpu", resetsAt: null }, say)).toEqual([
+    "1 of image.render costs 50 credits. 1 was left in the pool gpu: 49 too few.",
+    "The plan gives no further credits by itself.",
+  ]);
+  expect(sumOf(DENIAL, 5)).toEqual([
+    { name: "Needed", value: 50, isResult: false },
+    { name: "Had", value: 12, isResult: false },
+    { name: "Missing", value: 38, isResult: true },
+  ]);
+});
+
+test("a limit: what it allows, what was used, what was asked for, and how many that is too many", () => {
+  const denial = { ...DENIAL, reason: "limit_reached", quantity: 2, limit: LIMIT };
+  expect(whyDenied(denial, say)).toEqual([
+    "Plan Pro (version 3) allows 5 of image.render in a period. 4 were used, and 2 more would have been 1 too many.",
+    "The limit resets on 2026-11-16.",
+  ]);
+  expect(sumOf(denial, 2).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
+});
+
+test.for([
+  ["feature_not_in_plan", /^Plan Pro \(version 3\) does not include image\.render\./],
+  ["customer_blocked", /^The customer was blocked\./],
+  ["no_active_plan", /^The customer had no plan\./],
+  ["customer_not_found", /^Nobody knew this customer/],
+  ["seat_missing", /^Seat missing\.$/],
+] as const)("%s is told without any sum", ([reason, words]) => {
+  const denial = { ...DENIAL, reason };
+  expect(whyDenied(denial, say)).toEqual([expect.stringMatching(words)]);
+  expect(sumOf(denial, 5)).toEqual([]);
+});
+
+test("what it would be now: allowed, denied still, denied for another reason, or not to be asked any more", () => {
+  const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
+  expect(whatNow({ ...DENIAL, now })).toEqual([
+    "The same request would be allowed now: it takes 50 credits of 512.",
+    "It needs a new idempotency key: the old one keeps its answer for ever.",
+  ]);
+  expect(whatNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
+    "The same request would be allowed now.",
+  );
+  expect(whatNow(DENIAL)).toEqual([
+    "The same request would still be denied: it needs 50 credits, 12 are there, 38 too few.",
+  ]);
+  const dearer = { ...POSITION, allowed: false, reason: "insufficient_credits", creditsRequired: 100 };
+  expect(whatNow({ ...DENIAL, now: dearer })).toEqual([
+    "The same request would still be denied: it needs 100 credits by now, 12 are there, 88 too few.",
+  ]);
+  const blocked = { ...now, allowed: false, reason: "customer_blocked" };
+  expect(whatNow({ ...DENIAL, now: blocked })).toEqual([
+    "The same request would now be denied for another reason: the customer is blocked.",
+  ]);
+  expect(whatNow({ ...DENIAL, now: null })).toEqual(["The feature image.render is not defined any more."]);
+  expect(whatNow({ ...DENIAL, customerId: null, now: null })[0]).toMatch(/erased/);
+});
+
+test("the next steps follow what would be denied now, not what was then", () => {
+  const kinds = (denial: Denial): string[] => nextStepsOf(denial).map(({ kind }) => kind);
+  const nowFor = (reason: string | null): Denial => ({
+    ...DENIAL,
+    now: { ...POSITION, allowed: reason === null, reason, limit: LIMIT },
+  });
+  expect(nextStepsOf(DENIAL)[0]).toEqual({ kind: "add-credits", missing: 38 });
+  expect(kinds(DENIAL)).toEqual(["add-credits", "assign-plan"]);
+  expect(kinds(nowFor("limit_reached"))).toEqual(["assign-plan", "edit-plan"]);
+  expect(kinds(nowFor("feature_not_in_plan"))).toEqual(["assign-plan", "edit-plan"]);
+  expect(kinds(nowFor("no_active_plan"))).toEqual(["assign-plan"]);
+  expect(kinds(nowFor("customer_blocked"))).toEqual(["unblock"]);
+  expect(kinds(nowFor(null))).toEqual([]);
+  expect(kinds({ ...DENIAL, now: null })).toEqual(["define-feature"]);
+  expect(kinds({ ...DENIAL, customerId: null, now: null })).toEqual([]);
+  expect(waitingHelps(DENIAL, say)).toBe("Or wait: plan credits reset on 2026-12-01.");
+  expect(waitingHelps(nowFor("limit_reached"), say)).toBe("Or wait: the limit resets on 2026-11-16.");
+  expect(waitingHelps(nowFor("customer_blocked"), say)).toBe(null);
+});
+
+test("many at once are told by how they were answered", () => {
+  const allowed = { count: 1, status: 200, isReplay: false, body: { allowed: true, reason: null } };
+  const replays = { ...allowed, count: 31, isReplay: true };
+  expect(summarizeTries("consume", [allowed, replays])).toBe("1 charge, 31 replays");
+  expect(summarizeTries("check", [{ ...allowed, count: 32 }])).toBe("32 × available");
+  const denied = { ...allowed, body: { allowed: false, reason: "insufficient_credits" } };
+  expect(summarizeTries("consume", [denied, replays])).toBe("1 denial, 31 replays");
+  expect(explainTry(denied)).toBe("Not enough credits");
+  const refused = { ...allowed, count: 5, status: 404, body: { code: "feature_not_found" } };
+  expect([summarizeTries("consume", [refused]), explainTry(refused)]).toEqual([
+    "5 refused",
+    "Unknown feature",
+  ]);
+});
+
+const STORY: KeyStory = {
+  idempotencyKey: "k",
+  state: "kept",
+  endpoint: "consume",
+  recordedAt: "2026-11-15T10:00:00.000Z",
+  customerId: "ada",
+  answer: {},
+  charge: {
+    consumeId: "con_1",
+    recordedAt: "2026-11-15T10:00:00.000Z",
+    feature: "image.render",
+    quantity: 1,
+    credits: 10,
+    balanceAfter: 90,
+    metadata: { a: 1 },
+    reversedQuantity: 0,
+    reversedCredits: 0,
+  },
+  denial: null,
+  event: null,
+  uses: [],
+};
+
+function reuse(differs: string[], changes: Partial<KeyStory["uses"][number]> = {}): KeyStory["uses"][number] {
+  return {
+    id: "log_1",
+    requestId: "req_1",
+    recordedAt: "2026-11-15T10:01:00.000Z",
+    endpoint: "consume",
+    status: 409,
+    code: "idempotency_key_reused",
+    reason: null,
+    isReplay: false,
+    feature: "image.render",
+    event: null,
+    idempotencyKey: "k",
+    customerId: "ada",
+    durationMs: 1,
+    refused: { differs, quantity: 2, timestamp: null },
+    ...changes,
+  };
+}
+
+test("a refused reuse stands beside the first request, and what differs is marked", () => {
+  const differing = (differs: string[], changes = {}) =>
+    compareReuse(STORY, reuse(differs, changes)).filter((line) => line.differs);
+  expect(differing(["quantity"])).toEqual([{ field: "quantity", first: "1", refused: "2", differs: true }]);
+  expect(differing(["metadata", "feature"], { feature: "export" })).toEqual([
+    { field: "feature", first: "image.render", refused: "export", differs: true },
+    { field: "metadata", first: '{"a":1}', refused: "something else; the log keeps none", differs: true },
+  ]);
+  expect(differing(["customerId"], { customerId: null })[0]).toMatchObject({ refused: "nobody known" });
+  expect(differing(["endpoint"], { endpoint: "events", feature: null, event: "e" })).toEqual([
+    { field: "endpoint", first: "consume", refused: "events", differs: true },
+  ]);
+  expect(compareReuse({ ...STORY, charge: null }, reuse(["environment"]))).toEqual([
+    { field: "environment", first: "the other one", refused: "this one", differs: true },
+  ]);
+});
+
+test("what a key did is one sentence, and its uses are counted by kind", () => {
+  expect(whatKeyDid(STORY)).toBe("Charged ada 10 credits for 1 of image.render.");
+  const nothing = { customerId: null, charge: null, denial: null, event: null };
+  expect(whatKeyDid({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(
+    "Recorded 1,200 of tokens for a customer who was erased since.",
+  );
+  const denial = { feature: "export", quantity: 2, reason: "limit_reached" };
+  expect(whatKeyDid({ ...nothing, customerId: "ada", denial })).toMatch(/^Denied ada 2 of export: the limit/);
+  expect(whatKeyDid(nothing)).toMatch(/history/);
+  const use = { isReplay: false, refused: null, code: null };
+  expect(
+    countUses([
+      use,
+      { ...use, isReplay: true },
+      { ...use, isReplay: true },
+      { ...use, code: "idempotency_key_reused" },
+      { ...use, code: "overloaded" },
+    ]),
+  ).toBe("1 answered, 2 replays, 1 refused as another request, 1 error");
+});
