@@ -55,7 +55,7 @@ function Arrived({
             : "The latest event"}
       </p>
       {!isNew && <p className="text-muted">Send another one, and it shows here.</p>}
-      <dl className="mt-2 grid gap-x-8 gap-y-3 sm:grid-cols-2 lg:grid-cols-[auto_auto_auto_1fr]">
+      <dl className="mt-2 flex flex-wrap gap-x-8 gap-y-3">
         <Fact name={event === null ? "Request" : "Event"}>
           <span className="font-mono">{event === null ? request.requestId : event.eventId}</span>
         </Fact>

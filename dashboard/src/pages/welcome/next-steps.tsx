@@ -21,7 +21,8 @@ export function NextSteps({
 }) {
   const place = usePlace();
   const { data: features } = useSuspenseQuery(featuresQuery(place));
-  const feature = features.find(({ usedBy }) => usedBy.length > 0);
+  const included = features.filter(({ usedBy }) => usedBy.length > 0);
+  const feature = included.find(({ cost }) => cost.credits > 0) ?? included[0];
   return (
     <Card title="3. Go on">
       <ol className="flex flex-col gap-6">
