@@ -128,6 +128,36 @@ test("an event key that came unnamed is named with one click", async () => {
   expect(body["items"]).toMatchObject([{ key: "tokens/used", name: "Tokens used" }]);
 });
 
+test("a second pool is made by keyboard, and then features say which one they draw from", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, `${FEATURES}/pools`, { scheme: "dark" });
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "New pool" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "New pool" }).getByLabel("Key").focus();
+  await page.keyboard.type("video-minutes");
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.getByRole("row", { name: /Video minutes.*No feature/ }).waitFor();
+  await page.goto(`${FEATURES}?key=video.render`);
+  await page.getByLabel("Pool").selectOption("Video minutes");
+  await page.getByRole("button", { name: "Save feature in test" }).click();
+  await page.getByRole("row", { name: /video.render.*Video minutes/ }).waitFor();
+  expect((await manage("GET", "features/video.render")).body["pool"]).toBe("video-minutes");
+});
+
+test("a feature is found from everywhere", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search everything" }).waitFor();
+  await page.keyboard.type("video.render");
+  await page.getByRole("option", { name: /video.render/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "video.render" }).waitFor();
+});
+
 test("the list is narrowed by the slash key, and the address keeps it", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, FEATURES);

@@ -136,6 +136,10 @@ function toFeature({ projectId, projectName, environment, key, name }: Line<"fea
     title: name,
     note: `${key} · ${projectName}`,
     environment,
-    link: { to: "/projects/$projectId/$environment/features", params: { projectId, environment } },
+    link: {
+      to: "/projects/$projectId/$environment/features",
+      params: { projectId, environment },
+      search: { key },
+    },
   };
 }

@@ -23,7 +23,7 @@ export function Card({
             <h2 className="text-form font-semibold">{title}</h2>
             {note !== undefined && <p className="text-caption text-muted">{note}</p>}
           </div>
-          {actions !== undefined && <div className="flex items-center gap-2">{actions}</div>}
+          {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
         </header>
       )}
       <div className={classNames(!flush && "p-4")}>{children}</div>

@@ -3,9 +3,9 @@ import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { countOf } from "../../words/numbers.ts";
+import { formatCount } from "../../words/numbers.ts";
 import { type CatalogChange, textOf } from "./catalog-content.ts";
-import { namesOf, sentencesOfChange, titleOf } from "./catalog-sentences.ts";
+import { NOUNS, nameOf, namesOf, sentencesOfChange, titleOf } from "./catalog-sentences.ts";
 import { SentenceList } from "./sentence-list.tsx";
 
 const GROUPS: readonly { kind: CatalogChange["change"]; title: string; tone: BadgeTone }[] = [
@@ -55,7 +55,13 @@ export function CatalogChanges({
         </Card>
       ))}
       {kept.length > 0 && (
-        <Disclosure title={`${countOf(kept.length, "thing")} stay as they are`}>
+        <Disclosure
+          title={
+            kept.length === 1
+              ? "1 thing stays as it is"
+              : `${formatCount(kept.length)} things stay as they are`
+          }
+        >
           <ul aria-label="Unchanged" className="flex flex-col gap-1 text-muted">
             {kept.map((change) => (
               <li key={`${change.noun} ${change.key}`}>{titleOf(change)}</li>
@@ -77,7 +83,10 @@ function ChangeRow({ change, changes }: { change: CatalogChange; changes: readon
   return (
     <li className="flex flex-col gap-2 border-b border-line px-4 py-3 last:border-b-0">
       <p className="flex flex-wrap items-baseline gap-x-2">
-        <span className="font-medium">{title}</span>
+        <span>
+          {change.noun !== "default_plan" && <span className="text-muted">{NOUNS[change.noun]} </span>}
+          <span className="font-medium">{nameOf(change)}</span>
+        </span>
         {change.noun !== "default_plan" && (
           <span className="font-mono text-caption text-muted wrap-anywhere">{change.key}</span>
         )}

@@ -4,7 +4,7 @@ import { isSamePrice } from "./other-prices.ts";
 import { type Names, type Sentence, sentencesOf } from "./plan-sentences.ts";
 import { diffTerms } from "./plan-terms.ts";
 
-const NOUNS: Record<CatalogChange["noun"], string> = {
+export const NOUNS: Record<CatalogChange["noun"], string> = {
   pool: "Pool",
   feature: "Feature",
   event_key: "Event key",
@@ -12,9 +12,13 @@ const NOUNS: Record<CatalogChange["noun"], string> = {
   default_plan: "Default plan",
 };
 
+export function nameOf({ noun, key, after }: CatalogChange): string {
+  return noun === "default_plan" ? NOUNS[noun] : (textOf(after, "name") ?? key);
+}
+
 /** "Plan Pro"; the default plan is one of its kind. */
-export function titleOf({ noun, key, after }: CatalogChange): string {
-  return noun === "default_plan" ? NOUNS[noun] : `${NOUNS[noun]} ${textOf(after, "name") ?? key}`;
+export function titleOf(change: CatalogChange): string {
+  return change.noun === "default_plan" ? nameOf(change) : `${NOUNS[change.noun]} ${nameOf(change)}`;
 }
 
 /** What keys are called once it is done. */

@@ -7,8 +7,8 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DiscardDraftDialog } from "./discard-draft-dialog.tsx";
-import { sentencesOf } from "./plan-sentences.ts";
-import { type Draft, diffTerms, pinTerms } from "./plan-terms.ts";
+import { draftSentences } from "./plan-sentences.ts";
+import type { Draft } from "./plan-terms.ts";
 import { featuresQuery, type Plan } from "./queries.ts";
 import { SentenceList } from "./sentence-list.tsx";
 import { useNames } from "./use-names.ts";
@@ -20,9 +20,9 @@ export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draf
   const { data: features } = useSuspenseQuery(featuresQuery(place));
   const mayEdit = useMayActAs("admin");
   const [isDiscarding, setDiscarding] = useState(false);
-  const { key, name, versions } = opened.value;
+  const { key, versions } = opened.value;
   const [latest = null] = versions;
-  const sentences = sentencesOf(diffTerms(latest, pinTerms(draft, features)), names);
+  const sentences = draftSentences(opened.value, draft, { names, features });
   const params = { ...place, key };
   return (
     <Card
@@ -52,11 +52,6 @@ export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draf
         )
       }
     >
-      {latest !== null && draft.name !== name && (
-        <p className="mb-2">
-          The plan is called {draft.name} instead of {name}.
-        </p>
-      )}
       {sentences.length === 0 ? (
         <p className="text-muted">
           {latest === null ? "It gives nothing yet." : `The same terms as version ${latest.number}.`}

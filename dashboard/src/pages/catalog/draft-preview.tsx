@@ -1,24 +1,19 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { usePlace } from "../../frame/use-place.ts";
 import { Card } from "../../ui/card.tsx";
-import { sentencesOf } from "./plan-sentences.ts";
-import { type DraftTerms, diffTerms, pinTerms } from "./plan-terms.ts";
+import { draftSentences } from "./plan-sentences.ts";
+import type { DraftTerms } from "./plan-terms.ts";
 import { featuresQuery, type Plan } from "./queries.ts";
 import { SentenceList } from "./sentence-list.tsx";
 import { useNames } from "./use-names.ts";
 
 /** What publishing would change, while it is typed. */
-export function DraftPreview({ plan: { name, versions }, terms }: { plan: Plan; terms: DraftTerms }) {
+export function DraftPreview({ plan, terms }: { plan: Plan; terms: DraftTerms }) {
   const place = usePlace();
   const names = useNames(place);
   const { data: features } = useSuspenseQuery(featuresQuery(place));
-  const [latest = null] = versions;
-  const sentences = [
-    ...(latest !== null && name !== terms.name && terms.name !== ""
-      ? [{ kind: "changed" as const, text: `The plan is called ${terms.name} instead of ${name}.` }]
-      : []),
-    ...sentencesOf(diffTerms(latest, pinTerms(terms, features)), names),
-  ];
+  const [latest = null] = plan.versions;
+  const sentences = draftSentences(plan, terms, { names, features });
   return (
     <Card
       title={latest === null ? "What customers will get" : "What would change"}

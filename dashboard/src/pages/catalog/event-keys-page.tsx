@@ -47,6 +47,7 @@ export function EventKeysPage() {
     {
       name: "Events lately",
       isNumber: true,
+      hidesWhenNarrow: true,
       cell: ({ seen }) =>
         seen === null ? <span className="text-muted">None</span> : formatCount(seen.events),
     },
@@ -81,19 +82,21 @@ export function EventKeysPage() {
       note="What usage events are called. They are counted, never charged."
     >
       <FeatureTabs />
-      <ListFilter
-        what="event keys"
-        search={search}
-        onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
-        show={show ?? "all"}
-        onShow={(choice) =>
-          void navigate({
-            search: withSearch({ show: choice === "named" || choice === "unnamed" ? choice : undefined }),
-            replace: true,
-          })
-        }
-        choices={CHOICES}
-      />
+      {keys.length > 0 && (
+        <ListFilter
+          what="event keys"
+          search={search}
+          onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
+          show={show ?? "all"}
+          onShow={(choice) =>
+            void navigate({
+              search: withSearch({ show: choice === "named" || choice === "unnamed" ? choice : undefined }),
+              replace: true,
+            })
+          }
+          choices={CHOICES}
+        />
+      )}
       <Card flush>
         {shown.length > 0 ? (
           <>

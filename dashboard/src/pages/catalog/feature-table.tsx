@@ -3,8 +3,8 @@ import { usePlace } from "../../frame/use-place.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
-import { capitalize, costInWords } from "../../words/terms.ts";
-import { findOtherPrices, type OtherPrice } from "./other-prices.ts";
+import { capitalize, costInWords, joinWords } from "../../words/terms.ts";
+import { findOtherPrices } from "./other-prices.ts";
 import { type Feature, plansQuery, poolsQuery } from "./queries.ts";
 import { featuresRoute } from "./routes.tsx";
 
@@ -69,7 +69,6 @@ function UsedBy({ feature }: { feature: Feature }) {
   const place = usePlace();
   const { data: plans } = useSuspenseQuery(plansQuery(place));
   if (feature.usedBy.length === 0) return <span className="text-muted">In no plan</span>;
-  const others = findOtherPrices(feature, plans);
   return (
     <div className="flex flex-col gap-0.5">
       <span className="flex flex-wrap gap-x-3">
@@ -79,17 +78,12 @@ function UsedBy({ feature }: { feature: Feature }) {
           </TextLink>
         ))}
       </span>
-      {others.map((other) => (
-        <OtherPriceLine key={other.plan} other={other} unit={feature.unit} />
+      {findOtherPrices(feature, plans).map(({ plans: names, cost }) => (
+        <span key={names.join()} className="text-caption text-warn">
+          {joinWords(names)} still {names.length === 1 ? "charges" : "charge"}{" "}
+          {costInWords(cost, feature.unit)}
+        </span>
       ))}
     </div>
-  );
-}
-
-function OtherPriceLine({ other: { name, cost }, unit }: { other: OtherPrice; unit: string | null }) {
-  return (
-    <span className="text-caption text-warn">
-      {name} still charges {costInWords(cost, unit)}
-    </span>
   );
 }

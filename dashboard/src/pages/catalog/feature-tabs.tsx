@@ -19,6 +19,13 @@ export function FeatureTabs() {
       >
         Event keys
       </TabLink>
+      <TabLink
+        to="/projects/$projectId/$environment/features/pools"
+        params={place}
+        activeOptions={{ exact: true, includeSearch: false }}
+      >
+        Pools
+      </TabLink>
     </TabLinks>
   );
 }

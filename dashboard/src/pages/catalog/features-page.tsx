@@ -12,6 +12,7 @@ import { FeatureDialog } from "./feature-dialog.tsx";
 import { FeatureTable } from "./feature-table.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
 import { ListFilter } from "./list-filter.tsx";
+import { PromoteLink } from "./promote-link.tsx";
 import { featuresQuery } from "./queries.ts";
 import { featuresRoute } from "./routes.tsx";
 import { matches, withSearch } from "./search.ts";
@@ -42,19 +43,21 @@ export function FeaturesPage() {
       actions={mayEdit && <NewFeature tone="primary" />}
     >
       <FeatureTabs />
-      <ListFilter
-        what="features"
-        search={search}
-        onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
-        show={show ?? "offered"}
-        onShow={(choice) =>
-          void navigate({
-            search: withSearch({ show: choice === "archived" || choice === "all" ? choice : undefined }),
-            replace: true,
-          })
-        }
-        choices={CHOICES}
-      />
+      {features.length > 0 && (
+        <ListFilter
+          what="features"
+          search={search}
+          onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
+          show={show ?? "offered"}
+          onShow={(choice) =>
+            void navigate({
+              search: withSearch({ show: choice === "archived" || choice === "all" ? choice : undefined }),
+              replace: true,
+            })
+          }
+          choices={CHOICES}
+        />
+      )}
       <Card flush>
         {shown.length > 0 ? (
           <>
@@ -68,7 +71,16 @@ export function FeaturesPage() {
             There are {countOf(features.length, "feature")} in all: change the filter to see them.
           </EmptyState>
         ) : (
-          <EmptyState icon={Sparkles} title="No features yet" action={mayEdit && <NewFeature />}>
+          <EmptyState
+            icon={Sparkles}
+            title="No features yet"
+            action={
+              <span className="flex flex-wrap justify-center gap-2">
+                {place.environment === "live" && <PromoteLink place={place} />}
+                {mayEdit && <NewFeature />}
+              </span>
+            }
+          >
             A feature is something a customer may do: generate an image, export a file. It costs credits, or
             has a limit, or both; plans say who gets it.
           </EmptyState>

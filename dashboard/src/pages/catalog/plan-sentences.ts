@@ -1,5 +1,13 @@
 import { allowanceInWords, costInWords, limitInWords } from "../../words/terms.ts";
-import type { PinnedFeature, PoolAllowance, TermsDiff } from "./plan-terms.ts";
+import {
+  type DraftTerms,
+  diffTerms,
+  type PinnedFeature,
+  type PoolAllowance,
+  pinTerms,
+  type TermsDiff,
+} from "./plan-terms.ts";
+import type { Feature, Plan } from "./queries.ts";
 
 /** One thing that changes, in a sentence; better or worse is for who reads it to judge. */
 export type Sentence = { readonly kind: "added" | "removed" | "changed"; readonly text: string };
@@ -38,6 +46,24 @@ export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
       return changed(`${name}: ${limitInWords(after, unit)} instead of ${limitInWords(before, unit)}.`);
     }),
   ];
+}
+
+/** A draft against what is in force; the name is part of it. */
+export function draftSentences(
+  { name, versions }: Plan,
+  draft: DraftTerms,
+  { names, features }: { readonly names: Names; readonly features: readonly Feature[] },
+): Sentence[] {
+  const [latest = null] = versions;
+  const isRenamed = latest !== null && draft.name !== "" && draft.name !== name;
+  return [
+    ...(isRenamed ? [renamed({ before: name, after: draft.name })] : []),
+    ...sentencesOf(diffTerms(latest, pinTerms(draft, features)), names),
+  ];
+}
+
+export function renamed({ before, after }: { readonly before: string; readonly after: string }): Sentence {
+  return changed(`The plan is called ${after} instead of ${before}.`);
 }
 
 function includeInWords({ feature, limit, ...priced }: PinnedFeature, names: Names): string {

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { ArrowUpFromLine, FileJson, Layers, Plus, Star } from "lucide-react";
+import { FileJson, Layers, Plus, Star } from "lucide-react";
 import { useState } from "react";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -12,6 +12,7 @@ import { CreatePlanDialog } from "./create-plan-dialog.tsx";
 import { DefaultPlanDialog } from "./default-plan-dialog.tsx";
 import { ListFilter } from "./list-filter.tsx";
 import { PlanCard } from "./plan-card.tsx";
+import { PromoteLink } from "./promote-link.tsx";
 import { plansQuery } from "./queries.ts";
 import { plansRoute } from "./routes.tsx";
 import { matches, withSearch } from "./search.ts";
@@ -47,14 +48,7 @@ export function PlansPage() {
           >
             Catalog as a file
           </ButtonLink>
-          <ButtonLink
-            to="/projects/$projectId/$environment/promote"
-            params={{ ...place, environment: "live" }}
-            tone="quiet"
-            icon={ArrowUpFromLine}
-          >
-            Promote test to live
-          </ButtonLink>
+          <PromoteLink place={place} tone="quiet" />
           {mayEdit && plans.some(({ latest }) => latest !== null) && (
             <Button icon={Star} onClick={() => setOpen("default")}>
               Default plan
@@ -64,19 +58,21 @@ export function PlansPage() {
         </>
       }
     >
-      <ListFilter
-        what="plans"
-        search={search}
-        onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
-        show={show ?? "offered"}
-        onShow={(choice) =>
-          void navigate({
-            search: withSearch({ show: choice === "archived" || choice === "all" ? choice : undefined }),
-            replace: true,
-          })
-        }
-        choices={CHOICES}
-      />
+      {plans.length > 0 && (
+        <ListFilter
+          what="plans"
+          search={search}
+          onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
+          show={show ?? "offered"}
+          onShow={(choice) =>
+            void navigate({
+              search: withSearch({ show: choice === "archived" || choice === "all" ? choice : undefined }),
+              replace: true,
+            })
+          }
+          choices={CHOICES}
+        />
+      )}
       {shown.length > 0 ? (
         <>
           <ul className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
@@ -98,7 +94,12 @@ export function PlansPage() {
             <EmptyState
               icon={Layers}
               title="No plans yet"
-              action={mayEdit && <NewPlan tone="plain" onClick={() => setOpen("create")} />}
+              action={
+                <span className="flex flex-wrap justify-center gap-2">
+                  {place.environment === "live" && <PromoteLink place={place} />}
+                  {mayEdit && <NewPlan tone="plain" onClick={() => setOpen("create")} />}
+                </span>
+              }
             >
               A plan gives its customers credits for each period, and says which features they may use.
             </EmptyState>

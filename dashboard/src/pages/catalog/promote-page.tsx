@@ -5,6 +5,7 @@ import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
+import { classNames } from "../../ui/class-names.ts";
 import { Checkbox } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { countOf } from "../../words/numbers.ts";
@@ -59,13 +60,24 @@ export function PromotePage() {
               void navigate({ search: withSearch({ archive: checked ? "true" : undefined }) });
             }}
           />
-          <CatalogChanges
-            changes={promotion.diff.changes}
-            nothing="Live has all that test has, as test has it."
-          />
-          {mayPromote && isPending && (
-            <PromotePanel diff={promotion.diff} archiveMissing={archiveMissing} onDone={setDone} />
-          )}
+          <div
+            className={classNames(
+              "grid items-start gap-6",
+              mayPromote && isPending && "lg:grid-cols-[1fr_22rem]",
+            )}
+          >
+            <div className="flex min-w-0 flex-col gap-6">
+              <CatalogChanges
+                changes={promotion.diff.changes}
+                nothing="Live has all that test has, as test has it."
+              />
+            </div>
+            {mayPromote && isPending && (
+              <div className="min-w-0 lg:sticky lg:top-6">
+                <PromotePanel diff={promotion.diff} archiveMissing={archiveMissing} onDone={setDone} />
+              </div>
+            )}
+          </div>
         </>
       )}
     </Page>

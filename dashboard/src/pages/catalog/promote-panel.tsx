@@ -58,6 +58,7 @@ export function PromotePanel({
   return (
     <Card title="Promote">
       <div className="flex flex-col gap-4">
+        <p>{count} of what live sells, all in one step or none at all.</p>
         <CatalogReach changes={changes} value={reach} onChange={setReach} />
         <EditProblem
           error={promote.error ?? readAgain.error}

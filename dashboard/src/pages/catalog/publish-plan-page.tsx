@@ -5,7 +5,7 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Page } from "../../ui/page.tsx";
-import { sentencesOf } from "./plan-sentences.ts";
+import { renamed, sentencesOf } from "./plan-sentences.ts";
 import { PublishPanel } from "./publish-panel.tsx";
 import { type PlanDiff, planReviewQuery } from "./queries.ts";
 import { publishPlanRoute } from "./routes.tsx";
@@ -61,9 +61,7 @@ function Changes({ diff }: { diff: PlanDiff }) {
   const names = useNames(usePlace());
   const { name, latest } = diff;
   const sentences = [
-    ...(name === null || name.before === null
-      ? []
-      : [{ kind: "changed" as const, text: `The plan is called ${name.after} instead of ${name.before}.` }]),
+    ...(name === null || name.before === null ? [] : [renamed({ before: name.before, after: name.after })]),
     ...sentencesOf(diff, names),
   ];
   if (sentences.length > 0) return <SentenceList label="What changes" sentences={sentences} />;

@@ -51,6 +51,17 @@ export const eventKeysRoute = createRoute({
   component: lazyRouteComponent(() => import("./event-keys-page.tsx"), "EventKeysPage"),
 });
 
+const poolsRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "features/pools",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureQueryData(poolsQuery(params)),
+      queryClient.ensureQueryData(featuresQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("./pools-page.tsx"), "PoolsPage"),
+});
+
 export const plansRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans",
@@ -138,6 +149,7 @@ export const catalogRoutes = [
   publishPlanRoute,
   featuresRoute,
   eventKeysRoute,
+  poolsRoute,
   promoteRoute,
   catalogFileRoute,
 ] as const;

@@ -13,13 +13,19 @@ import { useNames } from "./use-names.ts";
 const COLUMNS: readonly Column<PinnedFeature>[] = [
   { name: "Feature", cell: (terms) => <FeatureLink terms={terms} /> },
   { name: "Cost", cell: (terms) => <PinnedCost terms={terms} /> },
-  { name: "Limit", isWide: true, cell: (terms) => <LimitCell terms={terms} /> },
+  { name: "Limit", isWide: true, hidesWhenNarrow: true, cell: (terms) => <LimitCell terms={terms} /> },
 ];
 
 /** The newest version, as who gets it would want to hear it. */
-export function TermsCard({ version: { number, allowances, features } }: { version: PlanVersion }) {
+export function TermsCard({ version }: { version: PlanVersion }) {
+  const { number, allowances, features } = version;
+  const isForNew = number > 1 && version.reach === "new_assignments";
   return (
-    <Card title="What customers get" note={`By version ${number}, the newest`} flush>
+    <Card
+      title="What customers get"
+      note={`By version ${number}, the newest.${isForNew ? " Who had the plan before it keeps an older one." : ""}`}
+      flush
+    >
       <div className="border-b border-line px-4 py-3">
         <AllowanceLines allowances={allowances} />
       </div>
@@ -58,6 +64,9 @@ function PinnedCost({ terms }: { terms: PinnedFeature }) {
     <div>
       {capitalize(costInWords(terms.cost, unit))}
       {pool !== null && terms.cost.credits > 0 && <span className="text-muted"> from {pool}</span>}
+      {terms.limit !== null && (
+        <div className="text-caption text-muted md:hidden">{capitalize(limitInWords(terms.limit, unit))}</div>
+      )}
       {now !== undefined && !isSamePrice(terms, now) && (
         <div className="text-caption text-warn">Next version: {costInWords(now.cost, unit)}</div>
       )}
