@@ -74,7 +74,8 @@ test("a charge that is many pages back is found all the same", async () => {
   await Promise.all(
     Array.from({ length: 120 }, (_, index) => consume({ ...wanted, idempotencyKey: `later-${index}` })),
   );
-  const page = await signIn(service.url, `${CUSTOMER}/ledger?charge=${String(body["consumeId"])}`);
+  const page = await signIn(service.url, CUSTOMER);
+  await page.goto(`${CUSTOMER}/ledger?charge=${String(body["consumeId"])}`);
   const found = rowOf(page, "the-first").and(page.locator("[aria-current]"));
   await found.waitFor({ timeout: 30_000 });
   await page.waitForFunction(() => document.activeElement?.closest("tr")?.ariaCurrent === "true");

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, type QueryClient } from "@tanstack/react-query";
+import { InfiniteQueryObserver, infiniteQueryOptions, type QueryClient } from "@tanstack/react-query";
 
 type Page<Line> = { items: Line[]; nextCursor: string | null };
 
@@ -15,7 +15,7 @@ export function pagesOf<Line>(
   });
 }
 
-/** Far enough back for what people follow a link to; each step reads twice as many pages as the one before. */
+/** Far enough back for what people follow a link to. */
 const PAGES_MAX = 32;
 
 /** Reads on until the line that somebody came for is there, or the list ends. */
@@ -24,10 +24,13 @@ export async function readUntil<Line>(
   list: ReturnType<typeof pagesOf<Line>>,
   isSought: (line: Line) => boolean,
 ): Promise<void> {
+  const observer = new InfiniteQueryObserver(queryClient, list);
   let { pages } = await queryClient.ensureInfiniteQueryData(list);
-  for (let count = 2; count <= PAGES_MAX; count *= 2) {
+  while (pages.length < PAGES_MAX) {
     const isEnd = pages.at(-1)?.nextCursor === null;
     if (isEnd || pages.some(({ items }) => items.some(isSought))) return;
-    ({ pages } = await queryClient.fetchInfiniteQuery({ ...list, pages: count, staleTime: 0 }));
+    const { data, error } = await observer.fetchNextPage();
+    if (data === undefined || error !== null) return;
+    pages = data.pages;
   }
 }

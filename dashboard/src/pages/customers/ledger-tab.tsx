@@ -34,9 +34,10 @@ export function LedgerTab() {
   useShowRow(hash !== "" ? hash : sought === undefined ? null : rowIdOf(sought));
   const context = { whose, lines, grants, features, twins, mayReverse };
   const isFiltered = filters.kind !== undefined || filters.feature !== undefined;
+  const isEmpty = lines.length === 0 && !isFiltered;
   return (
     <Card flush>
-      <LedgerFilterBar filters={filters} features={features} />
+      {!isEmpty && <LedgerFilterBar filters={filters} features={features} />}
       {charge !== undefined && sought === undefined && <NotShown charge={charge} shown={lines.length} />}
       {lines.length === 0 && !pages.hasNextPage ? (
         <NothingHere isFiltered={isFiltered} />

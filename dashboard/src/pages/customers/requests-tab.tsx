@@ -1,6 +1,7 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { Activity } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
+import { DOCS } from "../../frame/sections.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -28,7 +29,11 @@ export function RequestsTab() {
       <Card flush>
         <EmptyState icon={Activity} title="No requests yet">
           Charges and denials stand here for ever; checks, usage events, replays and errors for 7 days. The
-          first one appears when your backend calls with this customer's id.
+          first one appears when your backend calls with this customer's id, as the{" "}
+          <a href={DOCS.href} className="font-medium text-accent underline underline-offset-2">
+            {DOCS.name}
+          </a>{" "}
+          shows.
         </EmptyState>
       </Card>
     );
