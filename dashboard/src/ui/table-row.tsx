@@ -51,7 +51,7 @@ export function TableRow<Row>({
           <td
             key={column.name}
             className={classNames(
-              "h-10 px-2 py-1.5 align-middle first:pl-4 last:pr-4 md:px-4",
+              "h-10 px-2 py-1.5 align-middle first:pl-4 last:pr-4 md:px-3",
               column.isNumber && "text-right",
               column.isWide ? "min-w-40" : "whitespace-nowrap",
               column.hidesWhenNarrow && "max-md:hidden",

@@ -58,7 +58,7 @@ export function Table<Row>({
                 key={column.name}
                 scope="col"
                 className={classNames(
-                  "h-9 px-2 font-medium whitespace-nowrap first:pl-4 last:pr-4 md:px-4",
+                  "h-9 px-2 font-medium whitespace-nowrap first:pl-4 last:pr-4 md:px-3",
                   column.isNumber && "text-right",
                   column.isWide && "w-full",
                   column.hidesWhenNarrow && "max-md:hidden",

@@ -5,26 +5,40 @@ import { Button } from "../../ui/button.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { AddCreditsDialog } from "./add-credits-dialog.tsx";
+import type { AskedFor } from "./asked-for.ts";
 import { AssignPlanDialog } from "./assign-plan-dialog.tsx";
 import { BlockDialog } from "./block-dialog.tsx";
 import { CustomerDialog } from "./customer-dialog.tsx";
 import { EndPlanDialog } from "./end-plan-dialog.tsx";
 import { EraseDialog } from "./erase-dialog.tsx";
 import type { Customer } from "./queries.ts";
+import { customerRoute } from "./routes.tsx";
 
 type Act = "credits" | "plan" | "end" | "edit" | "block" | "erase";
+
+const ACTS = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" } as const satisfies Record<
+  AskedFor,
+  Act
+>;
 
 /** What may be done to a customer, by who may do it. */
 export function CustomerActions({ customer }: { customer: Customer }) {
   const isOperator = useMayActAs("operator");
   const isAdmin = useMayActAs("admin");
+  const { do: asked } = customerRoute.useSearch();
+  const navigate = customerRoute.useNavigate();
   const [{ act, opening }, setState] = useState<{ act: Act | null; opening: number }>({
-    act: null,
+    act: asked === undefined ? null : ACTS[asked],
     opening: 0,
   });
   if (!isOperator) return null;
   const open = (name: Act) => setState({ act: name, opening: opening + 1 });
-  const onClose = () => setState({ act: null, opening });
+  const onClose = () => {
+    setState({ act: null, opening });
+    // It was asked for once: going back or reloading does not ask again.
+    if (asked !== undefined)
+      void navigate({ to: ".", search: ({ do: _, ...search }) => search, replace: true });
+  };
   const dialog = (name: Act) => ({ customer, isOpen: act === name, onClose });
   return (
     <>

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { readUntil } from "../../api/pages.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
+import { readAskedFor } from "./asked-for.ts";
 import { planChoicesQuery, poolChoicesQuery } from "./catalog-queries.ts";
 import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
 import {
@@ -34,6 +35,7 @@ export const customersRoute = createRoute({
 export const customerRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "customers/$customerId",
+  validateSearch: readAskedFor,
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
       queryClient.ensureQueryData(customerQuery(params, params.customerId)),

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { signIn } from "./browser.ts";
+
+test("a link that asks for a top-up opens it, once", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/customers/ada?do=add-credits");
+  await page.getByRole("dialog", { name: /Add credits to ada/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  expect(new URL(page.url()).search).toBe("");
+  await page.reload();
+  await page.getByRole("heading", { name: "ada" }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+});
+
+test("what nobody can ask for is not asked for", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/customers/ada?do=erase");
+  await page.getByRole("heading", { name: "ada" }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+});
