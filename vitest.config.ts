@@ -18,6 +18,8 @@ export default defineConfig({
           include: ["dashboard/test/**/*.test.ts"],
           // A journey is many steps of a real browser, which a busy machine takes its time for.
           testTimeout: 90_000,
+          // A browser on a busy machine may miss a moment. A journey that fails twice is broken.
+          retry: 1,
           globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
           // Polls wait as long as a window waits for anything else.
           expect: { poll: { timeout: 10_000 } },

@@ -45,6 +45,8 @@ export const router = createRouter({
   defaultPendingComponent: SkeletonPage,
   defaultErrorComponent: PageError,
   defaultNotFoundComponent: PageNotFound,
+  // Another environment or customer is another page: no form that was open may stay, and act there.
+  defaultRemountDeps: ({ params }) => params,
   // Only what a route has read and found sound: not whatever else stands in the address.
   search: { strict: true },
   scrollRestoration: true,

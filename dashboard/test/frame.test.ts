@@ -51,6 +51,7 @@ test("the keyboard finds everything", async () => {
   await expectAccessible(page);
   await page.keyboard.press("Enter");
   await page.waitForURL("**/customers/ada");
+  await page.getByRole("heading", { name: "ada" }).waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("p");
   await page.waitForURL("**/plans");

@@ -108,6 +108,8 @@ test("by keyboard alone: tried with a mistake, mended, and tried again; live say
   await page.getByRole("button", { name: "Try it" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
+  // Who types sees where: the first box has the focus a moment after the dialog is there.
+  await page.waitForFunction(() => document.activeElement?.matches("input"));
   await page.keyboard.type("ada");
   await page.keyboard.press("Tab");
   await page.keyboard.type("image.render");

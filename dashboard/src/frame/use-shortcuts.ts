@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { projectsQuery } from "../api/projects.ts";
 import { findRememberedPlace } from "./remembered-place.ts";
 import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
@@ -13,8 +13,9 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
   const navigate = useNavigate();
   const here = useOptionalPlace();
   const { data: projects } = useSuspenseQuery(projectsQuery);
+  // Outlives a rendering between the g and the letter.
+  const waitsSince = useRef(0);
   useEffect(() => {
-    let waitsSince = 0;
     function goTo(key: string): void {
       const workspace = WORKSPACE_SECTIONS.find((section) => section.key === key);
       if (workspace !== undefined) void navigate({ to: workspace.to });
@@ -29,10 +30,10 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isCovered()) return;
-      if (Date.now() - waitsSince < CHORD_MS) {
-        waitsSince = 0;
+      if (Date.now() - waitsSince.current < CHORD_MS) {
+        waitsSince.current = 0;
         goTo(event.key);
-      } else if (event.key === "g") waitsSince = Date.now();
+      } else if (event.key === "g") waitsSince.current = Date.now();
       else if (event.key === "?") onHelp();
       else if (event.key === "/") focusFilter(event);
     }
