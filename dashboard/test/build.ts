@@ -5,8 +5,6 @@ import { join } from "node:path";
 export function setup(): void {
   execFileSync("npm", ["run", "--silent", "build"], {
     cwd: join(import.meta.dirname, "../.."),
-    // Vitest says "test", of which React makes its development build.
-    env: { ...process.env, NODE_ENV: "production" },
     stdio: "inherit",
   });
 }
