@@ -3,8 +3,10 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     globalSetup: "service/test/postgres.ts",
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Long enough that only what never comes fails. A promised delay is told where it is tested.
+    expect: { poll: { timeout: 20_000 } },
     // Two test files at once: each starts services of its own, and timings must mean something.
     maxWorkers: 2,
     projects: [
@@ -21,8 +23,6 @@ export default defineConfig({
           // A browser on a busy machine may miss a moment. A journey that fails twice is broken.
           retry: 1,
           globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
-          // Polls wait as long as a window waits for anything else.
-          expect: { poll: { timeout: 10_000 } },
         },
       },
       { test: { name: "checker", include: ["proof/faults/**/*.test.ts"] } },

@@ -6,7 +6,7 @@ import { addMember, signIn } from "./browser.ts";
 const REQUESTS = "/projects/1/test/requests";
 
 async function logged({ database }: Managed, count: number): Promise<void> {
-  await expect.poll(() => database.count("cell.request_log"), { timeout: 15_000, interval: 50 }).toBe(count);
+  await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
 /** Where ada's newest denial is explained. */

@@ -9,7 +9,7 @@ const REQUESTS = "/projects/1/test/requests";
 
 /** Until the log has this many: it is written about a second after the answer. */
 async function logged({ database }: Managed, count: number): Promise<void> {
-  await expect.poll(() => database.count("cell.request_log"), { timeout: 15_000, interval: 50 }).toBe(count);
+  await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
 const rowsOf = (page: Page) => page.getByRole("region", { name: "Requests" }).locator("tbody tr");

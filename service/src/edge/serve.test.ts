@@ -27,7 +27,7 @@ async function serve(database: TestDatabase, settings: Record<string, string> = 
   child.stdout.on("data", (chunk: Buffer) => (text += chunk));
   child.stderr.on("data", (chunk: Buffer) => (text += chunk));
   const ready = () => text.split("\n").find((line) => line.includes('"msg":"ready"'));
-  await expect.poll(ready, { timeout: 15_000 }).toBeDefined();
+  await expect.poll(ready).toBeDefined();
   const { url, metricsUrl } = JSON.parse(ready() ?? "");
   return { url, metricsUrl, child, output: () => text };
 }
@@ -118,12 +118,12 @@ test("SIGTERM: requests that wait their turn and one that is still being sent al
   const replies = [record(body)];
   const asleep = () =>
     database.count("pg_stat_activity", "datname = current_database() and wait_event = 'PgSleep'");
-  await expect.poll(asleep, { timeout: 5_000 }).toBe(1);
+  await expect.poll(asleep).toBe(1);
   // The lane is busy with the first: these wait in its queue.
   for (let i = 0; i < 49; i++) replies.push(record(body));
   const queued = async () =>
     /^purser_queue_requests (\d+)/m.exec(await (await fetch(`${metricsUrl}/metrics`)).text())?.[1];
-  await expect.poll(queued, { timeout: 5_000, interval: 20 }).toBe("49");
+  await expect.poll(queued, { interval: 20 }).toBe("49");
 
   const stopped = stop(child);
   await sleep(100);
@@ -152,7 +152,7 @@ test("SIGTERM under load: whatever was executed was answered, and the process en
     }
   };
   const callers = Array.from({ length: 30 }, (_, caller) => call(caller));
-  await expect.poll(() => answered.length, { timeout: 10_000 }).toBeGreaterThan(300);
+  await expect.poll(() => answered.length).toBeGreaterThan(300);
 
   const { code, tookMs } = await stop(child);
   await Promise.all(callers);

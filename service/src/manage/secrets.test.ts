@@ -25,7 +25,7 @@ async function serve(database: TestDatabase): Promise<{ url: string; output: () 
   child.stdout.on("data", (chunk: Buffer) => (text += chunk));
   child.stderr.on("data", (chunk: Buffer) => (text += chunk));
   const ready = () => text.split("\n").find((line) => line.includes('"msg":"ready"'));
-  await expect.poll(ready, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(ready).toBeDefined();
   return { url: JSON.parse(ready() ?? "").url, output: () => text };
 }
 

@@ -60,7 +60,7 @@ async function send(session: Session, id: number): Promise<void> {
 /** Does `action` (a function of pg_catalog) to the backend that waits for the standby. */
 async function onWaiting(action: "pg_cancel_backend" | "pg_terminate_backend"): Promise<void> {
   const act = `select ${action}(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
-  await expect.poll(async () => (await admin.query(act)).rowCount, { timeout: 4_000 }).toBe(1);
+  await expect.poll(async () => (await admin.query(act)).rowCount).toBe(1);
 }
 
 async function isVisible(id: number): Promise<boolean> {
@@ -104,7 +104,7 @@ test("a backend that is terminated while it waits leaves the outcome unknown and
   const work = expect(send(session, 3)).rejects.toBeInstanceOf(OutcomeUnknown);
   await onWaiting("pg_terminate_backend");
   await work;
-  await expect.poll(() => session.isOpen, { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => session.isOpen).toBe(false);
 });
 
 test("after 5 s a lane stops waiting: the outcome is unknown, and the session is closed", async () => {
@@ -114,7 +114,7 @@ test("after 5 s a lane stops waiting: the outcome is unknown, and the session is
   const tookMs = performance.now() - startedAtMs;
   expect(tookMs).toBeGreaterThan(4_500);
   expect(tookMs).toBeLessThan(7_000);
-  await expect.poll(() => session.isOpen, { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => session.isOpen).toBe(false);
 });
 
 test("a failed statement in a pipelined batch rolls back what came before and after it", async () => {

@@ -103,7 +103,7 @@ test("the death of an idle client is reported, ends no process and harms no late
   const notes = await openNotes();
   const { database, pool, idleErrors } = notes;
   await terminate(notes, await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]));
-  await expect.poll(() => idleErrors, { timeout: 5_000 }).toHaveLength(1);
+  await expect.poll(() => idleErrors).toHaveLength(1);
   await transaction(pool, (tx) => tx.run(INSERT, [1]));
   expect(await database.count("notes")).toBe(1);
 });

@@ -116,7 +116,7 @@ test("who stops matching before their turn is left alone", async () => {
   const body = { filter: { plan: "free", isBlocked: false }, plan: "pro", expectedCount: 300 };
   const sent = manage("POST", BULK, { body });
   const assigned = () => database.count("cell.audit", "action = 'plan.assigned' and subject = 'pro'");
-  await expect.poll(assigned, { timeout: 5_000 }).toBe(21 + 249);
+  await expect.poll(assigned).toBe(21 + 249);
   await client.query("commit");
   expect((await sent).body).toMatchObject({ matching: 300, changed: 299, skipped: 1 });
 });
@@ -137,15 +137,13 @@ test("who hangs up stops it after the chunk, and can go on after another preview
   const isAtIt = () =>
     database.count(
       "pg_stat_activity",
-      "state <> 'idle' and query like '%wallets.lock%' and pid <> pg_backend_pid()",
+      "datname = current_database() and state <> 'idle' and query like '%wallets.lock%' and pid <> pg_backend_pid()",
     );
-  await expect.poll(isAtIt, { timeout: 5_000, interval: 5 }).toBeGreaterThan(0);
+  await expect.poll(isAtIt, { interval: 5 }).toBeGreaterThan(0);
   controller.abort();
   await expect(sent).rejects.toThrow();
   await client.query("rollback");
-  await expect
-    .poll(() => database.count("cell.audit", "action = 'plan.assigned_in_bulk'"), { timeout: 5_000 })
-    .toBe(1);
+  await expect.poll(() => database.count("cell.audit", "action = 'plan.assigned_in_bulk'")).toBe(1);
   const preview = await manage("POST", `${BULK}/preview`, { body });
   expect(preview.body).toMatchObject({ matching: 50 });
   const rest = await manage("POST", BULK, { body: { ...body, expectedCount: 50 } });

@@ -16,7 +16,7 @@ async function storyOf({ manage }: Managed, key: string): Promise<Story> {
 }
 
 async function logged({ database }: Managed, count: number): Promise<void> {
-  await expect.poll(() => database.count("cell.request_log"), { timeout: 15_000, interval: 50 }).toBe(count);
+  await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
 const BODY = { customerId: "ada", feature: "image.render", idempotencyKey: "job/7+%20" };

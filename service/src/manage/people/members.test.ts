@@ -128,7 +128,8 @@ test("who is removed while their request waits changes nothing any more", async 
     name: "Friend",
     role: "admin",
   });
-  const isWaiting = "wait_event_type = 'Lock' and query like '/* members.lock_workspaces */%'";
+  const isWaiting =
+    "datname = current_database() and wait_event_type = 'Lock' and query like '/* members.lock_workspaces */%'";
   await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(1);
   await remover.query("commit");
   const { status, body } = await inviting;

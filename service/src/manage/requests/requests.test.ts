@@ -11,7 +11,7 @@ async function list({ manage }: Managed, path: string): Promise<Item[]> {
 
 /** Until the log has this many of the test environment. */
 async function logged({ database }: Managed, count: number): Promise<void> {
-  await expect.poll(() => database.count("cell.request_log"), { timeout: 15_000, interval: 50 }).toBe(count);
+  await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
 async function act(managed: Managed): Promise<void> {

@@ -147,7 +147,7 @@ test("tries are audited once, and each stands in the request log under the call'
   const body = { ...RENDER, times: 3, idempotencyKey: "k" };
   const { headers } = await manage("POST", "tries", { body });
   const requestId = headers.get("x-request-id");
-  await expect.poll(() => database.count("cell.request_log"), { timeout: 15_000 }).toBe(3);
+  await expect.poll(() => database.count("cell.request_log")).toBe(3);
   const logged = (await manage("GET", "requests")).body["items"] as Record<string, unknown>[];
   expect(logged.map(({ isReplay }) => isReplay).sort()).toEqual([false, true, true]);
   for (const item of logged)
