@@ -6,5 +6,7 @@ export function setup(): void {
   execFileSync("npm", ["run", "--silent", "build"], {
     cwd: join(import.meta.dirname, "../.."),
     stdio: "inherit",
+    // Vitest says "test", and React's development build would be tested.
+    env: { ...process.env, NODE_ENV: "production" },
   });
 }

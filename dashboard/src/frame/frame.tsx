@@ -3,6 +3,7 @@ import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { sessionQuery } from "../api/session.ts";
 import { classNames } from "../ui/class-names.ts";
+import { TabPlace } from "../ui/tab-title.ts";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { NarrowBar } from "./narrow-bar.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -11,6 +12,8 @@ import { useShortcuts } from "./use-shortcuts.ts";
 
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
+
+const TAB_PLACES = { test: "Test", live: "LIVE" } as const;
 
 /** What stands around every page, while somebody is signed in. Whoever is so no more, by their own doing or another's, is asked again. */
 export function Frame() {
@@ -31,11 +34,6 @@ function SignedInFrame() {
   useShortcuts({ onSearch: () => setSearching(true), onHelp: () => setHelping(true) });
   // Not needed for the first page, and there before anybody's fingers are: what is typed at once is not lost.
   useEffect(() => void loadPalette(), []);
-  useEffect(() => {
-    // The tab's title takes it from here.
-    if (place === null) delete document.documentElement.dataset["place"];
-    else document.documentElement.dataset["place"] = place.environment === "live" ? "LIVE" : "Test";
-  });
   return (
     <div className="min-h-screen md:grid md:grid-cols-[15rem_1fr]">
       <a
@@ -59,7 +57,9 @@ function SignedInFrame() {
       <NarrowBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
       <main id="page" className="min-w-0 pt-1">
         <Progress />
-        <Outlet />
+        <TabPlace value={place === null ? null : TAB_PLACES[place.environment]}>
+          <Outlet />
+        </TabPlace>
       </main>
       {isSearching && (
         <Suspense>

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
+import { useTabTitle } from "./tab-title.ts";
 
 /** What every page begins with; its title is also the tab's, with the environment in it. */
 export function Page({
@@ -14,10 +15,7 @@ export function Page({
   actions?: ReactNode;
   children: ReactNode;
 }) {
-  useEffect(() => {
-    const place = document.documentElement.dataset["place"];
-    document.title = place === undefined ? `${title} · Purser` : `${title} · ${place} · Purser`;
-  });
+  useTabTitle(title);
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-6 px-4 py-6 md:px-8">
       <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">

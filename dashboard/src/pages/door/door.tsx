@@ -1,10 +1,9 @@
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
+import { useTabTitle } from "../../ui/tab-title.ts";
 
 /** The pages before the frame: one card, nothing else. */
 export function Door({ title, note, children }: { title: string; note?: ReactNode; children: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · Purser`;
-  });
+  useTabTitle(title);
   return (
     <main className="flex min-h-screen flex-col items-center px-4 py-[12vh]">
       <div className="flex w-full max-w-sm flex-col gap-6">
