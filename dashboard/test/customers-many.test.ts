@@ -99,3 +99,19 @@ test("a new customer is made by its id, and never in the place of another", asyn
     metadata: { seats: 3 },
   });
 });
+
+test("a filter that finds nobody for long reads on by itself until it finds somebody", async () => {
+  const { service, manage } = await setupManage();
+  const rows = Array.from({ length: 2_100 }, (_, index) => `org_${index}`);
+  const csv = ["customerId", ...rows].join("\n");
+  const reply = await manage("POST", "imports?name=many", {
+    body: csv,
+    headers: { "content-type": "text/csv" },
+  });
+  expect(reply.body).toMatchObject({ created: 2_100 });
+  const page = await signIn(service.url, `${CUSTOMERS}?plan=pro`);
+  await page.getByText("The only one").waitFor();
+  await page.getByRole("link", { name: "ada" }).waitFor();
+  await page.getByLabel("Balance below").fill("1");
+  await page.getByText("Nobody matches").waitFor();
+});

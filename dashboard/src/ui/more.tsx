@@ -1,3 +1,4 @@
+import { listEnd } from "../words/list-end.ts";
 import { Button } from "./button.tsx";
 
 /** The end of a list that is read page by page. */
@@ -13,11 +14,7 @@ export function More({
 }) {
   return (
     <footer className="flex items-center justify-between gap-4 border-t border-line px-4 py-2 text-caption text-muted">
-      <span>
-        {hasNextPage
-          ? `The first ${shown.toLocaleString("en-US")} ${what}`
-          : `All ${shown.toLocaleString("en-US")} ${what}`}
-      </span>
+      <span>{listEnd({ shown, what, hasMore: hasNextPage })}</span>
       {hasNextPage && (
         <Button tone="quiet" isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
           Show more

@@ -58,7 +58,7 @@ export function ApiKeysPage() {
                   : null
               }
             />
-            <More pages={pages} shown={keys.length} what={keys.length === 1 ? "key" : "keys"} />
+            <More pages={pages} shown={keys.length} what="keys" />
           </>
         )}
       </Card>

@@ -51,7 +51,7 @@ export function AuditPage() {
                 show: (entry) => <EntryDetails entry={entry} />,
               }}
             />
-            <More pages={pages} shown={entries.length} what={entries.length === 1 ? "entry" : "entries"} />
+            <More pages={pages} shown={entries.length} what="entries" />
           </>
         )}
       </Card>

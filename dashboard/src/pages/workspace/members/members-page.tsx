@@ -50,7 +50,7 @@ export function MembersPage() {
           rows={members}
           keyOf={({ id }) => id}
         />
-        <More pages={pages} shown={members.length} what={members.length === 1 ? "member" : "members"} />
+        <More pages={pages} shown={members.length} what="members" />
       </Card>
       <Card title="What roles may do" note="Each may also do what those above it may.">
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />

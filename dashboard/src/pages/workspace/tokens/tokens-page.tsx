@@ -41,7 +41,7 @@ export function TokensPage() {
         ) : (
           <>
             <TokensTable tokens={tokens} onRevoke={mayManage ? setRevoked : null} />
-            <More pages={pages} shown={tokens.length} what={tokens.length === 1 ? "token" : "tokens"} />
+            <More pages={pages} shown={tokens.length} what="tokens" />
           </>
         )}
       </Card>
