@@ -33,7 +33,13 @@ test("a preview says what credits will do, a double click adds once, and a repet
   await page.getByText("Added 1,500 credits to ada").waitFor();
   await page.getByText("Balance 100 → 1,600").waitFor();
   await page.getByText("1,600", { exact: true }).first().waitFor();
-  expect(await booksOf(managed)).toMatchObject({ balance: 1_600, topUps: [{ credits: 1_500 }] });
+  expect(await booksOf(managed)).toMatchObject({
+    balance: 1_600,
+    topUps: [{ credits: 1_500, reference: expect.stringMatching(/^dashboard:/) }],
+  });
+  // The form's own reference is of no use to people.
+  await page.getByRole("region", { name: "Open credits" }).getByText("Manual top-up").waitFor();
+  expect(await page.getByRole("main").textContent()).not.toContain("dashboard:");
 
   await openForm(page, "1500");
   await page.getByText(/Olga Owner added the same 1,500 credits (just now|\d+ seconds ago)/).waitFor();
@@ -126,7 +132,15 @@ test("credits in live say so on button, dialog and title, and leave test alone",
   const managed = await setupManage();
   const live = "/manage/v1/projects/1/live/customers/ada";
   await managed.manage("PUT", live, { body: { name: "Ada" } });
-  const page = await signIn(managed.service.url, "/projects/1/live/customers/ada");
+  // A form that was opened in test does not come along.
+  const page = await signIn(managed.service.url, ADA);
+  await openForm(page, "77");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search everything" }).waitFor();
+  await page.keyboard.type("ada");
+  await page.getByRole("option", { name: /Ada.*LIVE/i }).click();
+  await page.waitForURL("**/live/customers/ada");
+  await page.getByRole("dialog", { name: /Add credits/ }).waitFor({ state: "hidden" });
   await openForm(page, "500");
   expect(await page.title()).toBe("Ada · LIVE · Purser");
   const edge = page.getByRole("dialog").locator(".edge-here");

@@ -32,6 +32,12 @@ test.each(["light", "dark"] as const)(
       ]);
     await page.getByText("At most 5 a day").waitFor();
     await page.getByText("Begins anew").waitFor();
+    const { body } = await manage("GET", "customers/ada/grants");
+    const grants = body["items"] as { kind: string; expiresAt: string }[];
+    const renewal = page.getByText("Credits to spend now; the plan’s begin anew").locator("time");
+    expect(await renewal.getAttribute("datetime")).toBe(
+      grants.find(({ kind }) => kind === "allowance")?.expiresAt,
+    );
     await expect.poll(() => page.getByText("eu", { exact: true }).count()).toBe(1);
 
     // By keyboard: the chart as a table, and the page as JSON.

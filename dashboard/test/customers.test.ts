@@ -59,3 +59,12 @@ test("a customer is found and opened by keyboard alone, and the tabs are address
   await page.goBack();
   await page.waitForURL("**/customers/ada");
 });
+
+test("a list without anybody says how customers come, and leads to the first event", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/live/customers", { scheme: "dark" });
+  await page.getByText("A customer appears by itself with its first event, plan or credits.").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Send a first event" }).press("Enter");
+  await page.waitForURL("**/projects/1/live/first-event");
+});

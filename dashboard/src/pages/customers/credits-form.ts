@@ -57,8 +57,15 @@ function readCredits(text: string): number | null {
   return /^\d+$/.test(plain) && credits >= 1 && Number.isSafeInteger(credits) ? credits : null;
 }
 
+const OWN = "dashboard:";
+
+/** What somebody gave as the reference; a form's own one says nothing to people. */
+export function givenReference(reference: string | null): string | null {
+  return reference?.startsWith(OWN) ? null : reference;
+}
+
 /** Names one opened form: two clicks, or a try after a lost answer, are the same wish; opening it anew is another. */
 export function newOwnReference(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(10));
-  return `dashboard:${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `${OWN}${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -1,13 +1,17 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { usePlace } from "../../frame/use-place.ts";
 import { Figure } from "../../ui/figure.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatCount } from "../../words/numbers.ts";
-import { poolChoicesQuery } from "./catalog-queries.ts";
+import { planVersionQuery, poolChoicesQuery } from "./catalog-queries.ts";
+import { findRenewal } from "./find-renewal.ts";
+import { knownGrantsQuery } from "./ledger-queries.ts";
 import type { Customer } from "./queries.ts";
 
-/** What somebody opens this page for: how much is left, and on which plan. */
-export function CustomerStanding({ customer: { balances, plan } }: { customer: Customer }) {
+type ActivePlan = NonNullable<Customer["plan"]>;
+
+/** What somebody opens this page for: how much is left, until when, and on which plan. */
+export function CustomerStanding({ customer: { customerId, balances, plan } }: { customer: Customer }) {
   const { data: pools } = useSuspenseQuery(poolChoicesQuery(usePlace()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
   return (
@@ -18,11 +22,32 @@ export function CustomerStanding({ customer: { balances, plan } }: { customer: C
           key={pool}
           name={balances.length === 1 ? "Balance" : `Balance, ${nameOf(pool)}`}
           value={formatCount(balance)}
-          note={plan === null ? "Waiting: without a plan nothing can be spent" : "Credits to spend now"}
+          note={
+            plan === null ? (
+              "Waiting: without a plan nothing can be spent"
+            ) : (
+              <BalanceNote plan={plan} customerId={customerId} pool={pool} />
+            )
+          }
         />
       ))}
       <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote plan={plan} />} />
     </div>
+  );
+}
+
+function BalanceNote({ plan, customerId, pool }: { plan: ActivePlan; customerId: string; pool: string }) {
+  const place = usePlace();
+  const { data: version } = useQuery(planVersionQuery(place, plan));
+  const { data: grants = [] } = useQuery(knownGrantsQuery({ ...place, customerId }));
+  const allowance = version?.allowances.find((each) => each.pool === pool);
+  const renewal = allowance === undefined ? null : findRenewal(allowance, grants);
+  // Nothing begins anew after the plan's end.
+  if (renewal === null || (plan.endsAt !== null && plan.endsAt <= renewal)) return "Credits to spend now";
+  return (
+    <>
+      Credits to spend now; the plan’s begin anew <Time at={renewal} as="day" />
+    </>
   );
 }
 

@@ -6,6 +6,7 @@ import { GRANT_STATE_WORDS, GRANT_WORDS, type GrantState } from "../../words/led
 import { formatCount, formatPrice } from "../../words/numbers.ts";
 import { ActorName } from "./actor-name.tsx";
 import type { Whose } from "./audit-actors.ts";
+import { givenReference } from "./credits-form.ts";
 import { stateOfGrant } from "./grant-state.ts";
 import type { Grant, GrantLine, PlanChange } from "./ledger-queries.ts";
 import { RevokeButton } from "./revoke-button.tsx";
@@ -34,7 +35,7 @@ export function grantColumns({ whose, mayRevoke, changes, next, now }: GrantCont
       name: "Reference",
       isWide: true,
       hidesWhenNarrow: true,
-      cell: ({ grant: { reference } }) => reference !== null && <Reference reference={reference} />,
+      cell: ({ grant }) => <Reference reference={givenReference(grant.reference)} />,
     },
     {
       name: "Price",
@@ -102,6 +103,7 @@ function Given({ line: { grant, by } }: { line: GrantLine }) {
 }
 
 function Kind({ grant: { kind, grant, reference, pool } }: { grant: Grant }) {
+  const given = givenReference(reference);
   return (
     <>
       <span className="font-medium">{GRANT_WORDS[kind]}</span>
@@ -109,14 +111,15 @@ function Kind({ grant: { kind, grant, reference, pool } }: { grant: Grant }) {
         grant {grant}
         {pool !== "credits" && `, ${pool}`}
       </div>
-      {reference !== null && (
-        <div className="max-w-36 truncate font-mono text-caption text-muted md:hidden">{reference}</div>
+      {given !== null && (
+        <div className="max-w-36 truncate font-mono text-caption text-muted md:hidden">{given}</div>
       )}
     </>
   );
 }
 
-function Reference({ reference }: { reference: string }) {
+function Reference({ reference }: { reference: string | null }) {
+  if (reference === null) return null;
   return (
     <span className="-my-1.5 flex items-center gap-1">
       <code className="max-w-40 truncate font-mono text-caption" title={reference}>

@@ -8,6 +8,7 @@ import { describeEntry, describeTwin, GRANT_WORDS } from "../../words/ledger-wor
 import { formatChange, formatCount } from "../../words/numbers.ts";
 import { ActorName } from "./actor-name.tsx";
 import type { Whose } from "./audit-actors.ts";
+import { givenReference } from "./credits-form.ts";
 import { grantOfEntry } from "./grant-of-entry.ts";
 import type { LedgerContext } from "./ledger-context.ts";
 import { ChargeLink, KeyLink } from "./ledger-links.tsx";
@@ -126,7 +127,11 @@ function Origin({ line, grant, whose }: { line: LedgerLine; grant: Grant | null;
           search={{ grant: grant.grant }}
           title={reference}
         >
-          <span className="block truncate font-mono text-caption">{reference}</span>
+          {givenReference(reference) === null ? (
+            `grant ${grant.grant}`
+          ) : (
+            <span className="block truncate font-mono text-caption">{reference}</span>
+          )}
         </TextLink>
       )}
     </div>

@@ -1,5 +1,6 @@
 import { SearchX, UsersRound } from "lucide-react";
 import { useEffect } from "react";
+import { useMayActAs } from "../../frame/use-session.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -21,6 +22,7 @@ export function NoCustomers({
   pagesRead: number;
   filters: CustomerFilters;
 }) {
+  const isOperator = useMayActAs("operator");
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
@@ -36,9 +38,20 @@ export function NoCustomers({
   }
   if (Object.keys(filters).length === 0) {
     return (
-      <EmptyState icon={UsersRound} title="No customers yet">
-        A customer appears with its first plan, credits or event. You can also make one here, or import a
-        file.
+      <EmptyState
+        icon={UsersRound}
+        title="No customers yet"
+        action={
+          <ButtonLink
+            from="/projects/$projectId/$environment/customers"
+            to="/projects/$projectId/$environment/first-event"
+          >
+            Send a first event
+          </ButtonLink>
+        }
+      >
+        A customer appears by itself with its first event, plan or credits.
+        {isOperator && " You can also make one here, or import a file."}
       </EmptyState>
     );
   }

@@ -6,6 +6,7 @@ import { Time } from "../../ui/time.tsx";
 import { GRANT_WORDS } from "../../words/ledger-words.ts";
 import { formatCount } from "../../words/numbers.ts";
 import { openInBurnOrder } from "./burn-order.ts";
+import { givenReference } from "./credits-form.ts";
 import type { Grant } from "./ledger-queries.ts";
 import type { Customer } from "./queries.ts";
 
@@ -57,14 +58,15 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
     {
       name: "Credits",
       isWide: true,
-      cell: ({ kind, reference, note }) => (
-        <>
-          {GRANT_WORDS[kind]}
-          {(note ?? reference) !== null && (
-            <div className="text-caption text-muted wrap-anywhere">{note ?? reference}</div>
-          )}
-        </>
-      ),
+      cell: ({ kind, reference, note }) => {
+        const said = note ?? givenReference(reference);
+        return (
+          <>
+            {GRANT_WORDS[kind]}
+            {said !== null && <div className="text-caption text-muted wrap-anywhere">{said}</div>}
+          </>
+        );
+      },
     },
     ...(isOnePool ? [] : [{ name: "Pool", cell: ({ pool }: Grant) => pool }]),
     {

@@ -6,6 +6,7 @@ import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { allowanceInWords, capitalize, costInWords, limitInWords } from "../../words/terms.ts";
 import { type PlanVersion, planVersionQuery } from "./catalog-queries.ts";
+import { findRenewal } from "./find-renewal.ts";
 import type { Grant } from "./ledger-queries.ts";
 import type { Customer } from "./queries.ts";
 
@@ -79,15 +80,4 @@ function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]
       ),
     })),
   ];
-}
-
-/** An allowance that does not roll over ends with its period. Of others, and before the first request, nothing is known. */
-function findRenewal(
-  { pool, period, rollover }: PlanVersion["allowances"][number],
-  grants: readonly Grant[],
-): string | null {
-  if (rollover > 0 || period === "once") return null;
-  const latest = grants.find((grant) => grant.kind === "allowance" && grant.pool === pool);
-  const expiresAt = latest?.expiresAt ?? null;
-  return expiresAt !== null && Date.parse(expiresAt) > Date.now() ? expiresAt : null;
 }

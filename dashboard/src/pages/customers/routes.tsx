@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { readUntil } from "../../api/pages.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { readAskedFor } from "./asked-for.ts";
-import { planChoicesQuery, poolChoicesQuery } from "./catalog-queries.ts";
+import { planChoicesQuery, planVersionQuery, poolChoicesQuery } from "./catalog-queries.ts";
 import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
 import {
   customerRequestsQuery,
@@ -38,7 +38,10 @@ export const customerRoute = createRoute({
   validateSearch: readAskedFor,
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
-      queryClient.ensureQueryData(customerQuery(params, params.customerId)),
+      queryClient
+        .ensureQueryData(customerQuery(params, params.customerId))
+        .then(({ plan }) => plan && queryClient.ensureQueryData(planVersionQuery(params, plan))),
+      queryClient.ensureQueryData(knownGrantsQuery(params)),
       queryClient.ensureQueryData(planChoicesQuery(params)),
       queryClient.ensureQueryData(poolChoicesQuery(params)),
     ]),
@@ -49,10 +52,7 @@ const overviewRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "/",
   loader: ({ context: { queryClient }, params }) =>
-    Promise.all([
-      queryClient.ensureQueryData(latestEntriesQuery(params, params.customerId)),
-      queryClient.ensureQueryData(knownGrantsQuery(params)),
-    ]),
+    queryClient.ensureQueryData(latestEntriesQuery(params, params.customerId)),
   component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
 });
 

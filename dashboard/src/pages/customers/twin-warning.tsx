@@ -2,6 +2,7 @@ import type { Ref } from "react";
 import { Callout } from "../../ui/callout.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { formatAgo } from "../../words/times.ts";
+import { givenReference } from "./credits-form.ts";
 import type { CreditsPreview } from "./credits-preview-query.ts";
 
 const SHOWN_MAX = 3;
@@ -27,7 +28,7 @@ export function TwinWarning({
         {twins.slice(0, SHOWN_MAX).map(({ grant, by, recordedAt, reference }) => (
           <li key={grant}>
             {by?.name ?? by?.id ?? "Somebody"} added the same {amount} {formatAgo(recordedAt, Date.now())}
-            {reference === null || reference.startsWith("dashboard:") ? "" : `, as ${reference}`}.
+            {givenReference(reference) === null ? "" : `, as ${reference}`}.
           </li>
         ))}
         {twins.length > SHOWN_MAX && <li>And {twins.length - SHOWN_MAX} more.</li>}
