@@ -36,7 +36,7 @@ test.for(["light", "dark"] as const)(
     for (const [index, words] of [
       /events\s+tokens\s+Recorded/,
       /check\s+image\.render\s+Denied\s+Nobody knew the customer/,
-      /image\.rendr\s+Refused\s+Unknown feature/,
+      /image\.rendr\s+Refused\s+Unknown feature\s+Define it/,
       /Denied\s+Not enough credits\s+Why\?/,
       /Refused\s+Key was used for another request/,
       /Allowed\s+Replay/,
@@ -52,8 +52,28 @@ test.for(["light", "dark"] as const)(
     await page.getByRole("button", { name: "JSON" }).click();
     await page.getByText('"durationMs"').waitFor();
     await expectAccessible(page);
+    await rowsOf(page).getByRole("link", { name: "Define it" }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "New feature" });
+    await expect.poll(() => dialog.getByLabel("Key").inputValue()).toBe("image.rendr");
   },
 );
+
+test("where nothing came yet, the first request is tried from here, and is seen coming", async () => {
+  const managed = await setupManage();
+  const page = await signIn(managed.service.url, REQUESTS);
+  await page.getByRole("link", { name: "Try one from here" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Send a request many times" });
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  expect(await page.getByRole("switch", { name: "Live tail" }).isChecked()).toBe(true);
+  await managed.consume({ ...RENDER, idempotencyKey: "first" });
+  await rowsOf(page).getByText("first").waitFor();
+  // A try is a real charge: in live there is nothing to try.
+  await page.goto("/projects/1/live/requests");
+  await page.getByRole("link", { name: "API keys", exact: true }).last().waitFor();
+  expect(await page.getByRole("link", { name: "Try one from here" }).count()).toBe(0);
+});
 
 test("filters stand in the address and work by keyboard alone", async () => {
   const managed = await setupManage();
@@ -132,6 +152,24 @@ test("what comes while somebody reads further down waits above, and moves nothin
   await page.getByRole("button", { name: "3 new" }).click();
   await expect.poll(() => rowsOf(page).count()).toBe(27);
   expect(await rowsOf(page).first().textContent()).toContain("new-2");
+});
+
+test("more than the tail can hold is read anew, and no request is missing in between", async () => {
+  const managed = await setupManage();
+  const { check } = managed;
+  await check({ customerId: "first", feature: "export" });
+  await logged(managed, 1);
+  const page = await signIn(managed.service.url, REQUESTS);
+  await expect.poll(() => rowsOf(page).count()).toBe(1);
+  for (let i = 0; i < 230; i++) await check({ customerId: "ada", feature: "export" });
+  await logged(managed, 231);
+  await page.keyboard.press("l");
+  await page.getByText("The first 50 requests").waitFor();
+  await page.keyboard.press("l");
+  for (const shown of [100, 150, 200, 231]) {
+    await page.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => rowsOf(page).count()).toBe(shown);
+  }
 });
 
 test("an unfolded row stays where it is while others come", async () => {

@@ -1,4 +1,5 @@
 import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
 import { ButtonLink, type Tone } from "../../ui/button.tsx";
 import type { NextStep } from "../../words/denial-now.ts";
 import { formatCount } from "../../words/numbers.ts";
@@ -7,7 +8,7 @@ import type { Denial } from "./queries.ts";
 /** A way on, to where it is done. */
 export function DenialStep({
   step,
-  denial: { customerId, plan },
+  denial: { customerId, plan, feature },
   isFirst,
 }: {
   step: NextStep;
@@ -15,10 +16,16 @@ export function DenialStep({
   isFirst: boolean;
 }) {
   const place = usePlace();
+  const isAdmin = useMayActAs("admin");
   const tone: Tone = isFirst ? "primary" : "plain";
   if (step.kind === "define-feature") {
-    return (
-      <ButtonLink tone={tone} to="/projects/$projectId/$environment/features" params={place}>
+    return !isAdmin ? null : (
+      <ButtonLink
+        tone={tone}
+        to="/projects/$projectId/$environment/features"
+        params={place}
+        search={{ define: feature }}
+      >
         Define the feature
       </ButtonLink>
     );

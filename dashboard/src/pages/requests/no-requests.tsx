@@ -1,10 +1,12 @@
-import { Activity, KeyRound } from "lucide-react";
+import { Activity, KeyRound, Send } from "lucide-react";
 import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 
 export function NoRequests({ isFiltered }: { isFiltered: boolean }) {
   const place = usePlace();
+  const isOperator = useMayActAs("operator");
   if (isFiltered) {
     return (
       <EmptyState
@@ -25,9 +27,21 @@ export function NoRequests({ isFiltered }: { isFiltered: boolean }) {
       icon={Activity}
       title="No requests in the last 7 days"
       action={
-        <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={place}>
-          API keys
-        </ButtonLink>
+        <div className="flex flex-wrap justify-center gap-2">
+          {place.environment === "test" && isOperator && (
+            <ButtonLink
+              icon={Send}
+              to="/projects/$projectId/$environment/requests"
+              params={place}
+              search={{ do: "try", live: true }}
+            >
+              Try one from here
+            </ButtonLink>
+          )}
+          <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={place}>
+            API keys
+          </ButtonLink>
+        </div>
       }
     >
       They appear here about a second after your backend sends them. An API key of this environment is all

@@ -1,4 +1,5 @@
 import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { outcomeOf } from "../../words/request-outcome.ts";
@@ -20,6 +21,7 @@ export function Outcome({ request }: { request: LoggedRequest }) {
         <span title={request.code === null ? undefined : `${request.status} ${request.code}`}>{why}</span>
       )}
       <Why request={request} />
+      <Define request={request} />
     </span>
   );
 }
@@ -35,6 +37,18 @@ function Why({ request: { reason, endpoint, idempotencyKey } }: { request: Logge
       preload={false}
     >
       Why?
+    </TextLink>
+  );
+}
+
+/** An unknown feature is a mistake of the caller's, or one that nobody has defined yet. */
+function Define({ request: { code, feature } }: { request: LoggedRequest }) {
+  const place = usePlace();
+  const isAdmin = useMayActAs("admin");
+  if (code !== "feature_not_found" || feature === null || !isAdmin) return null;
+  return (
+    <TextLink to="/projects/$projectId/$environment/features" params={place} search={{ define: feature }}>
+      Define it
     </TextLink>
   );
 }
