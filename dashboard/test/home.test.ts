@@ -163,7 +163,11 @@ test("the demo asks three questions and answers none of them", async () => {
   await cases.getByRole("link", { name: "Northlight Robotics" }).waitFor();
   expect(await cases.getByRole("link").count()).toBe(3);
   expect(await cases.textContent()).not.toMatch(/twice|double|wrong|Labs|limit|20 a day/i);
-  await page.getByText("No requests in the last 24 hours").waitFor();
+  // Its own traffic is there to look at, with what went wrong.
+  await part(page, "Denials by reason").getByText("Not enough credits").waitFor();
+  await part(page, "Errors by code").getByText("idempotency_key_reused").waitFor();
+  expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
+  await part(page, "Unknown keys").getByRole("link", { name: "Define image.upscale" }).waitFor();
   await part(page, "Unknown keys").getByRole("link", { name: "Name editor.opened" }).waitFor();
   await expectAccessible(page);
   await cases.getByRole("link", { name: "Fernweh Films" }).click();

@@ -6,6 +6,7 @@ import { brandAs, type Instant } from "../../words/brand.ts";
 export type Act = { readonly at: Instant } & (RuntimeAct | ManageAct);
 
 export type RuntimeAct =
+  | { readonly kind: "check"; readonly feature: string; readonly quantity: number }
   | {
       readonly kind: "consume";
       readonly feature: string;
@@ -35,6 +36,9 @@ export type ManageAct =
   | { readonly kind: "reverse"; readonly key: string };
 
 export const DAY_MS = 86_400_000;
+
+/** As long as the request log remembers; a little less, so that the first purge finds nothing. */
+export const LOG_DAYS = 6.9;
 
 /** The demo's history begins with this day, counted back from today. */
 export const FIRST_DAY = 59;

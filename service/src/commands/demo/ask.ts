@@ -1,7 +1,7 @@
 import { fingerprintConsumption } from "../../entitlement/consumption.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
 import { decideBatch } from "../../runtime/commit/decide-batch.ts";
-import type { RuntimeRequest } from "../../runtime/commit/request.ts";
+import type { Outcome, RuntimeRequest } from "../../runtime/commit/request.ts";
 import { readConsumption } from "../../runtime/consume/consume-feature.ts";
 import { readEvent } from "../../runtime/events/read-event.ts";
 import { customerKey } from "../../store/cell/customers.ts";
@@ -10,13 +10,18 @@ import { brandAs, type IdempotencyKey, type Instant } from "../../words/brand.ts
 import { publicId } from "../../words/public-id.ts";
 import { uuidV7 } from "../../words/uuid.ts";
 import type { RuntimeAct } from "./act.ts";
-import type { Known, Moment, World } from "./moment.ts";
+import { describeRequest, type Noted } from "./describe-request.ts";
+import { findKeyedRequest, type Known, type Moment, type World } from "./moment.ts";
+
+type Asking = Exclude<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
 /** What the service would have answered and written, had the product's backend asked it then. */
-export function ask(world: World, known: Known, act: RuntimeAct & { readonly at: Instant }): Moment {
+export function ask(world: World, known: Known, act: Asking, past: readonly Moment[]): Moment {
   const { environmentId, customerId, customerNumber, wallet } = known;
+  const request = toRequest(world, known, act);
+  const earlier = act.kind === "consume" ? findKeyedRequest(past, act.key) : null;
   const pending = {
-    request: toRequest(world, known, act),
+    request,
     enqueuedAtMs: 0,
     settle: () => {},
     name: null,
@@ -25,23 +30,35 @@ export function ask(world: World, known: Known, act: RuntimeAct & { readonly at:
   };
   const plan = decideBatch([pending], {
     wallets: [{ ...known, readWallet: () => wallet, isMissing: false }],
-    keyedRequests: [],
+    keyedRequests: earlier === null ? [] : [earlier],
     storedEvents: new Set(),
     customers: [{ environmentId, customerId, number: customerNumber }],
     newcomers: new Map(),
     catalogs: new Map([[environmentId, world.catalog]]),
     now: act.at,
   });
-  assert(plan.outcomes[0]?.kind === "answered", "the demo asks nothing that is refused");
+  const [outcome] = plan.outcomes;
+  assert(outcome !== undefined && outcome.kind !== "held", "whoever asks is answered");
   const after = plan.changedWallets.get(customerKey(known))?.wallet ?? wallet;
-  return { ...plan, at: act.at, wallet: after, audits: [] };
+  const logged = describeRequest(known, act, { requestId: request.requestId, ...noteOf(outcome) });
+  return { ...plan, at: act.at, wallet: after, audits: [], logged };
 }
 
-function toRequest(
-  { projectId }: World,
-  known: Known,
-  act: RuntimeAct & { readonly at: Instant },
-): RuntimeRequest {
+/** As the edge notes it. */
+function noteOf(outcome: Outcome): Noted {
+  switch (outcome.kind) {
+    case "answered":
+      return { code: null, reason: outcome.answer.verdict?.reason ?? null, isReplay: outcome.replayed };
+    case "key_reused":
+      return { code: "idempotency_key_reused", reason: null, isReplay: false };
+    case "feature_not_found":
+      return { code: "feature_not_found", reason: null, isReplay: false };
+    default:
+      throw new Error(`the demo asks nothing that ends as ${outcome.kind}`);
+  }
+}
+
+function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequest {
   const { environmentId, customerId } = known;
   const { quantity, metadata } = act;
   const sender = {

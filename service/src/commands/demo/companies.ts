@@ -30,6 +30,10 @@ export const WRONGLY_CREDITED = "org_1014";
 export const PAID_IN_VAIN = "org_1031";
 export const REVERSED = "org_1017";
 export const APOLOGIZED_TO = "org_1004";
+/** Asks for a feature that nobody has defined. */
+export const EAGER = "org_1003";
+/** Uses a key for two different things now and then. */
+export const CARELESS = "org_1005";
 
 /** Names are made up, and `.example` belongs to nobody. */
 export const COMPANIES: readonly Company[] = [

@@ -6,10 +6,12 @@ import {
   startTestService,
   type TestDatabase,
 } from "../../../test/harness.ts";
+import { forgetOldRequests } from "../../jobs/forget-old-requests.ts";
 import type { Context } from "../../manage/context.ts";
 import { reverseConsume } from "../../manage/credits/reverse-consume.ts";
 import { revokeGrant } from "../../manage/credits/revoke-grant.ts";
 import type { CreatedProject } from "../../manage/projects/create-project.ts";
+import { summarizeRequests } from "../../manage/requests/summarize-requests.ts";
 import { openPool, type Pool } from "../../postgres/pool.ts";
 import { brandAs, type CustomerId } from "../../words/brand.ts";
 import { verifyCommand } from "../verify.ts";
@@ -30,6 +32,9 @@ async function setupDemo(): Promise<Demo> {
   return { database, project, cell, context };
 }
 
+/** As the log and its counts have it. */
+const OUTCOME = "coalesce(l.code, l.reason, 'ok')";
+
 const TABLES = [
   "customers",
   "wallets",
@@ -40,6 +45,8 @@ const TABLES = [
   "grants",
   "assignments",
   "audit",
+  "request_log",
+  "request_counts",
 ];
 
 async function countAll(database: TestDatabase): Promise<Record<string, number>> {
@@ -181,4 +188,58 @@ test("the limit: reached several times on one day, with credits left", async () 
     [LIMITED],
   );
   expect(days).toMatchObject([{ has_credits: true }]);
+});
+
+test("the log has its last week as the service would have noted it: denials, retries and mistakes too", async () => {
+  const { database, project, cell } = await setupDemo();
+  const { environmentId } = project.test;
+  // Every charge and denial of the week is there once, and what was asked again as a replay.
+  const unlogged = await database.query(
+    `select k.key
+     from cell.keyed_requests as k
+     where k.recorded_at > now() - interval '6 days'
+       and 1 <> (
+         select count(*)
+         from cell.request_log as l
+         where l.key_hash = k.key_hash
+           and l.recorded_at = k.recorded_at
+           and l.endpoint = 'consume'
+           and l.code is null
+           and not l.is_replay
+       )`,
+  );
+  expect(unlogged).toEqual([]);
+  const outcomes = await database.query(
+    `select l.status, ${OUTCOME} as outcome, bool_or(l.is_replay) as has_replay
+     from cell.request_log as l
+     group by 1, 2`,
+  );
+  expect(outcomes).toEqual(
+    expect.arrayContaining([
+      { status: 200, outcome: "ok", has_replay: true },
+      expect.objectContaining({ status: 200, outcome: "insufficient_credits" }),
+      { status: 404, outcome: "feature_not_found", has_replay: false },
+      { status: 409, outcome: "idempotency_key_reused", has_replay: false },
+    ]),
+  );
+  // Counted as logged, hour by hour; in the order of time; in test alone; and none that the next purge takes.
+  const miscounted = await database.query(
+    `select c.hour
+     from cell.request_counts as c
+     full join (
+       select date_trunc('hour', l.recorded_at, 'UTC') as hour, l.endpoint, ${OUTCOME} as outcome, count(*) as requests
+       from cell.request_log as l
+       group by 1, 2, 3
+     ) as l using (hour, endpoint, outcome)
+     where c.requests is distinct from l.requests`,
+  );
+  expect(miscounted).toEqual([]);
+  const isWrong = `environment_id <> ${environmentId} or recorded_at > now() or customer_number is null`;
+  expect(await database.count("cell.request_log", isWrong)).toBe(0);
+  const times = await database.query("select recorded_at as at from cell.request_log order by id");
+  expect(times).toEqual(times.toSorted((a, b) => Number(a["at"]) - Number(b["at"])));
+  expect(await forgetOldRequests(cell)).toBe(0);
+  const day = await summarizeRequests(cell, environmentId, { hours: 24, start: null });
+  expect(day.total.ok).toBeGreaterThan(20);
+  expect(day.unknownFeatures.map(({ key }) => key)).toEqual(["image.upscale"]);
 });

@@ -8,6 +8,7 @@ import type { EventRow } from "../../store/cell/events.ts";
 import type { GrantRow } from "../../store/cell/grants.ts";
 import type { KeyedRequest } from "../../store/cell/keyed-requests.ts";
 import type { LedgerRow } from "../../store/cell/ledger.ts";
+import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
 import type { Instant, ProjectId } from "../../words/brand.ts";
 
@@ -30,7 +31,19 @@ export type Moment = {
   readonly events: readonly EventRow[];
   readonly keyedRequests: readonly KeyedRequest[];
   readonly audits: readonly AuditRow[];
+  /** What the log would say of it, were it as old as that. Null: it was no request of the product's backend. */
+  readonly logged: Omit<LoggedRequest, "ageMs"> | null;
 };
+
+/** What was asked before under this key, and answered. */
+export function findKeyedRequest(past: readonly Moment[], key: string): KeyedRequest | null {
+  const keyHash = shortHash(key);
+  for (const { keyedRequests } of past) {
+    const earlier = keyedRequests.find((request) => request.keyHash === keyHash);
+    if (earlier !== undefined) return earlier;
+  }
+  return null;
+}
 
 export type Charge = { readonly at: Instant; readonly row: LedgerRow };
 

@@ -58,6 +58,7 @@ export function operate(
     events: [],
     keyedRequests: [],
     audits: [{ ...name, recordedAt: act.at, actor, action, subject, before, after }],
+    logged: null,
   };
 }
 

@@ -15,9 +15,10 @@ import { openChance } from "./chance.ts";
 import { COMPANIES, type Company } from "./companies.ts";
 import { liveCompany } from "./company-life.ts";
 import { sellDemoCatalog } from "./demo-catalog.ts";
-import type { World } from "./moment.ts";
+import type { Moment, World } from "./moment.ts";
 import { simulate } from "./simulate.ts";
 import { type NewCustomer, writeCustomers, writeMoments } from "./write.ts";
+import { writeRequestLog } from "./write-request-log.ts";
 
 const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -42,7 +43,10 @@ export async function seedDemo(
     await ensurePartitions(session, { monthsBack: 3, monthsAhead: 3 });
     const publishedAt = timeOn(now, FIRST_DAY + 2, "10:00");
     const catalog = await sellDemoCatalog(session, { ...where, actor }, publishedAt);
-    if (catalog !== null) await writeLives(session, { projectId: where.projectId, catalog }, lives);
+    if (catalog !== null) {
+      const moments = await writeLives(session, { projectId: where.projectId, catalog }, lives);
+      await writeRequestLog(session, moments, now);
+    }
     await session.commit();
     return catalog !== null;
   } finally {
@@ -52,14 +56,18 @@ export async function seedDemo(
 
 type Life = { readonly customer: Omit<NewCustomer, "createdAt">; readonly acts: readonly Act[] };
 
-async function writeLives(session: Session, world: World, lives: readonly Life[]): Promise<void> {
+async function writeLives(session: Session, world: World, lives: readonly Life[]): Promise<Moment[]> {
+  const all: Moment[] = [];
   const newCustomers = lives.map(({ customer, acts }) => ({ ...customer, createdAt: beginningOf(acts) }));
   const customers = await writeCustomers(session, newCustomers.sort(compareCustomers));
   for (const { customer, acts } of lives) {
     const known = customers.get(customer.customerId);
     assert(known !== undefined, "a customer that was just made is there");
-    await writeMoments(session, known, simulate(world, known, acts));
+    const moments = simulate(world, known, acts);
+    await writeMoments(session, known, moments);
+    all.push(...moments);
   }
+  return all;
 }
 
 function toCustomer(

@@ -95,7 +95,7 @@ const DAYS = [
   "2028-02-29T17:05:00Z",
 ];
 
-test("whatever the day of the first start, every wallet is true and the three cases are there", async () => {
+test("whatever the day of the first start, every wallet is true, the three cases are there, and the day was busy", async () => {
   const catalog = await setupCatalog();
   for (const day of DAYS) {
     const now = at(day);
@@ -110,6 +110,13 @@ test("whatever the day of the first start, every wallet is true and the three ca
     expect(denials(lives.get(LIMITED), "limit_reached", now - 4 * DAY_MS), day).toBeGreaterThanOrEqual(4);
     const unpaid = denials(lives.get(PAID_IN_VAIN), "insufficient_credits", now - 5 * DAY_MS);
     expect(unpaid, day).toBeGreaterThanOrEqual(3);
+    const asked = [...lives.values()].flat().filter(({ at }) => at > now - DAY_MS);
+    const count = (outcome: string): number =>
+      asked.filter(({ logged }) => (logged?.code ?? logged?.reason ?? "ok") === outcome).length;
+    // Of what is on the first page: enough to look at, and something of everything.
+    expect(count("ok"), day).toBeGreaterThan(60);
+    for (const outcome of ["insufficient_credits", "feature_not_found", "idempotency_key_reused"])
+      expect(count(outcome), `${outcome} on ${day}`).toBeGreaterThan(1);
   }
 });
 

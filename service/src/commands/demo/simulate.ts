@@ -1,6 +1,7 @@
 import { newWallet } from "../../entitlement/wallet.ts";
 import type { Act } from "./act.ts";
 import { ask } from "./ask.ts";
+import { askOnly } from "./ask-only.ts";
 import { type Customer, findCharge, type Moment, type World } from "./moment.ts";
 import { operate } from "./operate.ts";
 
@@ -12,8 +13,9 @@ export function simulate(world: World, customer: Customer, acts: readonly Act[])
   const past: Moment[] = [];
   for (const act of acts) {
     const known = { ...customer, wallet: past.at(-1)?.wallet ?? newWallet(act.at) };
-    if (act.kind !== "consume" && act.kind !== "event") past.push(operate(world, known, act, past));
-    else if (isDone(act, past)) past.push(ask(world, known, act));
+    if (act.kind === "check") past.push(askOnly(world, known, act));
+    else if (act.kind !== "consume" && act.kind !== "event") past.push(operate(world, known, act, past));
+    else if (isDone(act, past)) past.push(ask(world, known, act, past));
   }
   return past;
 }
