@@ -27,3 +27,11 @@ export async function expectAccessible(page: Page): Promise<void> {
     );
   expect(found).toEqual([]);
 }
+
+/** The same, light and dark: colours follow what the machine prefers, without a new page. */
+export async function expectAccessibleInBoth(page: Page): Promise<void> {
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+}

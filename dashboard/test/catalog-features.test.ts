@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
-import { expectAccessible } from "./axe.ts";
+import { expectAccessibleInBoth } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
+import { runCurlOf } from "./catalog-curl.ts";
+import { tabTo } from "./tab-to.ts";
 
 const FEATURES = "/projects/1/test/features";
 
@@ -17,7 +19,7 @@ test("a feature is defined by its key, and the list says what it costs and that 
   await dialog
     .getByText("1 second costs 1 credit, 60 seconds cost 7 credits and 150 seconds cost 18 credits")
     .waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await dialog.getByRole("button", { name: "Define feature in test" }).click();
   const row = page.getByRole("row", { name: /Audio mix/ });
   await row.waitFor();
@@ -26,20 +28,20 @@ test("a feature is defined by its key, and the list says what it costs and that 
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   const { body } = await manage("GET", "features/audio.mix");
   expect(body).toMatchObject({ name: "Audio mix", unit: "second", cost: { credits: 7, per: 60 } });
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
 });
 
 test("what is there already is not defined twice: its own dialog opens", async () => {
   const { service } = await setupManage();
-  const page = await signIn(service.url, `${FEATURES}?define=export`, { scheme: "dark" });
+  const page = await signIn(service.url, `${FEATURES}?define=export`);
   await page.getByRole("dialog", { name: "export" }).waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.goto(`${FEATURES}?define=`);
   const dialog = page.getByRole("dialog", { name: "New feature" });
   await dialog.getByLabel("Key").fill("export");
   await page.keyboard.press("Enter");
   await dialog.getByRole("alert").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await dialog.getByRole("link", { name: "Look at it" }).click();
   await page.getByRole("dialog", { name: "export" }).waitFor();
 });
@@ -47,17 +49,19 @@ test("what is there already is not defined twice: its own dialog opens", async (
 test("another cost is changed by keyboard alone, and plans go on charging what they pinned", async () => {
   const { service, consume } = await setupManage();
   const page = await signIn(service.url, FEATURES);
-  await page.getByRole("link", { name: "image.render" }).focus();
+  await tabTo(page, page.getByRole("link", { name: "image.render" }));
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "image.render" });
   await dialog.waitFor();
-  await dialog.getByLabel("Credits").focus();
+  await tabTo(page, dialog.getByLabel("Credits"));
   await page.keyboard.press("Control+a");
   await page.keyboard.type("12");
   await dialog.getByText("Nobody is charged this yet").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor({ state: "hidden" });
+  // Where one was, one is again.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("image.render");
   const row = page.getByRole("row", { name: /image.render/ });
   expect(await row.textContent()).toContain("12 credits each");
   expect(await row.textContent()).toContain("Pro still charges 10 credits each");
@@ -79,7 +83,7 @@ test("two people edit a feature: the second hears who was first, and loses nothi
   await dialog.getByRole("button", { name: "Save feature in test" }).click();
   const alert = dialog.getByRole("alert");
   await alert.getByText("The admin").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await alert.getByRole("button", { name: "Read again" }).click();
   await expect.poll(() => dialog.getByLabel("Credits").inputValue()).toBe("15");
   expect(await dialog.getByLabel("Unit", { exact: true }).inputValue()).toBe("picture");
@@ -89,12 +93,24 @@ test("two people edit a feature: the second hears who was first, and loses nothi
   expect(body).toMatchObject({ unit: "picture", cost: { credits: 15, per: 1 } });
 });
 
+test("what the page shows as curl does it, with the values that stand in the form", async () => {
+  const { service, manage, tokens } = await setupManage();
+  const page = await signIn(service.url, `${FEATURES}?key=image.render`);
+  await page.getByLabel("Name", { exact: true }).fill("Ada's image");
+  await page.getByLabel("Credits").fill("11");
+  await page.getByRole("button", { name: "Do this by API" }).click();
+  expect(await runCurlOf(page, tokens.admin)).toMatchObject({ name: "Ada's image", cost: { credits: 11 } });
+  expect((await manage("GET", "features/image.render")).body["name"]).toBe("Ada's image");
+  // It names what was read: a second time it is not that any more.
+  expect(await runCurlOf(page, tokens.admin)).toMatchObject({ code: "changed_meanwhile" });
+});
+
 test("a feature is archived after the dialog said who keeps it, and offered again", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?key=export`);
   await page.getByRole("button", { name: "Archive" }).click();
   await page.getByText("Pro keeps it, and so does everybody on it").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Archive feature in test" }).click();
   await expect.poll(() => page.getByRole("row", { name: /export/ }).count()).toBe(0);
   expect((await manage("GET", "features/export")).body["archivedAt"]).not.toBeNull();
@@ -113,14 +129,14 @@ test("an event key that came unnamed is named with one click", async () => {
     headers: { authorization: `Bearer ${project.test.key.secret}`, "content-type": "application/json" },
     body: JSON.stringify({ customerId: "ada", event: "tokens/used", quantity: 5 }),
   });
-  const page = await signIn(service.url, `${FEATURES}/event-keys`, { scheme: "dark" });
+  const page = await signIn(service.url, `${FEATURES}/event-keys`);
   await page.getByText("No name").waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Name tokens/used" }).focus();
+  await expectAccessibleInBoth(page);
+  await tabTo(page, page.getByRole("button", { name: "Name tokens/used" }));
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Name an event key" }).waitFor();
-  await expectAccessible(page);
-  await page.getByLabel("Name", { exact: true }).focus();
+  await expectAccessibleInBoth(page);
+  await tabTo(page, page.getByLabel("Name", { exact: true }));
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.getByText("Tokens used", { exact: true }).waitFor();
@@ -130,13 +146,13 @@ test("an event key that came unnamed is named with one click", async () => {
 
 test("a second pool is made by keyboard, and then features say which one they draw from", async () => {
   const { service, manage } = await setupManage();
-  const page = await signIn(service.url, `${FEATURES}/pools`, { scheme: "dark" });
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "New pool" }).focus();
+  const page = await signIn(service.url, `${FEATURES}/pools`);
+  await expectAccessibleInBoth(page);
+  await tabTo(page, page.getByRole("button", { name: "New pool" }));
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "New pool" }).getByLabel("Key").focus();
+  await tabTo(page, page.getByRole("dialog", { name: "New pool" }).getByLabel("Key"));
   await page.keyboard.type("video-minutes");
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.getByRole("row", { name: /Video minutes.*No feature/ }).waitFor();
@@ -177,7 +193,7 @@ for (const role of ["viewer", "operator"] as const) {
     const dialog = page.getByRole("dialog", { name: "export" });
     await dialog.getByText("No credits").waitFor();
     expect(await dialog.getByRole("button").allTextContents()).toEqual(["", "JSON"]);
-    await expectAccessible(page);
+    await expectAccessibleInBoth(page);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     expect(await page.getByRole("link", { name: "New feature" }).count()).toBe(0);

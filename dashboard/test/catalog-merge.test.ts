@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeTerms } from "../src/pages/catalog/plan-values.ts";
+import { mergeTerms, toTerms, toValues } from "../src/pages/catalog/plan-values.ts";
 
 const credits = (count: number) => ({
   pool: "credits",
@@ -34,4 +34,10 @@ test("of two people's edits each keeps what they changed, and nothing else of th
 
 test("where nobody changed anything, nothing changes", () => {
   expect(mergeTerms(base, base, base)).toEqual(base);
+});
+
+test("what was put in by somebody else a moment ago is not taken out by saving, though its names are not here yet", () => {
+  const theirs = { ...base, allowances: [credits(100), { ...credits(5), pool: "video" }] };
+  const known = { features: [], pools: [] };
+  expect(toTerms(toValues(theirs, known))).toEqual(theirs);
 });

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
-import { expectAccessible } from "./axe.ts";
+import { expectAccessibleInBoth } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
+import { runCurlOf } from "./catalog-curl.ts";
+import { tabTo } from "./tab-to.ts";
 
 const PLANS = "/projects/1/test/plans";
 
@@ -18,7 +20,7 @@ test("a plan is made and published, and a customer on it is charged what the pag
   await page.getByRole("button", { name: "New plan" }).click();
   const dialog = page.getByRole("dialog", { name: "New plan" });
   await dialog.getByLabel("Key").fill("studio");
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await dialog.getByRole("button", { name: "Begin a draft in test" }).click();
   await page.waitForURL("**/plans/studio/edit");
   await page.getByText("Nothing yet: give it credits and features.").waitFor();
@@ -33,17 +35,17 @@ test("a plan is made and published, and a customer on it is charged what the pag
     "The plan gives 500 credits a month, unused ones roll over for 2 months.",
     "Audio mix is included: 7 credits per 60 seconds, at most 300 seconds a day.",
   ]);
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Review and publish" }).click();
   await page.waitForURL("**/plans/studio/publish");
   await page.getByText("nobody has the plan yet").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Publish version 1 in test" }).click();
   await page.waitForURL("**/plans/studio");
   await page
     .getByRole("row", { name: /Audio mix.*7 credits per 60 seconds.*At most 300 seconds a day/ })
     .waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
 
   await assign("grace", "studio");
   const reply = await consume({
@@ -64,6 +66,50 @@ test("a plan is made and published, and a customer on it is charged what the pag
   });
 });
 
+test("a plan is made, given and published by keyboard alone", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, PLANS);
+  await tabTo(page, page.getByRole("button", { name: "New plan" }));
+  await page.keyboard.press("Enter");
+  await tabTo(page, page.getByRole("dialog", { name: "New plan" }).getByLabel("Key"));
+  await page.keyboard.type("team");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/plans/team/edit");
+  await tabTo(page, page.getByLabel("The plan gives credits"));
+  await page.keyboard.press("Space");
+  await tabTo(page, page.getByLabel("How many credits"));
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("700");
+  await tabTo(page, page.getByLabel("image.render", { exact: true }));
+  await page.keyboard.press("Space");
+  await tabTo(page, page.getByRole("button", { name: "Review and publish" }));
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/plans/team/publish");
+  await tabTo(page, page.getByRole("button", { name: "Publish version 1 in test" }));
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/plans/team");
+  await page.getByText("700 credits a month").first().waitFor();
+  expect((await manage("GET", "plans/team")).body["versions"]).toMatchObject([
+    { allowances: [{ credits: 700, period: "month" }], features: [{ feature: "image.render", limit: null }] },
+  ]);
+});
+
+test("what the pages show as curl saves and publishes a draft", async () => {
+  const { service, manage, tokens } = await setupManage();
+  const page = await signIn(service.url, `${PLANS}/pro/edit`);
+  await page.getByLabel("How many credits").fill("120");
+  await page.getByRole("button", { name: "Do this by API" }).click();
+  expect(await runCurlOf(page, tokens.admin)).toMatchObject({ draft: { allowances: [{ credits: 120 }] } });
+  const other = await signIn(service.url, `${PLANS}/pro/publish`);
+  await other.getByRole("radio", { name: "Everyone, now" }).check();
+  await other.getByRole("button", { name: "Do this by API" }).click();
+  expect(await runCurlOf(other, tokens.admin)).toMatchObject({
+    draft: null,
+    versions: [{ number: 2, reach: "now" }, {}],
+  });
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 120 }] });
+});
+
 test("a version for everyone at their next period names how many, and ada keeps hers until then", async () => {
   const { service, manage, assign, check } = await setupManage();
   await assign("grace");
@@ -71,14 +117,14 @@ test("a version for everyone at their next period names how many, and ada keeps 
     body: { name: "Image", unit: "image", cost: { credits: 12 } },
     headers: { "if-match": "*" },
   });
-  const page = await signIn(service.url, `${PLANS}/pro`, { scheme: "dark" });
+  const page = await signIn(service.url, `${PLANS}/pro`);
   await page.getByText("Next version: 12 credits per image").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("link", { name: "Edit plan" }).click();
   await page.getByLabel("How many credits").fill("200");
   await page.getByLabel("Period of the limit of export").selectOption("No limit");
   await page.getByLabel("text.generate", { exact: true }).uncheck();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Review and publish" }).click();
   const changes = page.getByRole("list", { name: "What changes" });
   await changes.waitFor();
@@ -89,9 +135,9 @@ test("a version for everyone at their next period names how many, and ada keeps 
     "export: no limit instead of at most 5 a day.",
   ]);
   await page.getByText("2 customers have the plan now.").waitFor();
-  await page.getByRole("radio", { name: "New assignments only" }).focus();
+  await tabTo(page, page.getByRole("radio", { name: "New assignments only" }));
   await page.keyboard.press("ArrowDown");
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Publish version 2 in test" }).click();
   await page.waitForURL("**/plans/pro");
   await page.getByRole("row", { name: /^2 .*Everyone, at their next period/ }).waitFor();
@@ -118,8 +164,9 @@ test("two people edit a plan: the second hears who was first, and both keep thei
   await page.getByRole("button", { name: "Save draft in test" }).click();
   const alert = page.getByRole("alert");
   await alert.getByText("The admin").waitFor();
-  await expectAccessible(page);
-  await alert.getByRole("button", { name: "Read again" }).click();
+  await expectAccessibleInBoth(page);
+  await tabTo(page, alert.getByRole("button", { name: "Read again" }));
+  await page.keyboard.press("Enter");
   await expect.poll(() => page.getByLabel("video.render", { exact: true }).isChecked()).toBe(true);
   expect(await page.getByLabel("How many credits").inputValue()).toBe("300");
   await page.getByRole("button", { name: "Save draft in test" }).click();
@@ -147,7 +194,7 @@ test("what was looked at is what is published: another cost in between is told f
   await page.getByRole("button", { name: "Publish version 2 in test" }).click();
   const alert = page.getByRole("alert");
   await alert.getByText("the token The owner's").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await alert.getByRole("button", { name: "Read again" }).click();
   await page.getByText("image.render costs 99 credits each instead of 10 credits each.").waitFor();
   expect((await manage("GET", "plans/pro")).body["versions"]).toHaveLength(1);
@@ -156,32 +203,31 @@ test("what was looked at is what is published: another cost in between is told f
 test("a draft is edited, left, kept and discarded by keyboard alone", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${PLANS}/pro`);
-  await page.getByRole("link", { name: "Edit plan" }).focus();
+  await tabTo(page, page.getByRole("link", { name: "Edit plan" }));
   await page.keyboard.press("Enter");
   await page.waitForURL("**/edit");
-  await page.getByLabel("How many credits").focus();
+  await tabTo(page, page.getByLabel("How many credits"));
   await page.keyboard.press("Control+a");
   await page.keyboard.type("150");
   await page.getByText("The plan gives 150 credits a month instead of").waitFor();
-  await page.keyboard.press("Alt+ArrowLeft");
   const guard = page.getByRole("dialog", { name: "Leave without saving?" });
-  await page.getByRole("link", { name: "Plans", exact: true }).first().focus();
+  await tabTo(page, page.getByRole("link", { name: "Plans", exact: true }).first());
   await page.keyboard.press("Enter");
   await guard.waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.keyboard.press("Escape");
   await guard.waitFor({ state: "hidden" });
-  await page.getByLabel("How many credits").focus();
+  await tabTo(page, page.getByLabel("How many credits"));
   await page.keyboard.press("Enter");
   await page.getByText("Saved.", { exact: true }).waitFor();
   expect((await manage("GET", "plans/pro")).body["draft"]).toMatchObject({ allowances: [{ credits: 150 }] });
-  await page.getByRole("link", { name: "Pro", exact: true }).focus();
+  await tabTo(page, page.getByRole("link", { name: "Pro", exact: true }));
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Discard" }).focus();
+  await tabTo(page, page.getByRole("button", { name: "Discard" }));
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Discard the draft" }).waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Discard draft in test" }).focus();
+  await expectAccessibleInBoth(page);
+  await tabTo(page, page.getByRole("button", { name: "Discard draft in test" }));
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Edit plan" }).waitFor();
   expect((await manage("GET", "plans/pro")).body["draft"]).toBeNull();
@@ -190,20 +236,20 @@ test("a draft is edited, left, kept and discarded by keyboard alone", async () =
 test("the default plan is chosen, cannot be archived, and another one can", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "free", name: "Free" });
-  const page = await signIn(service.url, PLANS, { scheme: "dark" });
+  const page = await signIn(service.url, PLANS);
   await page.getByRole("button", { name: "Default plan" }).click();
   await page.getByRole("combobox", { name: "Default plan" }).selectOption("Pro");
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Make Pro the default in test" }).click();
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.locator("article", { hasText: "Pro" }).getByText("Default plan").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByRole("link", { name: "Pro", exact: true }).click();
   await page.getByRole("button", { name: "More for this plan" }).click();
   await page.getByRole("menuitem", { name: "Archive" }).click();
   await page.getByRole("button", { name: "Archive plan in test" }).click();
   await page.getByRole("alert").getByText("is the default plan of this environment").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.goto(`${PLANS}/free`);
   await page.getByRole("button", { name: "More for this plan" }).click();
   await page.getByRole("menuitem", { name: "Archive" }).click();

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
-import { expectAccessible } from "./axe.ts";
+import { expectAccessibleInBoth } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
 
 const LIVE = "/manage/v1/projects/1/live";
 
@@ -11,7 +12,7 @@ test("test is promoted to live by keyboard, and then live is as test is and ther
   await publish({ key: "free", name: "Free", allowances: [] });
   await manage("PUT", "default-plan", { body: { plan: "free" } });
   const page = await signIn(service.url, "/projects/1/test/plans");
-  await page.getByRole("link", { name: "Promote test to live" }).focus();
+  await tabTo(page, page.getByRole("link", { name: "Promote test to live" }));
   await page.keyboard.press("Enter");
   await page.waitForURL("**/projects/1/live/promote");
   await expect.poll(() => page.title()).toContain("LIVE");
@@ -19,13 +20,13 @@ test("test is promoted to live by keyboard, and then live is as test is and ther
   await created.getByText("The plan gives 100 credits a month.").waitFor();
   await created.getByText("It costs 3 credits per 1,000.").waitFor();
   await page.getByText("The default plan is Free instead of none.").waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Promote 7 changes to LIVE" }).focus();
+  await expectAccessibleInBoth(page);
+  await tabTo(page, page.getByRole("button", { name: "Promote 7 changes to LIVE" }));
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Promote test to LIVE" });
   await dialog.waitFor();
-  await expectAccessible(page);
-  await dialog.getByLabel("Type LIVE to confirm").focus();
+  await expectAccessibleInBoth(page);
+  await tabTo(page, dialog.getByLabel("Type LIVE to confirm"));
   await page.keyboard.type("live");
   await page.keyboard.press("Enter");
   expect((await manage("GET", `${LIVE}/plans`)).body["items"]).toEqual([]);
@@ -34,7 +35,7 @@ test("test is promoted to live by keyboard, and then live is as test is and ther
   await page.keyboard.press("Enter");
   await page.getByText("Live sells what test sells").waitFor();
   await page.getByText("Nothing to do").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   const [test, live] = [await manage("GET", "catalog"), await manage("GET", `${LIVE}/catalog`)];
   expect(live.body).toEqual(test.body);
   await page.getByRole("link", { name: "Look at live's plans" }).click();
@@ -47,15 +48,15 @@ test("what changes in live is told with who gets it, and what test lacks is arch
   await manage("POST", "/manage/v1/projects/1/promote", { body: { reach: "new_assignments" } });
   await manage("PUT", `${LIVE}/features/old`, { body: { name: "Old", cost: { credits: 1 } } });
   await publish({ allowances: [{ pool: "credits", credits: 250, period: "month", rollover: 0 }] });
-  const page = await signIn(service.url, "/projects/1/test/promote", { scheme: "dark" });
+  const page = await signIn(service.url, "/projects/1/test/promote");
   await page.getByText("The plan gives 250 credits a month instead of 100 credits a month.").waitFor();
   await page.getByText("Customers on Pro get the new version when their next period begins.").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByLabel("Also archive what test lacks").check();
   await page.getByRole("list", { name: "Archived" }).getByText("It is no longer offered.").waitFor();
   await page.getByRole("radio", { name: "Everyone, at their next period" }).check();
   await page.getByRole("button", { name: "Promote 2 changes to LIVE" }).click();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   await page.getByLabel("Type LIVE to confirm").fill("LIVE");
   await page.getByRole("button", { name: "Make 2 changes in LIVE" }).click();
   await page.getByText("Live sells what test sells").waitFor();
@@ -105,7 +106,7 @@ test("a catalog goes out as a file and comes in again, compared first", async ()
   const path = await (await download).path();
   const file = JSON.parse(readFileSync(path, "utf8"));
   expect(file).toEqual((await manage("GET", "catalog")).body);
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
 
   await page.getByLabel("Choose a file").setInputFiles(path);
   await page.getByRole("button", { name: "Compare" }).click();
@@ -116,17 +117,17 @@ test("a catalog goes out as a file and comes in again, compared first", async ()
   await page.getByLabel("Or paste it").fill('{"features":[{"key":"export"}]}');
   await page.getByRole("button", { name: "Compare" }).click();
   await page.getByRole("alert").waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   file.features[0].cost.credits = 2;
   file.eventKeys = [{ key: "tokens.used", name: "Tokens used", unit: "token" }];
   await page.getByLabel("Or paste it").fill(JSON.stringify(file));
   await page.getByLabel("Or paste it").press("Tab");
-  await page.getByRole("button", { name: "Compare" }).focus();
+  await tabTo(page, page.getByRole("button", { name: "Compare" }));
   await page.keyboard.press("Enter");
   await page.getByText("It costs 2 credits each instead of no credits.").waitFor();
   await page.getByText("It is called Tokens used.").waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: /Apply \d changes in test/ }).focus();
+  await expectAccessibleInBoth(page);
+  await tabTo(page, page.getByRole("button", { name: /Apply \d changes in test/ }));
   await page.keyboard.press("Enter");
   await page.getByText("The file is applied").waitFor();
   expect((await manage("GET", "features/export")).body["cost"]).toEqual({ credits: 2, per: 1 });
@@ -134,7 +135,7 @@ test("a catalog goes out as a file and comes in again, compared first", async ()
 
 test("a file for live is applied only after LIVE was typed", async () => {
   const { service, manage } = await setupManage();
-  const page = await signIn(service.url, "/projects/1/live/catalog-file", { scheme: "dark" });
+  const page = await signIn(service.url, "/projects/1/live/catalog-file");
   await page
     .getByLabel("Or paste it")
     .fill('{"features":[{"key":"image.render","name":"Image","unit":"image","cost":{"credits":10}}]}');
@@ -142,7 +143,7 @@ test("a file for live is applied only after LIVE was typed", async () => {
   await page.getByRole("button", { name: "Apply 1 change in LIVE" }).click();
   const dialog = page.getByRole("dialog", { name: "Apply a file to LIVE" });
   await dialog.waitFor();
-  await expectAccessible(page);
+  await expectAccessibleInBoth(page);
   expect((await manage("GET", `${LIVE}/features`)).body["items"]).toEqual([]);
   await dialog.getByLabel("Type LIVE to confirm").fill("LIVE");
   await page.keyboard.press("Enter");

@@ -19,12 +19,15 @@ export const PERIODS = [
 /** What each pool is given anew in each period. */
 export function AllowanceFields() {
   const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { control } = useFormContext<PlanValues>();
+  const rows = useWatch({ control, name: "allowances" });
   return (
     <Card title="Credits" note="Given anew in each period, counted from when the customer got the plan.">
       <div className="flex flex-col gap-4">
-        {pools.map(({ key, name }, index) => (
-          <AllowanceRow key={key} index={index} name={pools.length > 1 ? name : null} />
-        ))}
+        {rows.map(({ pool }, index) => {
+          const name = pools.find(({ key }) => key === pool)?.name ?? pool;
+          return <AllowanceRow key={pool} index={index} name={rows.length > 1 ? name : null} />;
+        })}
       </div>
     </Card>
   );

@@ -17,7 +17,7 @@ import { ListFilter } from "./list-filter.tsx";
 import { NameEventKeyDialog } from "./name-event-key-dialog.tsx";
 import { type EventKey, eventKeysQuery } from "./queries.ts";
 import { eventKeysRoute } from "./routes.tsx";
-import { matches, withSearch } from "./search.ts";
+import { matches } from "./search.ts";
 
 const CHOICES = [
   { value: "all", label: "All" },
@@ -86,11 +86,16 @@ export function EventKeysPage() {
         <ListFilter
           what="event keys"
           search={search}
-          onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
+          }
           show={show ?? "all"}
           onShow={(choice) =>
             void navigate({
-              search: withSearch({ show: choice === "named" || choice === "unnamed" ? choice : undefined }),
+              search: (before) => ({
+                ...before,
+                show: choice === "named" || choice === "unnamed" ? choice : undefined,
+              }),
               replace: true,
             })
           }

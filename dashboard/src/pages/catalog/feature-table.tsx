@@ -42,7 +42,7 @@ export function FeatureTable({ features }: { features: readonly Feature[] }) {
 
 function Name({ feature: { key, name, archivedAt } }: { feature: Feature }) {
   return (
-    <div>
+    <div className="max-w-80 min-w-32 wrap-anywhere whitespace-normal">
       <span className="flex flex-wrap items-center gap-x-2">
         <TextLink
           from={featuresRoute.fullPath}

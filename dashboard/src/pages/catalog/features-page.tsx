@@ -15,7 +15,7 @@ import { ListFilter } from "./list-filter.tsx";
 import { PromoteLink } from "./promote-link.tsx";
 import { featuresQuery } from "./queries.ts";
 import { featuresRoute } from "./routes.tsx";
-import { matches, withSearch } from "./search.ts";
+import { matches } from "./search.ts";
 
 const CHOICES = [
   { value: "offered", label: "Offered" },
@@ -35,7 +35,10 @@ export function FeaturesPage() {
       (show === "all" || (feature.archivedAt !== null) === (show === "archived")),
   );
   const close = (): void =>
-    void navigate({ search: withSearch({ key: undefined, define: undefined }), resetScroll: false });
+    void navigate({
+      search: (before) => ({ ...before, key: undefined, define: undefined }),
+      resetScroll: false,
+    });
   return (
     <Page
       title="Features"
@@ -47,11 +50,16 @@ export function FeaturesPage() {
         <ListFilter
           what="features"
           search={search}
-          onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
+          }
           show={show ?? "offered"}
           onShow={(choice) =>
             void navigate({
-              search: withSearch({ show: choice === "archived" || choice === "all" ? choice : undefined }),
+              search: (before) => ({
+                ...before,
+                show: choice === "archived" || choice === "all" ? choice : undefined,
+              }),
               replace: true,
             })
           }

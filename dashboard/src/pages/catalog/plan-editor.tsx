@@ -61,10 +61,17 @@ export function PlanEditor({ first }: { first: Tagged<Plan> }) {
     },
   });
   const readAgain = useMutation({
-    mutationFn: () => queryClient.fetchQuery(planQuery(place, key)),
-    onSuccess: (read) => {
+    mutationFn: async () => {
+      await refreshCatalog(queryClient);
+      return {
+        read: await queryClient.fetchQuery(planQuery(place, key)),
+        features: await queryClient.fetchQuery(featuresQuery(place)),
+        pools: await queryClient.fetchQuery(poolsQuery(place)),
+      };
+    },
+    onSuccess: ({ read, ...known }) => {
       const merged = mergeTerms(start, toTerms(form.getValues()), startOf(read.value));
-      form.reset(toValues(merged, { features, pools }));
+      form.reset(toValues(merged, known));
       save.reset();
       setOpened(read);
     },

@@ -72,31 +72,33 @@ export function PlanFeatureFields() {
       )}
       <ul>
         {rows.map(({ feature: key }, index) => {
-          const feature = features.find((each) => each.key === key);
-          if (feature === undefined || !matches(search, key, feature.name)) return null;
-          return <FeatureRow key={key} index={index} feature={feature} />;
+          const feature = features.find((each) => each.key === key) ?? null;
+          if (!matches(search, key, feature?.name ?? null)) return null;
+          return <FeatureRow key={key} index={index} name={feature?.name ?? key} hint={hintOf(feature)} />;
         })}
       </ul>
     </Card>
   );
 }
 
-function FeatureRow({ index, feature }: { index: number; feature: Feature }) {
+function hintOf(feature: Feature | null): string {
+  if (feature === null) return "Just defined: read again for its cost.";
+  const price = capitalize(costInWords(feature.cost, feature.unit));
+  return feature.archivedAt === null
+    ? price
+    : `${price}. Archived: once taken out, it cannot be put in again.`;
+}
+
+function FeatureRow({ index, name, hint }: { index: number; name: string; hint: string }) {
   const {
     register,
     control,
     formState: { errors },
   } = useFormContext<PlanValues>();
   const { isIncluded, period } = useWatch({ control, name: `features.${index}` });
-  const { name, cost, unit, archivedAt } = feature;
-  const price = capitalize(costInWords(cost, unit));
   return (
     <li className="flex min-h-14 flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-4 py-2 last:border-b-0">
-      <Checkbox
-        label={name}
-        hint={archivedAt === null ? price : `${price}. Archived: once taken out, it cannot be put in again.`}
-        {...register(`features.${index}.isIncluded`)}
-      />
+      <Checkbox label={name} hint={hint} {...register(`features.${index}.isIncluded`)} />
       {isIncluded && (
         <div className="flex items-start gap-2">
           {period !== "none" && (

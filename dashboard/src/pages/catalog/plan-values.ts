@@ -23,19 +23,21 @@ export function toValues(
   terms: DraftTerms,
   { features, pools }: { features: readonly Feature[]; pools: readonly Pool[] },
 ): PlanValues {
+  // What somebody put in a moment ago has its line too, known here or not: saving must not take it out again.
+  const poolKeys = new Set([...pools.map(({ key }) => key), ...terms.allowances.map(({ pool }) => pool)]);
+  const offered = features.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key);
+  const featureKeys = new Set([...offered, ...terms.features.map(({ feature }) => feature)]);
   return {
     name: terms.name,
-    allowances: pools.map(({ key: pool }) => {
+    allowances: [...poolKeys].map((pool) => {
       const given = terms.allowances.find((allowance) => allowance.pool === pool);
       const { credits, period, rollover } = given ?? { credits: 1_000, period: "month", rollover: 0 };
       return { pool, isGiven: given !== undefined, credits, period, rollover };
     }),
-    features: features.flatMap(({ key: feature, archivedAt }) => {
+    features: [...featureKeys].sort().map((feature) => {
       const included = terms.features.find((each) => each.feature === feature);
-      // What is archived stays where it is, and can be taken up nowhere else.
-      if (included === undefined && archivedAt !== null) return [];
       const { period, quantity } = included?.limit ?? { period: "none" as const, quantity: 100 };
-      return [{ feature, isIncluded: included !== undefined, period, quantity }];
+      return { feature, isIncluded: included !== undefined, period, quantity };
     }),
   };
 }

@@ -15,7 +15,7 @@ import { PlanCard } from "./plan-card.tsx";
 import { PromoteLink } from "./promote-link.tsx";
 import { plansQuery } from "./queries.ts";
 import { plansRoute } from "./routes.tsx";
-import { matches, withSearch } from "./search.ts";
+import { matches } from "./search.ts";
 
 const CHOICES = [
   { value: "offered", label: "Offered" },
@@ -62,11 +62,16 @@ export function PlansPage() {
         <ListFilter
           what="plans"
           search={search}
-          onSearch={(text) => void navigate({ search: withSearch({ search: text }), replace: true })}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
+          }
           show={show ?? "offered"}
           onShow={(choice) =>
             void navigate({
-              search: withSearch({ show: choice === "archived" || choice === "all" ? choice : undefined }),
+              search: (before) => ({
+                ...before,
+                show: choice === "archived" || choice === "all" ? choice : undefined,
+              }),
               replace: true,
             })
           }

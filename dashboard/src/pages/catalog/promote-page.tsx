@@ -13,7 +13,6 @@ import { CatalogChanges } from "./catalog-changes.tsx";
 import { PromotePanel } from "./promote-panel.tsx";
 import { promotionQuery } from "./queries.ts";
 import { promoteRoute } from "./routes.tsx";
-import { withSearch } from "./search.ts";
 
 /** From what was tried to what is sold: looked at first, then done in one step. */
 export function PromotePage() {
@@ -57,7 +56,7 @@ export function PromotePage() {
             checked={box.isChecked}
             onChange={({ target: { checked } }) => {
               setBox({ ...box, isChecked: checked });
-              void navigate({ search: withSearch({ archive: checked ? "true" : undefined }) });
+              void navigate({ search: (before) => ({ ...before, archive: checked ? "true" : undefined }) });
             }}
           />
           <div

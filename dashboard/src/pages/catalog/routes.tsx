@@ -15,15 +15,22 @@ import { readChoice, readText } from "./search.ts";
 
 const SHOWN = ["archived", "all"] as const;
 
+// What is not set is undefined, and does not stand in the address.
+type Filters<Choice extends string> = { search?: string | undefined; show?: Choice | undefined };
+type FeatureSearch = Filters<(typeof SHOWN)[number]> & {
+  key?: string | undefined;
+  define?: string | undefined;
+};
+
 export const featuresRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "features",
-  validateSearch: (search: Record<string, unknown>) => ({
-    ...given("search", readText(search, "search")),
-    ...given("show", readChoice(search, "show", SHOWN)),
+  validateSearch: (search: Record<string, unknown>): FeatureSearch => ({
+    search: readText(search, "search"),
+    show: readChoice(search, "show", SHOWN),
     // The feature whose dialog is open, or the key that one is to be defined for: others link here with either.
-    ...given("key", readText(search, "key")),
-    ...given("define", typeof search["define"] === "string" ? search["define"] : undefined),
+    key: readText(search, "key"),
+    define: typeof search["define"] === "string" ? search["define"] : undefined,
   }),
   loaderDeps: ({ search: { key, define } }) => ({ key, define }),
   loader: async ({ context: { queryClient }, params, deps: { key, define } }) => {
@@ -43,9 +50,9 @@ export const featuresRoute = createRoute({
 export const eventKeysRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "features/event-keys",
-  validateSearch: (search: Record<string, unknown>) => ({
-    ...given("search", readText(search, "search")),
-    ...given("show", readChoice(search, "show", ["unnamed", "named"])),
+  validateSearch: (search: Record<string, unknown>): Filters<"unnamed" | "named"> => ({
+    search: readText(search, "search"),
+    show: readChoice(search, "show", ["unnamed", "named"]),
   }),
   loader: ({ context: { queryClient }, params }) => queryClient.ensureQueryData(eventKeysQuery(params)),
   component: lazyRouteComponent(() => import("./event-keys-page.tsx"), "EventKeysPage"),
@@ -65,9 +72,9 @@ const poolsRoute = createRoute({
 export const plansRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans",
-  validateSearch: (search: Record<string, unknown>) => ({
-    ...given("search", readText(search, "search")),
-    ...given("show", readChoice(search, "show", SHOWN)),
+  validateSearch: (search: Record<string, unknown>): Filters<(typeof SHOWN)[number]> => ({
+    search: readText(search, "search"),
+    show: readChoice(search, "show", SHOWN),
   }),
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
@@ -117,8 +124,8 @@ export const publishPlanRoute = createRoute({
 export const promoteRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "promote",
-  validateSearch: (search: Record<string, unknown>) => ({
-    ...given("archive", search["archive"] === true || search["archive"] === "true" ? "true" : undefined),
+  validateSearch: (search: Record<string, unknown>): { archive?: "true" | undefined } => ({
+    archive: search["archive"] === true || search["archive"] === "true" ? "true" : undefined,
   }),
   beforeLoad: ({ params, search }) => {
     // What it changes is live: it stands nowhere else, so that colour, title and address say so.
@@ -153,8 +160,3 @@ export const catalogRoutes = [
   promoteRoute,
   catalogFileRoute,
 ] as const;
-
-/** A name with its value, or nothing at all: what is not set does not stand in the address. */
-function given<N extends string, T extends string>(name: N, value: T | undefined): { [K in N]?: T } {
-  return (value === undefined ? {} : { [name]: value }) as { [K in N]?: T };
-}

@@ -22,11 +22,3 @@ export function matches(search: string | undefined, ...texts: readonly (string |
     .split(/\s+/)
     .every((word) => text.includes(word));
 }
-
-/** The address's filters with some of them changed; undefined takes one out of it. */
-export function withSearch<P extends Record<string, string | undefined>>(part: P) {
-  return <B extends object>(before: B): B =>
-    Object.fromEntries(
-      Object.entries({ ...before, ...part }).filter(([, value]) => value !== undefined),
-    ) as B;
-}

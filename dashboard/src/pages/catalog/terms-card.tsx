@@ -46,9 +46,11 @@ export function TermsCard({ version }: { version: PlanVersion }) {
 function FeatureLink({ terms: { feature: key } }: { terms: PinnedFeature }) {
   const place = usePlace();
   return (
-    <TextLink to="/projects/$projectId/$environment/features" params={place} search={{ key }}>
-      {useNames(place).feature(key).name}
-    </TextLink>
+    <div className="max-w-80 min-w-32 wrap-anywhere whitespace-normal">
+      <TextLink to="/projects/$projectId/$environment/features" params={place} search={{ key }}>
+        {useNames(place).feature(key).name}
+      </TextLink>
+    </div>
   );
 }
 

@@ -1,0 +1,12 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+
+/** What the shown call answers when somebody pastes it into a shell. */
+export async function runCurlOf(page: Page, token: string): Promise<unknown> {
+  const curl = await page.getByRole("region", { name: "the call" }).textContent();
+  const { stdout } = await promisify(execFile)("bash", ["-c", curl ?? ""], {
+    env: { ...process.env, PURSER_TOKEN: token },
+  });
+  return JSON.parse(stdout);
+}
