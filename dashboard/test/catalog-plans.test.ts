@@ -176,6 +176,23 @@ test("two people edit a plan: the second hears who was first, and both keep thei
   expect(JSON.stringify(body["draft"])).toContain("video.render");
 });
 
+test("an editor begins with what a plan is now, and a pool that is added meanwhile takes nothing away", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, `${PLANS}/pro`);
+  const draft = { name: "Pro", allowances: [{ credits: 222, period: "month" }], features: [] };
+  expect((await manage("PUT", "plans/pro/draft", { body: draft })).status).toBe(200);
+  await page.getByRole("link", { name: /edit/i }).first().click();
+  await page.waitForURL("**/plans/pro/edit");
+  expect(await page.getByLabel("How many credits").inputValue()).toBe("222");
+  expect((await manage("PUT", "pools/video", { body: { name: "Video" } })).status).toBe(200);
+  await page.getByLabel("How many credits").fill("333");
+  await page.getByRole("button", { name: "Save draft in test" }).click();
+  await page.getByText("Saved.", { exact: true }).waitFor();
+  await page.getByLabel("How many credits").fill("444");
+  await page.getByText("Not saved yet.").waitFor();
+  expect((await manage("GET", "plans/pro")).body["draft"]).toMatchObject({ allowances: [{ credits: 333 }] });
+});
+
 test("what was looked at is what is published: another cost in between is told first", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "plans/pro/draft", {

@@ -5,6 +5,8 @@ import { answerOf, api } from "../../api/client.ts";
 import { taggedAnswerOf } from "../../api/tagged.ts";
 import { wholeList } from "../../api/whole-list.ts";
 
+// A route's own parameters are more than a place: a key made of them would be nobody else's.
+
 export type Feature = Answer<"readFeature">;
 export type Plan = Answer<"readPlan">;
 export type PlanSummary = Item<"listPlans">;
@@ -13,7 +15,8 @@ export type PlanDiff = Answer<"diffPlan">;
 export type Pool = Item<"listPools">;
 export type EventKey = Item<"listEventKeys">;
 
-export function featuresQuery(place: Place) {
+export function featuresQuery({ projectId, environment }: Place) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["features", place],
     queryFn: () =>
@@ -27,7 +30,8 @@ export function featuresQuery(place: Place) {
   });
 }
 
-export function featureQuery(place: Place, key: string) {
+export function featureQuery({ projectId, environment }: Place, key: string) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["feature", place, key],
     queryFn: () =>
@@ -41,7 +45,8 @@ export function featureQuery(place: Place, key: string) {
   });
 }
 
-export function poolsQuery(place: Place) {
+export function poolsQuery({ projectId, environment }: Place) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["pools", place],
     queryFn: () =>
@@ -53,7 +58,8 @@ export function poolsQuery(place: Place) {
   });
 }
 
-export function eventKeysQuery(place: Place) {
+export function eventKeysQuery({ projectId, environment }: Place) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["event-keys", place],
     queryFn: () =>
@@ -67,7 +73,8 @@ export function eventKeysQuery(place: Place) {
   });
 }
 
-export function plansQuery(place: Place) {
+export function plansQuery({ projectId, environment }: Place) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["plans", place],
     queryFn: () =>
@@ -79,7 +86,8 @@ export function plansQuery(place: Place) {
   });
 }
 
-export function planQuery(place: Place, key: string) {
+export function planQuery({ projectId, environment }: Place, key: string) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["plan", place, key],
     queryFn: () =>
@@ -93,7 +101,8 @@ export function planQuery(place: Place, key: string) {
 }
 
 /** A plan's draft, what publishing it would do, and the name of just that: it is published as it was looked at. */
-export function planReviewQuery(place: Place, key: string) {
+export function planReviewQuery({ projectId, environment }: Place, key: string) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["plan", place, key, "review"],
     queryFn: async () => {
@@ -140,7 +149,8 @@ export function promotionQuery(projectId: string, archiveMissing: boolean) {
 
 const BLOCKING = new Set(["unknown_key", "in_use"]);
 
-export function catalogDocumentQuery(place: Place) {
+export function catalogDocumentQuery({ projectId, environment }: Place) {
+  const place = { projectId, environment };
   return queryOptions({
     queryKey: ["catalog", place, "document"],
     queryFn: () =>
