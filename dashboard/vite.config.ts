@@ -7,6 +7,23 @@ import { defineConfig, type Plugin } from "vite";
 /** Where `npm run dev` serves; while you work on the dashboard, Vite asks it for everything that is not a page. */
 const SERVICE = process.env["PURSER_URL"] ?? "http://127.0.0.1:3300";
 
+/** Without these every icon that two pages share would be a file, and a first page fifty of them. */
+const GROUPS = [
+  // Drawn when a page is there already; the only thing that is large and can wait.
+  {
+    name: "charts",
+    test: /node_modules\/(recharts|victory-vendor|d3-|@reduxjs|react-redux|redux|immer|reselect|es-toolkit|decimal)/,
+    includeDependenciesRecursively: false,
+    priority: 2,
+  },
+  {
+    name: "shared",
+    test: /node_modules|dashboard\/src\/(api|frame|ui|words)\//,
+    minShareCount: 2,
+    priority: 1,
+  },
+];
+
 export default defineConfig({
   plugins: [react(), tailwindcss(), compress()],
   build: {
@@ -15,6 +32,7 @@ export default defineConfig({
     // The service answers with a strict policy: nothing may be inlined as data.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
   },
   server: {
     host: "127.0.0.1",
