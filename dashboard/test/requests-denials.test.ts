@@ -98,4 +98,5 @@ test("a denial of nothing is not found", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/denials/den_01m7e9sv4w7w8rj0k3v3k4fb8p");
   await page.getByText("There is nothing at this address").waitFor();
+  await page.getByRole("link", { name: "Customers" }).waitFor();
 });

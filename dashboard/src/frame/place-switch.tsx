@@ -34,7 +34,9 @@ export function PlaceSwitch({ place, projects }: { place: Place; projects: reado
         <MenuLabel>Projects</MenuLabel>
         {projects.map(({ id, name }) => (
           <MenuItem key={id} onClick={() => go({ projectId: id, environment: place.environment })}>
-            <span className="min-w-0 flex-1 truncate">{name}</span>
+            <span className="min-w-0 flex-1 truncate" title={name}>
+              {name}
+            </span>
             {id === place.projectId && <Check className="size-4" aria-label="chosen" />}
           </MenuItem>
         ))}

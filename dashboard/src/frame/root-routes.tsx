@@ -53,6 +53,8 @@ export const placeRoute = createRoute({
     if (!projects.some(({ id }) => id === params.projectId)) throw notFound();
     rememberPlace(params);
   },
+  // In the frame: whoever took a wrong turn still sees where to go.
+  notFoundComponent: PageNotFound,
 });
 
 /** About the company as a whole. */

@@ -39,7 +39,9 @@ export function UserMenu() {
             {name.slice(0, 1).toUpperCase()}
           </span>
           <span className="min-w-0">
-            <span className="block truncate text-form font-medium">{name}</span>
+            <span className="block truncate text-form font-medium" title={name}>
+              {name}
+            </span>
             <span className="block truncate text-caption text-muted">{role}</span>
           </span>
         </button>

@@ -14,7 +14,7 @@ function TabAnchor(anchor: ComponentProps<"a">) {
   return (
     <a
       {...anchor}
-      className="border-b-2 border-transparent px-3 py-2 text-form font-medium whitespace-nowrap text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+      className="border-b-2 border-transparent px-1.5 py-2 text-form font-medium whitespace-nowrap text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink sm:px-3"
     />
   );
 }

@@ -60,6 +60,7 @@ export function EventKeysPage() {
       ? [
           {
             name: "Actions",
+            isNameHidden: true,
             isNumber: true,
             cell: (eventKey: EventKey) => (
               <Button

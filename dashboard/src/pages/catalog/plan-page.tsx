@@ -49,6 +49,16 @@ export function PlanPage() {
               Customers
             </ButtonLink>
           )}
+          {mayEdit && plan.draft === null && (
+            <ButtonLink
+              to="/projects/$projectId/$environment/plans/$key/edit"
+              params={{ ...place, key }}
+              tone="primary"
+              icon={PenLine}
+            >
+              Edit plan
+            </ButtonLink>
+          )}
           {mayEdit && latest !== null && (
             <Menu trigger={<IconButton icon={Ellipsis} label="More for this plan" />}>
               {!plan.isDefault && !isArchived && (
@@ -60,16 +70,6 @@ export function PlanPage() {
                 {isArchived ? "Offer again" : "Archive"}
               </MenuItem>
             </Menu>
-          )}
-          {mayEdit && plan.draft === null && (
-            <ButtonLink
-              to="/projects/$projectId/$environment/plans/$key/edit"
-              params={{ ...place, key }}
-              tone="primary"
-              icon={PenLine}
-            >
-              Edit plan
-            </ButtonLink>
           )}
         </>
       }

@@ -21,18 +21,27 @@ export function PoolsPage() {
   const columns: readonly Column<Pool>[] = [
     {
       name: "Pool",
-      cell: ({ key, name }) => (
+      cell: (pool) => (
         <div>
-          <span className="font-medium">{name}</span>
-          <div className="font-mono text-caption text-muted">{key}</div>
+          <span className="font-medium">{pool.name}</span>
+          <div className="font-mono text-caption text-muted">{pool.key}</div>
+          <div className="md:hidden">
+            <DrawnFrom pool={pool} />
+          </div>
         </div>
       ),
     },
-    { name: "Drawn from by", isWide: true, cell: (pool) => <DrawnFrom pool={pool} /> },
+    {
+      name: "Drawn from by",
+      isWide: true,
+      hidesWhenNarrow: true,
+      cell: (pool) => <DrawnFrom pool={pool} />,
+    },
     ...(mayEdit
       ? [
           {
             name: "Actions",
+            isNameHidden: true,
             isNumber: true,
             cell: (pool: Pool) => (
               <Button

@@ -13,7 +13,7 @@ type Line = { readonly version: PlanVersion; readonly before: PlanVersion | null
 
 const COLUMNS: readonly Column<Line>[] = [
   { name: "Version", cell: ({ version }) => version.number },
-  { name: "Published", cell: ({ version }) => <Time at={version.publishedAt} /> },
+  { name: "Published", cell: ({ version }) => <Time at={version.publishedAt} as="day" /> },
   { name: "Who gets it", hidesWhenNarrow: true, cell: ({ version }) => REACH_NAMES[version.reach] },
   { name: "What changed", isWide: true, cell: (line) => <Changes line={line} /> },
 ];

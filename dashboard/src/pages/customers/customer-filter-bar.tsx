@@ -22,7 +22,7 @@ export function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
         <FilterField
           label="Search customers"
           type="search"
-          placeholder="Search by id, name, email or billing reference"
+          placeholder="Id, name, email or billing reference"
           maxLength={255}
           value={filters.search ?? ""}
           onFilter={(search) => change({ search }, true)}

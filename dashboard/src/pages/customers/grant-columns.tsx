@@ -112,7 +112,9 @@ function Kind({ grant: { kind, grant, reference, pool } }: { grant: Grant }) {
         {pool !== "credits" && `, ${pool}`}
       </div>
       {given !== null && (
-        <div className="max-w-36 truncate font-mono text-caption text-muted md:hidden">{given}</div>
+        <div className="max-w-36 truncate font-mono text-caption text-muted md:hidden" title={given}>
+          {given}
+        </div>
       )}
     </>
   );

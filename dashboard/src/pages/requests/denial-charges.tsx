@@ -31,10 +31,19 @@ export function DenialCharges({ denial: { chargesBefore, customerId } }: { denia
 
 function columnsOf(customerId: string | null): Column<Charge>[] {
   return [
-    { name: "Time", cell: (charge) => <At charge={charge} customerId={customerId} /> },
+    {
+      name: "Time",
+      cell: (charge) => (
+        <>
+          <At charge={charge} customerId={customerId} />
+          <div className="font-mono text-caption text-muted md:hidden">{charge.feature}</div>
+        </>
+      ),
+    },
     {
       name: "Feature",
       isWide: true,
+      hidesWhenNarrow: true,
       cell: ({ feature, reversedQuantity }) => (
         <>
           <span className="font-mono text-caption">{feature}</span>

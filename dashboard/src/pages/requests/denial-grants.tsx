@@ -57,6 +57,7 @@ function columnsOf(customerId: string | null, hasPools: boolean): Column<Grant>[
     ...pools,
     {
       name: "Expires",
+      hidesWhenNarrow: true,
       cell: ({ expiresAt }) =>
         expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} />,
     },
@@ -65,7 +66,7 @@ function columnsOf(customerId: string | null, hasPools: boolean): Column<Grant>[
 }
 
 function Name({
-  grant: { grant, kind, reference },
+  grant: { grant, kind, reference, expiresAt },
   customerId,
 }: {
   grant: Grant;
@@ -88,6 +89,15 @@ function Name({
       {reference !== null && (
         <div className="font-mono text-caption wrap-anywhere text-muted">{reference}</div>
       )}
+      <div className="text-caption text-muted md:hidden">
+        {expiresAt === null ? (
+          "Never expires"
+        ) : (
+          <>
+            Expires <Time at={expiresAt} />
+          </>
+        )}
+      </div>
     </>
   );
 }

@@ -104,7 +104,7 @@ function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
 function Cut({ text }: { text: string | null }) {
   if (text === null) return <Missing />;
   return (
-    <span title={text} className="block max-w-36 truncate font-mono text-caption">
+    <span title={text} className="block max-w-36 truncate font-mono xl:max-w-64 text-caption">
       {text}
     </span>
   );

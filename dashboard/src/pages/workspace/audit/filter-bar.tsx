@@ -27,7 +27,7 @@ export function FilterBar({
         isLabelShown
         type="search"
         label="Customer"
-        placeholder="Customer id, exactly"
+        placeholder="The whole id"
         value={filters.customerId ?? ""}
         onFilter={(customerId) => set({ customerId })}
       />

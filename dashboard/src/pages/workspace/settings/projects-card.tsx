@@ -53,10 +53,26 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
     {
       name: "Project",
       isWide: true,
-      cell: ({ project }) => <span className="text-form font-medium wrap-anywhere">{project.name}</span>,
+      cell: (line) => (
+        <>
+          <span className="text-form font-medium wrap-anywhere">{line.project.name}</span>
+          <div className="text-caption text-muted md:hidden">
+            Default <DefaultPlan line={line} environment="test" /> in test,{" "}
+            <DefaultPlan line={line} environment="live" /> in LIVE
+          </div>
+        </>
+      ),
     },
-    { name: "Default in test", cell: (line) => <DefaultPlan line={line} environment="test" /> },
-    { name: "Default in LIVE", cell: (line) => <DefaultPlan line={line} environment="live" /> },
+    {
+      name: "Default in test",
+      hidesWhenNarrow: true,
+      cell: (line) => <DefaultPlan line={line} environment="test" />,
+    },
+    {
+      name: "Default in LIVE",
+      hidesWhenNarrow: true,
+      cell: (line) => <DefaultPlan line={line} environment="live" />,
+    },
     {
       name: "Since",
       hidesWhenNarrow: true,
