@@ -1,19 +1,7 @@
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, expect, onTestFinished } from "vitest";
 import { OWNER, send } from "../../service/test/manage.ts";
-
-/** Chromium without the browser around its pages, which costs six times as much processor time as they do. */
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium-headless-shell";
-const FLAGS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { collectComplaints, launchChromium } from "./chromium.ts";
 
 let browser: Browser | null = null;
 
@@ -28,7 +16,7 @@ export type Credentials = { readonly email: string; readonly password: string };
 
 /** An own window, as a new visitor has it. A page that complains on the console fails its test. */
 export async function openWindow(url: string, { scheme = "light", width = 1440 }: Look = {}): Promise<Page> {
-  browser ??= await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser ??= await launchChromium();
   const context: BrowserContext = await browser.newContext({
     baseURL: url,
     viewport: { width, height: 900 },
@@ -41,13 +29,7 @@ export async function openWindow(url: string, { scheme = "light", width = 1440 }
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() !== "error" && message.type() !== "warning") return;
-    // Chromium says so of every refused call, by itself; what the page makes of it is what tests look at.
-    if (/^Failed to load resource: the server responded with a status of 4\d\d/.test(message.text())) return;
-    complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
+  collectComplaints(context, (complaint) => complaints.push(complaint));
   onTestFinished(async () => {
     await context.close();
     expect(complaints).toEqual([]);

@@ -15,14 +15,19 @@ const PLAN_CHANGES = 300;
 const AT_ONCE = 20;
 
 /** One customer with a long history of everything: charges, denials, top-ups and plans. */
-export async function makeBusyCustomer(server: ProofServer, service: Service, shop: Shop): Promise<void> {
+export async function makeBusyCustomer(
+  server: ProofServer,
+  service: Service,
+  shop: Shop,
+  entries = ENTRIES,
+): Promise<void> {
   const customerId = brandAs<CustomerId>(BUSY);
   const { context } = shop;
   await withPool(server.databaseUrl, async (pool) => {
     await assignPlan(pool, context, { customerId, plan: "wide", anchor: null });
     await consume(service, shop, { feature: FEATURE, idempotencyKey: "busy-first" });
     const { environmentId } = context;
-    await copyLastConsume(server, { database: DATABASE, environmentId, customerId, entries: ENTRIES });
+    await copyLastConsume(server, { database: DATABASE, environmentId, customerId, entries });
     for (let i = 0; i < PLAN_CHANGES; i++) {
       const plan = i % 2 === 0 ? "pro" : "wide";
       await assignPlan(pool, context, { customerId, plan, anchor: null });

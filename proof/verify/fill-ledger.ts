@@ -53,33 +53,43 @@ export async function openShop(server: BenchServer, database: string): Promise<S
   });
 }
 
-/**
- * A million entries. The first customer comes by nine of them as any customer does: a plan, two top-ups of which one is
- * merged, consumes, a reversal; the others are copies. One hot customer has a hundred thousand.
- */
+/** A million entries: those of many customers, and a hundred thousand of one hot one. */
 export async function fillLedger(
   server: BenchServer,
   { database, url, shop }: { database: string; url: string; shop: Shop },
 ): Promise<void> {
+  const { environmentId } = shop.context;
+  const databaseUrl = server.url(database);
+  await fillCustomers(server, { database, databaseUrl, url, shop, plan: PLAN, customers: CUSTOMERS });
+  await withPool(databaseUrl, async (pool) => {
+    const hot = brandAs<CustomerId>(HOT_CUSTOMER);
+    await assignPlan(pool, shop.context, { customerId: hot, plan: PLAN, anchor: null });
+    await consumeOnce({ url, apiKey: shop.apiKey, customer: hot, key: "fill-hot" });
+    await copyLastConsume(server, { database, environmentId, customerId: hot, entries: HOT_ENTRIES });
+  });
+}
+
+/**
+ * Nine entries each. The first customer comes by them as any customer does: a plan, two top-ups of which one is merged,
+ * consumes, a reversal; the others are copies.
+ */
+export async function fillCustomers(
+  server: Pick<BenchServer, "query">,
+  fill: { database: string; databaseUrl: string; url: string; shop: Shop; plan: string; customers: number },
+): Promise<void> {
+  const { database, databaseUrl, url, shop, plan, customers } = fill;
   const { apiKey, context } = shop;
-  const { environmentId } = context;
-  const consume = (customer: string, key: string): Promise<string> =>
-    consumeOnce({ url, apiKey, customer, key });
-  await withPool(server.url(database), async (pool) => {
+  await withPool(databaseUrl, async (pool) => {
     const first = brandAs<CustomerId>("customer_1");
-    await assignPlan(pool, context, { customerId: first, plan: PLAN, anchor: null });
+    await assignPlan(pool, context, { customerId: first, plan, anchor: null });
     await topUp(pool, context, first);
     await topUp(pool, context, first);
     const consumes: string[] = [];
-    for (let i = 0; i < 5; i++) consumes.push(await consume(first, `fill-${i}`));
+    for (let i = 0; i < 5; i++)
+      consumes.push(await consumeOnce({ url, apiKey, customer: first, key: `fill-${i}` }));
     await reverseConsume(pool, context, { consumeId: consumes[2] ?? "", quantity: null });
-    await copyCustomer(server, { database, environmentId, customers: CUSTOMERS });
-
-    const hot = brandAs<CustomerId>(HOT_CUSTOMER);
-    await assignPlan(pool, context, { customerId: hot, plan: PLAN, anchor: null });
-    await consume(hot, "fill-hot");
-    await copyLastConsume(server, { database, environmentId, customerId: hot, entries: HOT_ENTRIES });
   });
+  await copyCustomer(server, { database, environmentId: context.environmentId, customers });
 }
 
 async function topUp(pool: Pool, context: Context, customerId: CustomerId): Promise<void> {

@@ -5,7 +5,7 @@ const TABLES = ["wallets", "grants", "assignments", "ledger"];
 
 /** Makes `customer_2` and so on from `customer_1`, who came by its plan as any customer does. */
 export async function copyCustomer(
-  server: BenchServer,
+  server: Pick<BenchServer, "query">,
   options: { database: string; environmentId: number; customers: number },
 ): Promise<void> {
   const { database, environmentId, customers } = options;
@@ -32,7 +32,11 @@ export async function copyCustomer(
   }
 }
 
-async function copiedColumns(server: BenchServer, database: string, table: string): Promise<string[]> {
+async function copiedColumns(
+  server: Pick<BenchServer, "query">,
+  database: string,
+  table: string,
+): Promise<string[]> {
   const rows = await server.query(
     database,
     `select column_name

@@ -1,0 +1,31 @@
+import { makeBusyCustomer } from "../manage/busy-customer.ts";
+import { awaitStatistics, DATABASE, type ProofServer } from "../manage/server.ts";
+import { Service } from "../manage/service.ts";
+import { openShop, type Shop } from "../manage/shop.ts";
+import { fillCustomers } from "../verify/fill-ledger.ts";
+
+const ENTRIES_EACH = 9;
+const BUSY_ENTRIES_MIN = 100;
+
+export type Filled = { readonly service: Service; readonly shop: Shop; readonly entries: number };
+
+/** Nine entries for each of so many customers, and the others for a busy one, who was also denied, paid and moved often. */
+export async function fillDatabase(
+  server: ProofServer,
+  wanted: { readonly customers: number; readonly entries: number },
+  stack: AsyncDisposableStack,
+): Promise<Filled> {
+  const { customers } = wanted;
+  const busyEntries = wanted.entries - customers * ENTRIES_EACH;
+  if (busyEntries < BUSY_ENTRIES_MIN)
+    throw new Error(`${customers} customers have ${customers * ENTRIES_EACH} entries; ask for some more`);
+  const shop = await openShop(server);
+  const { databaseUrl } = server;
+  const service = await Service.start(databaseUrl, stack);
+  const { url } = service;
+  await fillCustomers(server, { database: DATABASE, databaseUrl, url, shop, plan: "pro", customers });
+  await makeBusyCustomer(server, service, shop, busyEntries);
+  await awaitStatistics(server, ["customers", "wallets", "grants"]);
+  const [row = {}] = await server.query(DATABASE, "select count(*) as entries from cell.ledger");
+  return { service, shop, entries: Number(row["entries"]) };
+}
