@@ -15,9 +15,6 @@ whenSignedOut(() => {
   void router.invalidate();
 });
 
-// A page from before an upgrade asks for parts that are gone: the new page has its own.
-window.addEventListener("vite:preloadError", () => window.location.reload());
-
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
 createRoot(root, {

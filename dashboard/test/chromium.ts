@@ -13,6 +13,9 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+const EXPECTED =
+  /^Failed to load resource: (the server responded with a status of 4\d\d|net::ERR_INTERNET_DISCONNECTED)/;
+
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
@@ -25,7 +28,7 @@ export function collectComplaints(
   context.on("console", (message) => {
     if (message.type() !== "error" && message.type() !== "warning") return;
     // Chromium says so of every refused call, by itself; what the page makes of it is what we look at.
-    if (/^Failed to load resource: the server responded with a status of 4\d\d/.test(message.text())) return;
+    if (EXPECTED.test(message.text())) return;
     onComplaint(message.text(), message.page()?.url() ?? "");
   });
   context.on("weberror", (error) => onComplaint(error.error().message, error.page()?.url() ?? ""));

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { connectTo } from "../../service/test/harness.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
@@ -14,7 +15,8 @@ test("a file is checked row by row, and then imported as far as it is right", as
   await tabTo(page, page.getByRole("button", { name: "Import CSV" }));
   await page.keyboard.press("Enter");
   await page.getByLabel("File").setInputFiles(file);
-  expect(await page.getByLabel("Name of the import").inputValue()).toBe("Opening-balances");
+  const name = () => page.getByLabel("Name of the import").inputValue();
+  await expect.poll(name).toMatch(/^Opening-balances-[0-9a-f]{8}$/);
   await tabTo(page, page.getByRole("button", { name: "Check the file" }));
   await page.keyboard.press("Enter");
   await page.getByText("Nothing is written yet. 3 rows would be handled like this:").waitFor();
@@ -75,6 +77,41 @@ test("a plan goes to everybody whom the list is narrowed to, after it was seen w
   expect(await plans("scale")).toHaveLength(5);
 });
 
+test("stopped, it goes no further, says so, and can go on", async () => {
+  const { service, manage, publish, database } = await setupManage();
+  await publish({ key: "scale", name: "Scale" });
+  const csv = ["customerId,plan", ...Array.from({ length: 300 }, (_, index) => `org_${index},pro`)].join(
+    "\n",
+  );
+  await manage("POST", "imports?name=many", { body: csv, headers: { "content-type": "text/csv" } });
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query("select from cell.wallets for update");
+  const page = await signIn(service.url, `${CUSTOMERS}?search=org&plan=pro`);
+  await page.getByRole("button", { name: "Assign a plan to many" }).click();
+  const dialog = page.getByRole("dialog", { name: "Assign a plan to many" });
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Scale");
+  await dialog.getByRole("button", { name: "Assign Scale to 300 customers in test" }).click();
+  const isWaiting =
+    "datname = current_database() and wait_event_type = 'Lock' and query like '%wallets.lock %'";
+  await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(1);
+  await dialog.getByRole("button", { name: "Stop" }).click();
+  await dialog.getByText("What was done until then stands").waitFor();
+  await client.query("rollback");
+  await expect.poll(() => database.count("cell.audit", "action = 'plan.assigned_in_bulk'")).toBe(1);
+  const onScale = "action = 'plan.assigned' and subject = 'scale'";
+  expect(await database.count("cell.audit", onScale)).toBe(250);
+
+  // Opened anew, it does the rest. Nobody is left in the list then, and what was done is told all the same.
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Assign a plan to many" }).click();
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Scale");
+  await dialog.getByRole("button", { name: "Assign Scale to 50 customers in test" }).click();
+  await dialog.getByText("50 customers changed to Scale").waitFor();
+  await page.getByText("Nobody matches").waitFor();
+  await dialog.getByText("50 customers changed to Scale").waitFor();
+});
+
 test("a new customer is made by its id, and never in the place of another", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "customers/ada", { body: { name: "Ada" } });
@@ -89,7 +126,7 @@ test("a new customer is made by its id, and never in the place of another", asyn
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ name: "Ada" });
   await tabTo(page, page.getByLabel("Name"));
   await page.keyboard.type("Bertha");
-  await page.getByLabel("Id").fill("org/7");
+  await page.getByLabel("Id").fill(" org/7 ");
   await page.getByLabel("Metadata").fill('{"seats": 3}');
   await page.getByRole("button", { name: "Make customer in test" }).click();
   await page.getByRole("heading", { name: "Bertha", level: 1 }).waitFor();

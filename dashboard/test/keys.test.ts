@@ -6,6 +6,7 @@ import { post } from "../../service/test/harness.ts";
 import { type Managed, setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
 
 const KEYS = "/projects/1/test/api-keys";
 
@@ -72,7 +73,10 @@ test("by keyboard alone: made, rotated and revoked, and a second Enter does not 
   await page.getByRole("dialog", { name: "API key Typed" }).waitFor();
   await page.keyboard.press("Enter");
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await readSecret(page));
+  // Neither does Escape.
   await page.keyboard.press("Escape");
+  await tabTo(page, page.getByRole("button", { name: "I have stored it" }));
+  await page.keyboard.press("Enter");
   const menus = page.getByRole("button", { name: /Actions for Typed/ });
   await menus.focus();
   await page.keyboard.press("Enter");
@@ -82,7 +86,8 @@ test("by keyboard alone: made, rotated and revoked, and a second Enter does not 
   for (let tabs = 0; tabs < 4; tabs++) await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "API key Typed" }).waitFor();
-  await page.keyboard.press("Escape");
+  await tabTo(page, page.getByRole("button", { name: "I have stored it" }));
+  await page.keyboard.press("Enter");
   await expect.poll(() => menus.count()).toBe(2);
   await menus.first().focus();
   await page.keyboard.press("Enter");

@@ -4,6 +4,7 @@ import { type Managed, setupManage } from "../../service/test/manage.ts";
 import { join } from "../../service/test/members.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, openWindow, signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
 
 const PATH = "/workspace/members";
 
@@ -41,7 +42,8 @@ test("an invitation is a link to copy, and who opens it comes in with the role, 
   await page.keyboard.press("Enter");
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toMatch(new RegExp(`^${service.url}/join#pur_link_`));
-  await page.keyboard.press("Escape");
+  await tabTo(page, page.getByRole("button", { name: "Done" }));
+  await page.keyboard.press("Enter");
   await row(page, "Vera Viewer").getByText("Invited").waitFor();
   expect(await memberNamed(managed, "Vera Viewer")).toMatchObject({ role: "operator", status: "invited" });
 

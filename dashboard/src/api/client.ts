@@ -5,6 +5,18 @@ import type { paths } from "./manage.gen.d.ts";
 /** The management API, as anybody may use it: the dashboard has no private door. */
 export const api = createClient<paths>({ baseUrl: window.location.origin });
 
+const UNREACHABLE = {
+  code: "unreachable",
+  title: "Purser cannot be reached",
+  detail: "Nothing is known about whether it was done. Look, then try again.",
+};
+
+const STOPPED = {
+  code: "stopped",
+  title: "Stopped",
+  detail: "What was done until then stands.",
+};
+
 type Reply<T> = { data?: T; error?: unknown; response: Response };
 
 /** What the API answered; a problem is thrown, so that pages deal with answers alone. */
@@ -12,15 +24,17 @@ export async function answerOf<T>(call: Promise<Reply<T>>): Promise<T> {
   const { data, error, response } = await call.catch((cause: unknown) => {
     throw new ApiProblem({
       status: 0,
-      code: "unreachable",
-      title: "Purser cannot be reached",
-      detail: "Nothing is known about whether it was done. Look, then try again.",
       requestId: null,
       errors: [],
       cause,
+      ...(isAbort(cause) ? STOPPED : UNREACHABLE),
     });
   });
   if (!response.ok) throw readProblem(response.status, error);
   // 204: the type says undefined, and so it is.
   return data as T;
+}
+
+function isAbort(cause: unknown): boolean {
+  return cause instanceof DOMException && cause.name === "AbortError";
 }

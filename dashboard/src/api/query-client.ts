@@ -17,12 +17,15 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: watch }),
   defaultOptions: {
     queries: {
+      // Asked at once, whatever the browser thinks of the network: what cannot be reached is said, and is often on this machine.
+      networkMode: "always",
       // Going back shows what was there, and asks again behind it.
       staleTime: 5_000,
       // A caller's mistake does not mend itself by asking again.
       retry: (failures, error) => !(error instanceof ApiProblem && error.status < 500) && failures < 2,
     },
-    // Never by itself: money moves here.
-    mutations: { retry: false },
+    // Money moves here. Nothing is done by itself: not again, and not later, when the network is back and the form long closed.
+    // What an answer held, a secret maybe, is forgotten with its form.
+    mutations: { networkMode: "always", retry: false, gcTime: 0 },
   },
 });

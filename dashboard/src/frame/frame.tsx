@@ -3,7 +3,7 @@ import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { sessionQuery } from "../api/session.ts";
 import { classNames } from "../ui/class-names.ts";
-import { TabPlace } from "../ui/tab-title.ts";
+import { Here, useEdge } from "../ui/here.ts";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { NarrowBar } from "./narrow-bar.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -13,8 +13,6 @@ import { useShortcuts } from "./use-shortcuts.ts";
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
 
-const TAB_PLACES = { test: "Test", live: "LIVE" } as const;
-
 /** What stands around every page, while somebody is signed in. Whoever is so no more, by their own doing or another's, is asked again. */
 export function Frame() {
   const { data: session } = useSuspenseQuery(sessionQuery);
@@ -23,12 +21,17 @@ export function Frame() {
   useEffect(() => {
     if (isGone) void router.invalidate();
   }, [isGone, router]);
-  return isGone ? null : <SignedInFrame />;
+  const environment = useOptionalPlace()?.environment ?? null;
+  return isGone ? null : (
+    <Here value={environment}>
+      <SignedInFrame />
+    </Here>
+  );
 }
 
 /** The coloured edge says which environment it is, wherever you look. */
 function SignedInFrame() {
-  const place = useOptionalPlace();
+  const edge = useEdge();
   const [isSearching, setSearching] = useState(false);
   const [isHelping, setHelping] = useState(false);
   useShortcuts({ onSearch: () => setSearching(true), onHelp: () => setHelping(true) });
@@ -42,24 +45,14 @@ function SignedInFrame() {
       >
         Skip to the page
       </a>
-      {place !== null && (
-        <div
-          aria-hidden
-          className={classNames(
-            "fixed inset-x-0 top-0 z-30 h-1",
-            place.environment === "test" ? "edge-test" : "edge-live",
-          )}
-        />
-      )}
+      {edge !== null && <div aria-hidden className={classNames("fixed inset-x-0 top-0 z-30 h-1", edge)} />}
       <div className="sticky top-0 hidden h-screen border-r border-line bg-surface md:block">
         <Sidebar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
       </div>
       <NarrowBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
       <main id="page" className="min-w-0 pt-1">
         <Progress />
-        <TabPlace value={place === null ? null : TAB_PLACES[place.environment]}>
-          <Outlet />
-        </TabPlace>
+        <Outlet />
       </main>
       {isSearching && (
         <Suspense>

@@ -4,6 +4,7 @@ import { answerOf, api } from "../api/client.ts";
 import { queryClient } from "../api/query-client.ts";
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/menu.tsx";
 import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/preferences.ts";
+import { tell } from "../ui/toast.tsx";
 import { useSession } from "./use-session.ts";
 
 const THEMES = {
@@ -18,9 +19,14 @@ export function UserMenu() {
   const clock = useClock();
   const navigate = useNavigate();
   async function logOut(everywhere: boolean): Promise<void> {
-    await answerOf(
-      api.DELETE("/manage/v1/session", { params: { query: everywhere ? { everywhere: "true" } : {} } }),
-    );
+    try {
+      await answerOf(
+        api.DELETE("/manage/v1/session", { params: { query: everywhere ? { everywhere: "true" } : {} } }),
+      );
+    } catch (error) {
+      tell("Not logged out", error instanceof Error ? error.message : undefined);
+      return;
+    }
     queryClient.clear();
     await navigate({ to: "/log-in" });
   }

@@ -2,6 +2,7 @@ import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { classNames } from "./class-names.ts";
+import { useEdge } from "./here.ts";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
 /** Of what is shown once: a second Enter copies it, and does not close it for ever. */
@@ -22,15 +23,18 @@ export function Dialog({
   title: string;
   note?: ReactNode;
   isWide?: boolean;
-  /** A click beside it does not close it: for what is shown once. */
+  /** Neither a click beside it nor Escape closes it: for what is shown once. */
   isSticky?: boolean;
   children: ReactNode;
 }) {
+  const edge = useEdge();
   const popup = useRef<HTMLDivElement>(null);
   return (
     <BaseDialog.Root
       open={isOpen}
-      onOpenChange={(open) => !open && onClose()}
+      onOpenChange={(open, { reason }) => {
+        if (!open && !(isSticky && reason === "escape-key")) onClose();
+      }}
       disablePointerDismissal={isSticky}
     >
       <BaseDialog.Portal>
@@ -45,7 +49,9 @@ export function Dialog({
               isWide ? "max-w-3xl" : "max-w-lg",
             )}
           >
-            <div aria-hidden className="edge-here absolute inset-x-0 top-0 h-1" />
+            {edge !== null && (
+              <div aria-hidden className={classNames("absolute inset-x-0 top-0 h-1", edge)} />
+            )}
             <header className="flex items-start justify-between gap-4 px-5 pt-4">
               <div className="min-w-0">
                 <BaseDialog.Title className="text-section font-semibold wrap-anywhere">

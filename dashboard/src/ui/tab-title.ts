@@ -1,12 +1,12 @@
-import { createContext, useContext, useEffect } from "react";
+import { useContext, useEffect } from "react";
+import { Here } from "./here.ts";
 
-/** Which environment all that is within belongs to, as the tab's title names it; null outside of any. */
-export const TabPlace = createContext<string | null>(null);
+const NAMES = { test: "Test", live: "LIVE" } as const;
 
 /** The title of the tab, with the environment in it: many tabs are open, and one must never be taken for another. */
 export function useTabTitle(title: string): void {
-  const place = useContext(TabPlace);
-  const full = [title, place, "Purser"].filter((part) => part !== null).join(" · ");
+  const environment = useContext(Here);
+  const full = environment === null ? `${title} · Purser` : `${title} · ${NAMES[environment]} · Purser`;
   useEffect(() => {
     document.title = full;
   }, [full]);

@@ -10,7 +10,7 @@ export function useDebouncedText(value: string, onChange: (text: string) => void
   const [box, setBox] = useState({ typed: value, sent: value, value });
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  if (box.value !== value) setBox({ ...box, value, typed: value === box.sent ? box.typed : value });
+  if (box.value !== value) setBox({ value, sent: value, typed: value === box.sent ? box.typed : value });
 
   function send(text: string): void {
     clearTimeout(timer.current);

@@ -62,6 +62,7 @@ export function AddCreditsForm({ customer, onClose }: { customer: Customer; onCl
         register={register}
         pools={pools}
         isPurchase={form.kind === "purchase"}
+        price={body?.price}
         errors={formState.isSubmitted || form.credits !== "" ? (errors ?? {}) : {}}
       />
       <CreditsPreview preview={shown} isOld={isPlaceholderData} />

@@ -8,14 +8,14 @@ import { BulkAssignForm } from "./bulk-assign-form.tsx";
 import type { CustomerFilters } from "./queries.ts";
 
 /** One plan for everybody whom the list shows, and those on its further pages. */
-export function BulkAssignButton({ filters }: { filters: CustomerFilters }) {
+export function BulkAssignButton({ filters, isDisabled }: { filters: CustomerFilters; isDisabled: boolean }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
   if (!isOperator) return null;
   const onClose = () => setOpen(false);
   return (
     <>
-      <Button tone="quiet" icon={UsersRound} onClick={() => setOpen(true)}>
+      <Button tone="quiet" icon={UsersRound} isDisabled={isDisabled} onClick={() => setOpen(true)}>
         Assign a plan to many
       </Button>
       <Dialog isOpen={isOpen} onClose={onClose} isWide title="Assign a plan to many" note={whom(filters)}>

@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { DialogActions } from "../../ui/dialog.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { useStop } from "../../ui/use-stop.ts";
 import { inEnvironment } from "../../words/environments.ts";
 import { readMoment } from "../../words/moments.ts";
 import { countOf } from "../../words/numbers.ts";
@@ -29,6 +30,7 @@ export function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters;
   const queryClient = useQueryClient();
   const { data: plans } = useSuspenseQuery(planChoicesQuery(place));
   const [progress, setProgress] = useState<BulkProgress | null>(null);
+  const { begin, stop } = useStop();
   const { register, control, handleSubmit } = useForm<AssignmentForm>({
     defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
   });
@@ -50,12 +52,12 @@ export function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters;
   });
   const assign = useMutation({
     mutationFn: ({ parts }: { parts: NonNullable<typeof preview.data>["parts"] }) =>
-      assignBulk(place, { body, parts }, setProgress),
-    onSettled: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["customers", place] });
-      await queryClient.invalidateQueries({ queryKey: ["customer", place] });
+      assignBulk(place, { body, parts }, { onProgress: setProgress, signal: begin() }),
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: ["customers", place] });
+      void queryClient.invalidateQueries({ queryKey: ["customer", place] });
     },
-    // About another number than was seen: look again, and let it be judged anew.
+    // Stopped, or about another number than was seen: look again, and let it be judged anew.
     onError: () => void preview.refetch(),
   });
   const name = plans.find(({ key }) => key === form.plan)?.name ?? "a plan";
@@ -87,7 +89,7 @@ export function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters;
         />
       )}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        {assign.isPending ? <Button onClick={stop}>Stop</Button> : <Button onClick={onClose}>Cancel</Button>}
         <Button
           type="submit"
           tone="primary"

@@ -58,7 +58,7 @@ export async function previewBulk(place: Place, body: BulkBody, signal: AbortSig
 export async function assignBulk(
   place: Place,
   { body, parts }: { body: BulkBody; parts: readonly BulkPart[] },
-  onProgress: (progress: BulkProgress) => void,
+  { onProgress, signal }: { onProgress: (progress: BulkProgress) => void; signal: AbortSignal },
 ): Promise<BulkProgress> {
   let done: BulkProgress = { partsDone: 0, changed: 0, unchanged: 0, skipped: 0 };
   for (const { cursor, matching: expectedCount } of parts) {
@@ -66,6 +66,7 @@ export async function assignBulk(
       api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments", {
         params: { path: place },
         body: { ...body, expectedCount, ...(cursor === null ? {} : { cursor }) },
+        signal,
       }),
     );
     done = {

@@ -3,7 +3,8 @@ import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { GRANT_WORDS } from "../../words/ledger-words.ts";
 import { nameOfClock } from "../../words/moments.ts";
-import type { CreditsErrors, CreditsForm } from "./credits-form.ts";
+import { formatPrice } from "../../words/numbers.ts";
+import type { CreditsBody, CreditsErrors, CreditsForm } from "./credits-form.ts";
 
 const KINDS = ["manual", "purchase", "promotion"] as const;
 
@@ -11,11 +12,14 @@ export function CreditsFields({
   register,
   pools,
   isPurchase,
+  price,
   errors,
 }: {
   register: UseFormRegister<CreditsForm>;
   pools: readonly { key: string; name: string }[];
   isPurchase: boolean;
+  /** As it was understood: where commas and points mean different things, it is read before it is sent. */
+  price: CreditsBody["price"];
   errors: CreditsErrors;
 }) {
   const clock = useClock();
@@ -63,6 +67,7 @@ export function CreditsFields({
               label="Price paid"
               inputMode="decimal"
               placeholder="49.00"
+              hint={price && formatPrice(price)}
               error={errors.price}
               {...register("price")}
             />

@@ -2,6 +2,7 @@ import type { Body } from "../../api/answer.ts";
 import { readMoment } from "../../words/moments.ts";
 import { readPrice } from "../../words/prices.ts";
 import type { Clock } from "../../words/times.ts";
+import { readWhole } from "../../words/typed-numbers.ts";
 
 export type CreditsBody = Body<"addCredits">;
 
@@ -50,11 +51,9 @@ export function readCreditsForm(
   };
 }
 
-/** "1,500" as people write it. */
 function readCredits(text: string): number | null {
-  const plain = text.replaceAll(/[,\s]/g, "");
-  const credits = Number(plain);
-  return /^\d+$/.test(plain) && credits >= 1 && Number.isSafeInteger(credits) ? credits : null;
+  const credits = Number(readWhole(text) ?? 0);
+  return credits >= 1 && Number.isSafeInteger(credits) ? credits : null;
 }
 
 const OWN = "dashboard:";

@@ -39,7 +39,8 @@ export function CustomerForm({
   });
   const form = useWatch({ control, compute: (values: CustomerFormValues) => values });
   const body = readCustomerForm(form);
-  const { customerId } = form;
+  // A space that came along with a copied id would make another customer, whom nobody finds.
+  const customerId = customer?.customerId ?? form.customerId.trim();
   return (
     <form
       className="flex flex-col gap-4"

@@ -12,7 +12,7 @@ import { BulkAssignButton } from "./bulk-assign-dialog.tsx";
 import { poolChoicesQuery } from "./catalog-queries.ts";
 import { CustomerFilterBar } from "./customer-filter-bar.tsx";
 import { CustomersActions } from "./customers-actions.tsx";
-import { NoCustomers } from "./no-customers.tsx";
+import { NoCustomers, useReadOn } from "./no-customers.tsx";
 import { type Customer, customersQuery } from "./queries.ts";
 import { customersRoute } from "./routes.tsx";
 
@@ -22,12 +22,14 @@ export function CustomersPage() {
   const { data: pools } = useSuspenseQuery(poolChoicesQuery(place));
   const pages = useSuspenseInfiniteQuery(customersQuery(place, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);
+  useReadOn(pages, customers.length === 0);
   return (
     <Page
       title="Customers"
       actions={
         <>
-          {customers.length > 0 && <BulkAssignButton filters={filters} />}
+          {/* Always there: what it did is told in its dialog, also when nobody is left in the list after it. */}
+          <BulkAssignButton filters={filters} isDisabled={customers.length === 0} />
           <CustomersActions />
         </>
       }

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { pathIn } from "../../api/path-in.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Button } from "../../ui/button.tsx";
@@ -7,6 +7,7 @@ import { DialogActions } from "../../ui/dialog.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { useStop } from "../../ui/use-stop.ts";
 import { inEnvironment } from "../../words/environments.ts";
 import { countOf } from "../../words/numbers.ts";
 import { importNameOf, isImportName } from "./import-name.ts";
@@ -20,6 +21,18 @@ export function ImportForm({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const look = useImport(true);
   const run = useImport(false);
+  const { begin, stop } = useStop();
+  const chosen = useRef<File | null>(null);
+  async function choose(next: File | null): Promise<void> {
+    chosen.current = next;
+    setFile(null);
+    setName("");
+    if (next === null) return;
+    const nextName = await importNameOf(next);
+    if (chosen.current !== next) return;
+    setFile(next);
+    setName(nextName);
+  }
   const isBusy = look.isPending || run.isPending;
   const looked = look.data !== undefined && look.variables?.file === file && look.variables.name === name;
   const rows = (look.data?.rows ?? 0) - (look.data?.failed ?? 0);
@@ -29,8 +42,8 @@ export function ImportForm({ onClose }: { onClose: () => void }) {
       onSubmit={(event) => {
         event.preventDefault();
         if (file === null || !isImportName(name) || isBusy || run.isSuccess) return;
-        if (looked) run.mutate({ file, name });
-        else look.mutate({ file, name });
+        if (looked) run.mutate({ file, name, signal: begin() });
+        else look.mutate({ file, name, signal: begin() });
       }}
     >
       {run.data === undefined && (
@@ -41,11 +54,7 @@ export function ImportForm({ onClose }: { onClose: () => void }) {
             accept=".csv,text/csv"
             required
             disabled={isBusy}
-            onChange={({ target }) => {
-              const chosen = target.files?.[0] ?? null;
-              setFile(chosen);
-              if (chosen !== null) setName(importNameOf(chosen.name));
-            }}
+            onChange={({ target }) => void choose(target.files?.[0] ?? null)}
           />
           <TextField
             label="Name of the import"
@@ -72,7 +81,11 @@ export function ImportForm({ onClose }: { onClose: () => void }) {
       )}
       {run.data === undefined && <Help call={curlOfImport(pathIn(place, "imports"), name, file?.name)} />}
       <DialogActions>
-        <Button onClick={onClose}>{run.data === undefined ? "Cancel" : "Close"}</Button>
+        {isBusy ? (
+          <Button onClick={stop}>Stop</Button>
+        ) : (
+          <Button onClick={onClose}>{run.data === undefined ? "Cancel" : "Close"}</Button>
+        )}
         {run.data === undefined && (
           <Button
             type="submit"

@@ -23,6 +23,7 @@ export function ImportReportView({ report }: { report: ImportReport }) {
     ["As they are", report.unchanged],
     ["With errors", failed],
   ] as const;
+  const shownRows = new Set(errors.map(({ row }) => row)).size;
   return (
     <div role="status" className="flex flex-col gap-3">
       <p className="font-semibold">
@@ -49,8 +50,8 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       {errors.length > 0 && (
         <>
           <p>
-            {errors.length < failed
-              ? `The first ${errors.length} of ${formatCount(failed)} rows with errors. `
+            {shownRows < failed
+              ? `The first ${shownRows} of ${formatCount(failed)} rows with errors. `
               : "Rows with errors are left out as a whole. "}
             The header is row 1.
           </p>

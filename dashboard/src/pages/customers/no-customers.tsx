@@ -1,20 +1,39 @@
 import { SearchX, UsersRound } from "lucide-react";
 import { useEffect } from "react";
 import { useMayActAs } from "../../frame/use-session.ts";
-import { ButtonLink } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { countOf } from "../../words/numbers.ts";
 import type { CustomerFilters } from "./queries.ts";
 
-type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+type Pages = {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: unknown;
+  fetchNextPage: () => unknown;
+};
 
 /**
- * Nothing to show, and why. Plan, block and balance follow from time, so the API looks at some customers a page: as long
- * as it has found nobody and there are more, the next page is asked for by itself.
+ * Plan, block and balance follow from time, so the API looks at some customers a page: as long as it has found nobody and
+ * there are more, the next page is asked for by itself. Used beside the query: an effect of a component within would come
+ * before the query has heard of another filter.
  */
+export function useReadOn(
+  { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage }: Pages,
+  isEmpty: boolean,
+) {
+  const isDue = isEmpty && hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
+  useEffect(() => {
+    if (isDue) fetchNextPage();
+  }, [isDue, fetchNextPage]);
+}
+
+/** Nothing to show, and why. */
 export function NoCustomers({
-  pages: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
   pagesRead,
   filters,
 }: {
@@ -23,9 +42,14 @@ export function NoCustomers({
   filters: CustomerFilters;
 }) {
   const isOperator = useMayActAs("operator");
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage) fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  if (isFetchNextPageError && !isFetchingNextPage) {
+    return (
+      <div className="flex flex-col items-start gap-3 p-4">
+        <ProblemCallout error={error} />
+        <Button onClick={() => void fetchNextPage()}>Look on</Button>
+      </div>
+    );
+  }
   if (hasNextPage) {
     return (
       <>

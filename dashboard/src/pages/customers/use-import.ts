@@ -6,27 +6,33 @@ import { tell } from "../../ui/toast.tsx";
 import { countOf } from "../../words/numbers.ts";
 
 export type ImportReport = Answer<"importCustomers">;
-export type ImportWish = { readonly file: File; readonly name: string };
+export type ImportWish = { readonly file: File; readonly name: string; readonly signal: AbortSignal };
 
 /** The file goes as it is, for a look or for good. */
 export function useImport(isDryRun: boolean) {
   const place = usePlace();
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ file, name }: ImportWish): Promise<ImportReport> =>
+    mutationFn: ({ file, name, signal }: ImportWish): Promise<ImportReport> =>
       answerOf(
         api.POST("/manage/v1/projects/{projectId}/{environment}/imports", {
           params: { path: place, query: { name, dryRun: isDryRun ? "true" : "false" } },
           headers: { "Content-Type": "text/csv" },
           body: "",
           bodySerializer: () => file,
+          signal,
         }),
       ),
-    onSuccess: async ({ created, changed }) => {
+    onSuccess: ({ created, changed }) => {
+      if (!isDryRun) {
+        tell(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
+      }
+    },
+    // Also when it was stopped: the rows until then are imported.
+    onSettled: () => {
       if (isDryRun) return;
-      tell(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
-      await queryClient.invalidateQueries({ queryKey: ["customers", place] });
-      await queryClient.invalidateQueries({ queryKey: ["customer", place] });
+      void queryClient.invalidateQueries({ queryKey: ["customers", place] });
+      void queryClient.invalidateQueries({ queryKey: ["customer", place] });
     },
   });
 }

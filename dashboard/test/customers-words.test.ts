@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { importNameOf } from "../src/pages/customers/import-name.ts";
+import { readPrice } from "../src/words/prices.ts";
+import { readWhole } from "../src/words/typed-numbers.ts";
+
+test.each([
+  ["1500", "1500"],
+  [" 1,500 ", "1500"],
+  ["1 500 000", "1500000"],
+  ["0", "0"],
+  ["2,5", null],
+  ["49,90", null],
+  ["1,5000", null],
+  ["1.500", null],
+  ["-5", null],
+  ["1e3", null],
+  ["", null],
+])("the whole number %j is read as %j", (text, expected) => {
+  expect(readWhole(text)).toBe(expected);
+});
+
+test.each([
+  ["49", "EUR", 4_900],
+  ["49.9", "EUR", 4_990],
+  ["1,049.90", "eur", 104_990],
+  ["3900", "JPY", 3_900],
+  ["49,90", "EUR", null],
+  ["1.049,90", "EUR", null],
+  ["49.905", "EUR", null],
+  ["39.00", "JPY", null],
+  ["49", "EURO", null],
+  ["99999999999999999", "EUR", null],
+])("a price of %j %s is %j in the smallest unit", (text, currency, amount) => {
+  expect(readPrice(text, currency)?.amount ?? null).toBe(amount);
+});
+
+test("an import is named by what the file holds, not by how often it was downloaded", async () => {
+  const named = (name: string, content: string) => importNameOf(new File([content], name));
+  const first = await named("Opening balances.csv", "customerId,credits\nada,5\n");
+  expect(first).toMatch(/^Opening-balances-[0-9a-f]{8}$/);
+  expect(await named("Opening balances (1).csv", "customerId,credits\nada,5\n")).toBe(first);
+  expect(await named("Opening balances.csv", "customerId,credits\nada,6\n")).not.toBe(first);
+  expect(await named("残高.csv", "customerId")).toMatch(/^[0-9a-f]{8}$/);
+});
