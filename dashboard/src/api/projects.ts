@@ -1,12 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Item } from "./answer.ts";
 import { answerOf, api } from "./client.ts";
+import { wholeList } from "./whole-list.ts";
 
 export type Project = Item<"listProjects">;
 
 export const projectsQuery = queryOptions({
   queryKey: ["projects"],
-  queryFn: async () =>
-    (await answerOf(api.GET("/manage/v1/projects", { params: { query: { limit: "200" } } }))).items,
+  queryFn: () => wholeList((query) => answerOf(api.GET("/manage/v1/projects", { params: { query } }))),
   staleTime: 60_000,
 });

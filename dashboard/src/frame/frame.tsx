@@ -7,6 +7,7 @@ import { Here, useEdge } from "../ui/here.ts";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { NarrowBar } from "./narrow-bar.tsx";
 import { Sidebar } from "./sidebar.tsx";
+import { StaleNotice } from "./stale-notice.tsx";
 import { useOptionalPlace } from "./use-place.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
 
@@ -52,6 +53,7 @@ function SignedInFrame() {
       <NarrowBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
       <main id="page" className="min-w-0 pt-1">
         <Progress />
+        <StaleNotice />
         <Outlet />
       </main>
       {isSearching && (

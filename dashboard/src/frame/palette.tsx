@@ -5,7 +5,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Badge } from "../ui/badge.tsx";
+import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
+import { ProblemCallout } from "../ui/problem-callout.tsx";
 import { type Found, type FoundGroup, findingsOf, searchQuery } from "./search-everything.ts";
 import { sectionsAsFound } from "./search-sections.ts";
 import { useOptionalPlace } from "./use-place.ts";
@@ -16,12 +18,17 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const wanted = useDeferredValue(text.trim());
   const place = useOptionalPlace();
   const navigate = useNavigate();
-  const { data, isFetching } = useQuery({ ...searchQuery(wanted), enabled: wanted.length > 1 });
-  const groups: FoundGroup[] = [
-    ...(data === undefined || wanted.length < 2 ? [] : findingsOf(data)),
-    ...sectionsAsFound(wanted, place),
-  ];
+  const isSearched = wanted.length > 1;
+  const { data, error, isFetching, isPlaceholderData } = useQuery({
+    ...searchQuery(wanted),
+    enabled: isSearched,
+  });
+  // What was found for the text before stays in sight, but it is not what was asked for: nothing opens it.
+  const isOld = isPlaceholderData || wanted !== text.trim();
+  const findings = data === undefined || !isSearched ? [] : findingsOf(data);
+  const groups: FoundGroup[] = [...findings, ...sectionsAsFound(text.trim(), place)];
   function open(found: Found): void {
+    if (isOld && findings.some(({ items }) => items.includes(found))) return;
     onClose();
     void navigate(found.link);
   }
@@ -54,14 +61,22 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 />
                 <Kbd keys="Esc" />
               </div>
+              {isSearched && error !== null && (
+                <div className="p-3">
+                  <ProblemCallout error={error} />
+                </div>
+              )}
               <Autocomplete.Empty>
-                {groups.length === 0 && (
+                {groups.length === 0 && (error === null || !isSearched) && (
                   <p className="px-4 py-8 text-center text-muted">
                     {isFetching ? "Searching…" : "Nothing begins with that, in any project or environment."}
                   </p>
                 )}
               </Autocomplete.Empty>
-              <Autocomplete.List className="overflow-y-auto p-1.5 empty:p-0">
+              <Autocomplete.List
+                aria-busy={isOld}
+                className={classNames("overflow-y-auto p-1.5 empty:p-0", isOld && "opacity-50")}
+              >
                 {(group: FoundGroup) => (
                   <Autocomplete.Group key={group.value} items={group.items}>
                     <Autocomplete.GroupLabel className="px-2.5 pt-2 pb-1 text-caption font-medium text-muted">

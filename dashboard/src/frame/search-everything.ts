@@ -20,6 +20,7 @@ export function searchQuery(text: string) {
     queryFn: ({ signal }) =>
       answerOf(api.GET("/manage/v1/search", { params: { query: { q: text } }, signal })),
     placeholderData: keepPreviousData,
+    meta: { tellsFailures: true },
   });
 }
 

@@ -16,6 +16,7 @@ export function proofQuery(place: Place, customerId: string) {
     // It reads the whole ledger: once is enough while nothing was written here.
     staleTime: 60_000,
     retry: false,
+    meta: { tellsFailures: true },
   });
 }
 

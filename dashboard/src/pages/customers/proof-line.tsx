@@ -3,7 +3,7 @@ import { CircleAlert, ShieldCheck } from "lucide-react";
 import { usePlace } from "../../frame/use-place.ts";
 import { useClock } from "../../ui/preferences.ts";
 import { countOf, formatCount } from "../../words/numbers.ts";
-import { formatTimeOfDay } from "../../words/times.ts";
+import { formatTime } from "../../words/times.ts";
 import { proofQuery } from "./overview-queries.ts";
 
 /** Whether the whole ledger comes to the balance; read anew, and never in the way of the page. */
@@ -13,7 +13,7 @@ export function ProofLine({ customerId }: { customerId: string }) {
   if (proof === undefined) {
     return error === null ? "Adding up the ledger…" : `The ledger was not added up: ${error.message}`;
   }
-  const at = formatTimeOfDay(proof.checkedAt, clock);
+  const at = formatTime(proof.checkedAt, clock);
   const again = (
     <button
       type="button"
@@ -24,6 +24,14 @@ export function ProofLine({ customerId }: { customerId: string }) {
       Check again
     </button>
   );
+  if (error !== null) {
+    return (
+      <span role="alert" className="text-bad">
+        <CircleAlert className="mr-1 inline size-3.5 align-text-bottom" aria-hidden />
+        The ledger was not added up again: {error.message} {again}
+      </span>
+    );
+  }
   if (!proof.isSound) {
     return (
       <span role="alert" className="text-bad">

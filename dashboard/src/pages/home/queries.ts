@@ -5,10 +5,12 @@ import { answerOf, api } from "../../api/client.ts";
 // Each part of the page asks for itself, so that none waits for another or falls with it.
 
 const REFRESH_MS = 15_000;
+const TOLD_IN_PLACE = { tellsFailures: true };
 
 export function summaryQuery(place: Place) {
   return queryOptions({
     queryKey: ["requests", place, "summary"],
+    meta: TOLD_IN_PLACE,
     queryFn: () =>
       answerOf(
         api.GET("/manage/v1/projects/{projectId}/{environment}/requests/summary", {
@@ -22,6 +24,7 @@ export function summaryQuery(place: Place) {
 export function latestRequestsQuery(place: Place) {
   return queryOptions({
     queryKey: ["requests", place, "latest"],
+    meta: TOLD_IN_PLACE,
     queryFn: async () =>
       (
         await answerOf(
@@ -51,6 +54,7 @@ const PAGES_MAX = 4;
 export function lowBalancesQuery(place: Place, balanceBelow: number) {
   return queryOptions({
     queryKey: ["customers", place, "low", balanceBelow],
+    meta: TOLD_IN_PLACE,
     queryFn: async () => {
       const found: Customer[] = [];
       let cursor: string | null = null;
@@ -96,6 +100,7 @@ export function planCountQuery(place: Place) {
 export function unnamedEventsQuery(place: Place) {
   return queryOptions({
     queryKey: ["event-keys", place, "unnamed"],
+    meta: TOLD_IN_PLACE,
     queryFn: async () =>
       (
         await answerOf(

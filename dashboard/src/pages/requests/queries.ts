@@ -46,6 +46,7 @@ export function tailQuery(place: Place, filters: RequestFilters, from: string | 
       return { items: [], latestCursor: first.latestCursor };
     },
     staleTime: 0,
+    meta: { tellsFailures: true },
   });
 }
 

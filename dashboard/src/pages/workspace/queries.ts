@@ -30,6 +30,7 @@ export const healthQuery = queryOptions({
     return { ...health, clockOffsetMs };
   },
   staleTime: 0,
+  meta: { tellsFailures: true },
 });
 
 /** Of both environments; null: there is none. */

@@ -5,8 +5,9 @@ import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { More } from "../../../ui/more.tsx";
+import { More, type Pages } from "../../../ui/more.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { ProblemCallout } from "../../../ui/problem-callout.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { auditQuery } from "../queries.ts";
@@ -38,7 +39,7 @@ export function AuditPage() {
       <FilterBar entries={entries} />
       <Card flush>
         {entries.length === 0 ? (
-          <Nothing isMore={pages.hasNextPage} onClear={clear} onMore={() => void pages.fetchNextPage()} />
+          <Nothing pages={pages} onClear={clear} />
         ) : (
           <>
             <Table
@@ -79,23 +80,17 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
   ];
 }
 
-function Nothing({
-  isMore,
-  onClear,
-  onMore,
-}: {
-  /** There is more to look at, further back. */
-  isMore: boolean;
-  onClear: () => void;
-  onMore: () => void;
-}) {
+function Nothing({ pages, onClear }: { pages: Pages; onClear: () => void }) {
+  const { hasNextPage: isMore, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = pages;
   return (
     <EmptyState
       icon={ScrollText}
       title={isMore ? "Nothing among the newest" : "Nothing matches"}
       action={
         isMore ? (
-          <Button onClick={onMore}>Look further back</Button>
+          <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Look further back
+          </Button>
         ) : (
           <Button onClick={onClear}>Show everything</Button>
         )
@@ -104,6 +99,7 @@ function Nothing({
       {isMore
         ? "Many thousand entries were looked through; older ones are left."
         : "Everything that was ever done here was looked through."}
+      {isFetchNextPageError && <ProblemCallout error={error} />}
     </EmptyState>
   );
 }

@@ -6,6 +6,7 @@ import { Card } from "../../../ui/card.tsx";
 import { CodeBlock } from "../../../ui/code-block.tsx";
 import { Details } from "../../../ui/details.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
+import { ProblemCallout } from "../../../ui/problem-callout.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { formatBytes } from "../../../words/numbers.ts";
 import { healthQuery } from "../queries.ts";
@@ -16,7 +17,7 @@ const VERIFY = `DATABASE_URL='postgres://…' npx purser verify`;
 const DOCTOR = `DATABASE_URL='postgres://…' npx purser doctor`;
 
 export function HealthCard() {
-  const { data: health, refetch, isFetching } = useSuspenseQuery(healthQuery);
+  const { data: health, error, dataUpdatedAt, refetch, isFetching } = useSuspenseQuery(healthQuery);
   const { tone, title, why } = judge(health);
   return (
     <Card
@@ -29,9 +30,19 @@ export function HealthCard() {
       }
     >
       <div className="flex flex-col gap-5">
-        <Callout tone={tone} title={title}>
-          {why}
-        </Callout>
+        {error === null ? (
+          <Callout tone={tone} title={title}>
+            {why}
+          </Callout>
+        ) : (
+          <>
+            <ProblemCallout error={error} />
+            <p>
+              How it is now is not known. What stands below is from{" "}
+              <Time at={new Date(dataUpdatedAt).toISOString()} as="second" />.
+            </p>
+          </>
+        )}
         <div className="grid items-start gap-x-8 gap-y-5 lg:grid-cols-2">
           <Facts health={health} />
           <TableSizes health={health} />
