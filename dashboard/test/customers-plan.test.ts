@@ -63,7 +63,11 @@ test("a plan gets an end, a later one, and is ended", async () => {
   await page.getByText(/Version 1, since .*, ends 31 Jan 2999, 12:00/).waitFor();
   await assign("At a later time", "2998-01-31T12:00");
   await page.getByText("Nothing changed: ada has Pro already").waitFor();
-  await page.getByRole("button", { name: "Close" }).last().click();
+  // Of that end it was said, and of no other.
+  await page.getByLabel("Ends").selectOption("Never");
+  await page.getByRole("status", { name: "What this will do" }).getByText("Pro → Pro").waitFor();
+  expect(await page.getByText("Nothing changed").count()).toBe(0);
+  await page.keyboard.press("Escape");
 
   await tabTo(page, page.getByRole("button", { name: "More actions" }));
   await page.keyboard.press("Enter");

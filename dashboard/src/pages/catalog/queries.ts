@@ -5,14 +5,14 @@ import { answerOf, api } from "../../api/client.ts";
 import { taggedAnswerOf } from "../../api/tagged.ts";
 import { wholeList } from "../../api/whole-list.ts";
 
+export { type PlanSummary, type Pool, plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
+
 // A route's own parameters are more than a place: a key made of them would be nobody else's.
 
 export type Feature = Answer<"readFeature">;
 export type Plan = Answer<"readPlan">;
-export type PlanSummary = Item<"listPlans">;
 export type PlanVersion = Plan["versions"][number];
 export type PlanDiff = Answer<"diffPlan">;
-export type Pool = Item<"listPools">;
 export type EventKey = Item<"listEventKeys">;
 
 export function featuresQuery({ projectId, environment }: Place) {
@@ -45,19 +45,6 @@ export function featureQuery({ projectId, environment }: Place, key: string) {
   });
 }
 
-export function poolsQuery({ projectId, environment }: Place) {
-  const place = { projectId, environment };
-  return queryOptions({
-    queryKey: ["pools", place],
-    queryFn: () =>
-      wholeList((query) =>
-        answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/pools", { params: { path: place, query } }),
-        ),
-      ),
-  });
-}
-
 export function eventKeysQuery({ projectId, environment }: Place) {
   const place = { projectId, environment };
   return queryOptions({
@@ -68,19 +55,6 @@ export function eventKeysQuery({ projectId, environment }: Place) {
           api.GET("/manage/v1/projects/{projectId}/{environment}/event-keys", {
             params: { path: place, query },
           }),
-        ),
-      ),
-  });
-}
-
-export function plansQuery({ projectId, environment }: Place) {
-  const place = { projectId, environment };
-  return queryOptions({
-    queryKey: ["plans", place],
-    queryFn: () =>
-      wholeList((query) =>
-        answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/plans", { params: { path: place, query } }),
         ),
       ),
   });

@@ -2,6 +2,7 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { pathIn } from "../../api/path-in.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
@@ -11,7 +12,6 @@ import { useClock } from "../../ui/preferences.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 import { countOf } from "../../words/numbers.ts";
-import { poolChoicesQuery } from "./catalog-queries.ts";
 import { CreditsFields } from "./credits-fields.tsx";
 import { type CreditsErrors, type CreditsForm, newOwnReference, readCreditsForm } from "./credits-form.ts";
 import { CreditsPreview } from "./credits-preview.tsx";
@@ -23,7 +23,7 @@ import { useAddCredits } from "./use-add-credits.ts";
 export function AddCreditsForm({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const place = usePlace();
   const clock = useClock();
-  const { data: pools } = useSuspenseQuery(poolChoicesQuery(place));
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
   const [ownReference] = useState(newOwnReference);
   const [accepted, setAccepted] = useState<string | null>(null);
   const twinBox = useRef<HTMLInputElement>(null);
@@ -41,9 +41,11 @@ export function AddCreditsForm({ customer, onClose }: { customer: Customer; onCl
   });
   const form = useWatch({ control, compute: (values: CreditsForm) => values });
   const { body, errors } = readCreditsForm(form, { clock, ownReference });
-  const { data: preview, isPlaceholderData } = useQuery(
-    creditsPreviewQuery(place, customer.customerId, body),
-  );
+  const {
+    data: preview,
+    error: previewError,
+    isPlaceholderData,
+  } = useQuery(creditsPreviewQuery(place, customer.customerId, body));
   const add = useAddCredits(customer, { onAdded: onClose, onTwin: () => twinBox.current?.focus() });
   const shown = body === null ? undefined : preview;
   const twins = shown === undefined || isPlaceholderData ? null : twinsOf(shown);
@@ -65,7 +67,11 @@ export function AddCreditsForm({ customer, onClose }: { customer: Customer; onCl
         price={body?.price}
         errors={formState.isSubmitted || form.credits !== "" ? (errors ?? {}) : {}}
       />
-      <CreditsPreview preview={shown} isOld={isPlaceholderData} />
+      {previewError === null || body === null ? (
+        <CreditsPreview preview={shown} isAsked={body !== null} isOld={isPlaceholderData} />
+      ) : (
+        <ProblemCallout error={previewError} />
+      )}
       {shown !== undefined && twins !== null && (
         <TwinWarning
           twins={shown.twins}

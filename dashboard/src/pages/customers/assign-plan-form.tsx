@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useForm, useWatch } from "react-hook-form";
+import { plansQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { pathIn } from "../../api/path-in.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -13,8 +14,7 @@ import { tell } from "../../ui/toast.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 import { readMoment } from "../../words/moments.ts";
 import { AssignmentPreview } from "./assignment-preview.tsx";
-import { type AssignmentBody, assignmentPreviewQuery } from "./assignment-preview-query.ts";
-import { planChoicesQuery } from "./catalog-queries.ts";
+import { type AssignmentBody, assignmentPreviewQuery, isSameAssignment } from "./assignment-preview-query.ts";
 import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
 import type { Customer } from "./queries.ts";
 import { useCustomerWritten } from "./use-customer-written.ts";
@@ -24,7 +24,7 @@ export function AssignPlanForm({ customer, onClose }: { customer: Customer; onCl
   const place = usePlace();
   const clock = useClock();
   const refresh = useCustomerWritten(customerId);
-  const { data: plans } = useSuspenseQuery(planChoicesQuery(place));
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
   const { register, control, handleSubmit, formState } = useForm<AssignmentForm>({
     defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
   });
@@ -48,7 +48,8 @@ export function AssignPlanForm({ customer, onClose }: { customer: Customer; onCl
     },
   });
   const chosen = plans.find(({ key }) => key === form.plan);
-  const isUnchanged = assign.data?.outcome === "unchanged" && assign.variables?.plan === form.plan;
+  const isUnchanged =
+    assign.isSuccess && assign.data.outcome === "unchanged" && isSameAssignment(assign.variables, body);
   return (
     <form
       className="flex flex-col gap-4"
@@ -61,7 +62,7 @@ export function AssignPlanForm({ customer, onClose }: { customer: Customer; onCl
         <AssignmentPreview
           customer={customer}
           plan={chosen}
-          effect={preview.data ?? null}
+          effect={preview.data}
           isOld={preview.isFetching}
           error={preview.error}
         />

@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import type { Body, Place } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import type { Customer } from "./queries.ts";
@@ -32,8 +32,13 @@ export function assignmentPreviewQuery(
     staleTime: 0,
     gcTime: 0,
     retry: false,
-    placeholderData: keepPreviousData,
+    meta: { tellsFailures: true },
   });
+}
+
+/** Whether they ask for the very same: the plan alone does not say. */
+export function isSameAssignment(a: AssignmentBody, b: AssignmentBody): boolean {
+  return a.plan === b.plan && a.endsAt === b.endsAt;
 }
 
 /** Whether anything would be different afterwards. */

@@ -1,10 +1,10 @@
+import type { PlanSummary } from "../../api/catalog-lists.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatCount } from "../../words/numbers.ts";
 import { allowanceInWords, joinWords } from "../../words/terms.ts";
 import { type AssignmentEffect, isWithoutEffect } from "./assignment-preview-query.ts";
-import type { Plan } from "./catalog-queries.ts";
 import type { Customer } from "./queries.ts";
 
 /** Current → new, with the credits, before anything is done. */
@@ -16,8 +16,9 @@ export function AssignmentPreview({
   error,
 }: {
   customer: Customer;
-  plan: Plan;
-  effect: AssignmentEffect | null;
+  plan: PlanSummary;
+  /** Undefined: not known yet, of just this. Null: it could not be worked out beforehand. */
+  effect: AssignmentEffect | null | undefined;
   isOld: boolean;
   error: unknown;
 }) {
@@ -31,7 +32,7 @@ export function AssignmentPreview({
         isOld && "opacity-50",
       )}
     >
-      {effect !== null && isWithoutEffect(effect) ? (
+      {effect && isWithoutEffect(effect) ? (
         <Nothing customer={customer} plan={plan} />
       ) : (
         <Change customer={customer} plan={plan} effect={effect} />
@@ -40,7 +41,7 @@ export function AssignmentPreview({
   );
 }
 
-function Nothing({ customer, plan }: { customer: Customer; plan: Plan }) {
+function Nothing({ customer, plan }: { customer: Customer; plan: PlanSummary }) {
   return (
     <>
       <p className="font-semibold">Nothing will change</p>
@@ -58,8 +59,8 @@ function Change({
   effect,
 }: {
   customer: Customer;
-  plan: Plan;
-  effect: AssignmentEffect | null;
+  plan: PlanSummary;
+  effect: AssignmentEffect | null | undefined;
 }) {
   const isSame = before?.key === plan.key;
   const end = effect?.after.plan?.endsAt ?? null;
@@ -69,6 +70,10 @@ function Change({
       <p className="text-section font-semibold">
         {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
       </p>
+      {effect === undefined && <p className="text-muted">Working out the balance…</p>}
+      {effect === null && (
+        <p>The balance afterwards cannot be shown here: too many other ids begin with this one.</p>
+      )}
       {effect?.after.balances.map(({ pool, balance }) => (
         <p key={pool} className="tabular-nums">
           {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}

@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import { answerOf, api } from "../../api/client.ts";
 import { pathIn } from "../../api/path-in.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -9,7 +10,7 @@ import type { Customer } from "./queries.ts";
 import { useCustomerWritten } from "./use-customer-written.ts";
 
 export function BlockDialog({
-  customer: { customerId, name, isBlocked },
+  customer: { customerId, name, isBlocked: isBlockedNow },
   isOpen,
   onClose,
 }: {
@@ -19,6 +20,8 @@ export function BlockDialog({
 }) {
   const place = usePlace();
   const refresh = useCustomerWritten(customerId);
+  // As it was when the dialog opened: what a colleague does meanwhile must not turn Block into Unblock under the pointer.
+  const [isBlocked] = useState(isBlockedNow);
   const body = { blocked: !isBlocked };
   const who = name ?? customerId;
   const verb = isBlocked ? "Unblock" : "Block";

@@ -26,6 +26,7 @@ export function creditsPreviewQuery(
     enabled: body !== null,
     staleTime: 0,
     gcTime: 0,
+    meta: { tellsFailures: true },
     placeholderData: keepPreviousData,
   });
 }

@@ -5,7 +5,15 @@ import { pluralOf } from "../../words/terms.ts";
 import type { CreditsPreview as Preview } from "./credits-preview-query.ts";
 
 /** Before anything is done: what it will be afterwards, and what that pays for. */
-export function CreditsPreview({ preview, isOld }: { preview: Preview | undefined; isOld: boolean }) {
+export function CreditsPreview({
+  preview,
+  isAsked,
+  isOld,
+}: {
+  preview: Preview | undefined;
+  isAsked: boolean;
+  isOld: boolean;
+}) {
   return (
     <output
       aria-label="What this will do"
@@ -16,7 +24,9 @@ export function CreditsPreview({ preview, isOld }: { preview: Preview | undefine
       )}
     >
       {preview === undefined ? (
-        <p className="text-muted">Enter an amount to see what it will do.</p>
+        <p className="text-muted">
+          {isAsked ? "Working out what it will do…" : "Enter an amount to see what it will do."}
+        </p>
       ) : (
         <Effect preview={preview} />
       )}

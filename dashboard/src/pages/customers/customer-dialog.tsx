@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Answer } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api } from "../../api/client.ts";
@@ -7,6 +8,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { CustomerForm } from "./customer-form.tsx";
 import { type Customer, customerQuery } from "./queries.ts";
 import type { CustomerBody } from "./read-customer-form.ts";
+import { refuseOverwriting } from "./refuse-overwriting.ts";
 import { useCustomerWritten } from "./use-customer-written.ts";
 
 /** Makes a customer, or changes what is known about one. */
@@ -50,9 +52,11 @@ function Saving({
   const place = usePlace();
   const queryClient = useQueryClient();
   const refresh = useCustomerWritten(customer?.customerId ?? "");
+  // What the form began with.
+  const [opened] = useState(customer);
   const save = useMutation({
     mutationFn: async ({ customerId, body }: { customerId: string; body: CustomerBody }) => {
-      if (customer === null) await refuseKnown(customerId);
+      refuseOverwriting(opened, await findCustomer(customerId));
       return answerOf(
         api.PUT("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
           params: { path: { ...place, customerId } },
@@ -66,24 +70,13 @@ function Saving({
     },
   });
 
-  /** The API's call both makes and changes: somebody who makes one must not overwrite another. */
-  async function refuseKnown(customerId: string): Promise<void> {
-    const known = await queryClient
+  function findCustomer(customerId: string): Promise<Customer | null> {
+    return queryClient
       .fetchQuery({ ...customerQuery(place, customerId), staleTime: 0 })
       .catch((error: unknown) => {
         if (error instanceof ApiProblem && error.status === 404) return null;
         throw error;
       });
-    if (known !== null) {
-      throw new ApiProblem({
-        status: 409,
-        code: "customer_exists",
-        title: "There is a customer with this id",
-        detail: `${known.name ?? known.customerId} has it. Nothing was changed; open the customer to edit it.`,
-        requestId: null,
-        errors: [],
-      });
-    }
   }
 
   return <CustomerForm customer={customer} save={save} onClose={onClose} />;

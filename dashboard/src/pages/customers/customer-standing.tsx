@@ -1,9 +1,10 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Figure } from "../../ui/figure.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatCount } from "../../words/numbers.ts";
-import { planVersionQuery, poolChoicesQuery } from "./catalog-queries.ts";
+import { planVersionQuery } from "./catalog-queries.ts";
 import { findRenewal } from "./find-renewal.ts";
 import { knownGrantsQuery } from "./ledger-queries.ts";
 import type { Customer } from "./queries.ts";
@@ -12,7 +13,7 @@ type ActivePlan = NonNullable<Customer["plan"]>;
 
 /** What somebody opens this page for: how much is left, until when, and on which plan. */
 export function CustomerStanding({ customer: { customerId, balances, plan } }: { customer: Customer }) {
-  const { data: pools } = useSuspenseQuery(poolChoicesQuery(usePlace()));
+  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
   return (
     <div className="grid grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] gap-4">
@@ -39,9 +40,9 @@ export function CustomerStanding({ customer: { customerId, balances, plan } }: {
 function BalanceNote({ plan, customerId, pool }: { plan: ActivePlan; customerId: string; pool: string }) {
   const place = usePlace();
   const { data: version } = useQuery(planVersionQuery(place, plan));
-  const { data: grants = [] } = useQuery(knownGrantsQuery({ ...place, customerId }));
+  const { data: known } = useQuery(knownGrantsQuery({ ...place, customerId }));
   const allowance = version?.allowances.find((each) => each.pool === pool);
-  const renewal = allowance === undefined ? null : findRenewal(allowance, grants);
+  const renewal = allowance === undefined ? null : findRenewal(allowance, known?.grants ?? []);
   // Nothing begins anew after the plan's end.
   if (renewal === null || (plan.endsAt !== null && plan.endsAt <= renewal)) return "Credits to spend now";
   return (

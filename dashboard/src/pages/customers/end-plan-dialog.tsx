@@ -1,11 +1,11 @@
 import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { plansQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { pathIn } from "../../api/path-in.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { tell } from "../../ui/toast.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 import { formatCount } from "../../words/numbers.ts";
-import { planChoicesQuery } from "./catalog-queries.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import type { Customer } from "./queries.ts";
 import { useCustomerWritten } from "./use-customer-written.ts";
@@ -22,7 +22,7 @@ export function EndPlanDialog({
   const { customerId, name, plan } = customer;
   const place = usePlace();
   const refresh = useCustomerWritten(customerId);
-  const { data: plans } = useSuspenseQuery(planChoicesQuery(place));
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
   const fallback = plans.find(({ isDefault }) => isDefault);
   const end = useMutation({
     mutationFn: () =>

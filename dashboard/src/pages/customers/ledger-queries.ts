@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Item, Place } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { pagesOf } from "../../api/pages.ts";
+import { wholeList } from "../../api/whole-list.ts";
 import { type Actor, findActor, readAudit, type Whose } from "./audit-actors.ts";
 import type { LedgerFilters } from "./ledger-filters.ts";
 import { customerKey } from "./queries.ts";
@@ -62,20 +63,26 @@ export function grantsQuery(whose: Whose) {
 /** As many as any ledger's first pages speak of; of an older one only the number is known. */
 const KNOWN_PAGES_MAX = 5;
 
+export type KnownGrants = {
+  readonly grants: readonly Grant[];
+  /** Whether there are no older ones. */
+  readonly isAll: boolean;
+};
+
 /** The newest grants, to say of what kind an entry's were. */
 export function knownGrantsQuery(whose: Whose) {
   return queryOptions({
     queryKey: [...keyOf(whose), "known grants"],
-    queryFn: async (): Promise<Grant[]> => {
+    queryFn: async (): Promise<KnownGrants> => {
       const known: Grant[] = [];
       let cursor: { cursor?: string } = {};
       for (let page = 0; page < KNOWN_PAGES_MAX; page++) {
         const { items, nextCursor } = await readGrants(whose, { limit: "200", ...cursor });
         known.push(...items);
-        if (nextCursor === null) break;
+        if (nextCursor === null) return { grants: known, isAll: true };
         cursor = { cursor: nextCursor };
       }
-      return known;
+      return { grants: known, isAll: false };
     },
   });
 }
@@ -121,14 +128,14 @@ export function featureNamesQuery({ projectId, environment }: Place) {
   const place = { projectId, environment };
   return queryOptions({
     queryKey: ["features", place, "names"],
-    queryFn: async () =>
-      (
-        await answerOf(
+    queryFn: () =>
+      wholeList((query) =>
+        answerOf(
           api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
-            params: { path: place, query: { limit: "200" } },
+            params: { path: place, query },
           }),
-        )
-      ).items,
+        ),
+      ),
     staleTime: 30_000,
   });
 }

@@ -24,7 +24,7 @@ export function LedgerTab() {
   const filters = ledgerRoute.useSearch();
   const mayReverse = useMayActAs("operator");
   const pages = useSuspenseInfiniteQuery(ledgerQuery(whose, filters));
-  const { data: grants } = useSuspenseQuery(knownGrantsQuery(whose));
+  const { grants } = useSuspenseQuery(knownGrantsQuery(whose)).data;
   const { data: features } = useSuspenseQuery(featureNamesQuery(whose));
   const lines = pages.data.pages.flatMap(({ items }) => items);
   const twins = findTwins(lines, (entry) => grantOfEntry(entry, grants));

@@ -6,17 +6,16 @@ import { Time } from "../../ui/time.tsx";
 import { GRANT_WORDS } from "../../words/ledger-words.ts";
 import { formatCount } from "../../words/numbers.ts";
 import { openInBurnOrder } from "./burn-order.ts";
+import { creditsBesides } from "./credits-besides.ts";
 import { givenReference } from "./credits-form.ts";
-import type { Grant } from "./ledger-queries.ts";
+import type { Grant, KnownGrants } from "./ledger-queries.ts";
 import type { Customer } from "./queries.ts";
 
 /** What will be spent, in the order in which it will be. */
-export function OpenGrantsCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
+export function OpenGrantsCard({ customer, known }: { customer: Customer; known: KnownGrants }) {
   const place = usePlace();
-  const open = openInBurnOrder(grants);
-  const missing = customer.balances
-    .map(({ pool, balance }) => ({ pool, credits: balance - leftOf(open, pool) }))
-    .filter(({ credits }) => credits > 0);
+  const open = openInBurnOrder(known.grants);
+  const missing = creditsBesides(customer.balances, known);
   const isOnePool = customer.balances.length < 2;
   return (
     <Card
@@ -33,7 +32,7 @@ export function OpenGrantsCard({ customer, grants }: { customer: Customer; grant
       }
     >
       {open.length === 0 ? (
-        <p className="px-4 py-6 text-center text-muted">No credits are left.</p>
+        missing.length === 0 && <p className="px-4 py-6 text-center text-muted">No credits are left.</p>
       ) : (
         <Table
           label="Open credits"
@@ -42,11 +41,10 @@ export function OpenGrantsCard({ customer, grants }: { customer: Customer; grant
           keyOf={({ grant }) => grant}
         />
       )}
-      {missing.map(({ pool, credits }) => (
+      {missing.map(({ pool, credits, why }) => (
         <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
-          Besides, {formatCount(credits)}
-          {isOnePool ? "" : ` of ${pool}`}: credits of a period that has begun, written down with the next
-          request.
+          {open.length === 0 ? "There are" : "Besides,"} {formatCount(credits)}
+          {isOnePool ? "" : ` of ${pool}`}: {why}
         </p>
       ))}
     </Card>
@@ -84,8 +82,4 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
         expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} as="day" />,
     },
   ];
-}
-
-function leftOf(grants: readonly Grant[], pool: string): number {
-  return grants.reduce((sum, grant) => (grant.pool === pool ? sum + grant.remaining : sum), 0);
 }

@@ -20,7 +20,8 @@ export function OverviewTab() {
   const { customerId } = customerRoute.useParams();
   const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
   const { data: entries, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(place, customerId));
-  const { data: grants } = useSuspenseQuery(knownGrantsQuery({ ...place, customerId }));
+  const { data: known } = useSuspenseQuery(knownGrantsQuery({ ...place, customerId }));
+  const { grants } = known;
   const balances = customer.balances.length === 0 ? [{ pool: "credits", balance: 0 }] : customer.balances;
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[2fr_1fr]">
@@ -33,7 +34,7 @@ export function OverviewTab() {
             points={balanceHistory({ entries, grants, pool }, { at: dataUpdatedAt, balance })}
           />
         ))}
-        <OpenGrantsCard customer={customer} grants={grants} />
+        <OpenGrantsCard customer={customer} known={known} />
       </div>
       <div className="flex min-w-0 flex-col gap-6">
         <PlanCard plan={customer.plan} grants={grants} />

@@ -1,9 +1,9 @@
 import type { UseFormRegister } from "react-hook-form";
+import type { PlanSummary } from "../../api/catalog-lists.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { nameOfClock } from "../../words/moments.ts";
 import { formatTime } from "../../words/times.ts";
-import type { Plan } from "./catalog-queries.ts";
 import type { Customer } from "./queries.ts";
 
 export type AssignmentForm = { plan: string; ending: "unsaid" | "none" | "at"; endsAt: string };
@@ -17,7 +17,7 @@ export function PlanFields({
 }: {
   register: UseFormRegister<AssignmentForm>;
   form: AssignmentForm;
-  plans: readonly Plan[];
+  plans: readonly PlanSummary[];
   /** Null: none, or those of many. */
   current: Customer["plan"];
 }) {
@@ -70,7 +70,7 @@ export function PlanFields({
 }
 
 /** Published and not archived, and whichever the customer has. */
-function offered(plans: readonly Plan[], current: Customer["plan"]): Plan[] {
+function offered(plans: readonly PlanSummary[], current: Customer["plan"]): PlanSummary[] {
   return plans.filter(
     ({ key, latest, archivedAt }) => key === current?.key || (latest !== null && archivedAt === null),
   );

@@ -1,6 +1,7 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import type { Place } from "../../api/answer.ts";
+import { plansQuery } from "../../api/catalog-lists.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -12,7 +13,6 @@ import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ActorName } from "./actor-name.tsx";
 import type { Whose } from "./audit-actors.ts";
-import { planChoicesQuery } from "./catalog-queries.ts";
 import { planChangesQuery } from "./ledger-queries.ts";
 import { type PlanPeriod, toPeriods } from "./plan-periods.ts";
 import { planHistoryRoute } from "./routes.tsx";
@@ -21,7 +21,7 @@ import { planHistoryRoute } from "./routes.tsx";
 export function PlansTab() {
   const whose = planHistoryRoute.useParams();
   const pages = useSuspenseInfiniteQuery(planChangesQuery(whose));
-  const { data: plans } = useSuspenseQuery(planChoicesQuery(whose));
+  const { data: plans } = useSuspenseQuery(plansQuery(whose));
   const periods = toPeriods(
     pages.data.pages.flatMap(({ items }) => items),
     Date.now(),

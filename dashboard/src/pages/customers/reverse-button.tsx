@@ -6,6 +6,7 @@ import { Time } from "../../ui/time.tsx";
 import { countOf, formatCount } from "../../words/numbers.ts";
 import { type LedgerContext, leftOf } from "./ledger-context.ts";
 import type { Entry } from "./ledger-queries.ts";
+import { ReadAgain } from "./read-again.tsx";
 import { ReverseForm } from "./reverse-form.tsx";
 
 /** Undoes a charge: one click to see what would happen, and one to do it. */
@@ -17,19 +18,13 @@ export function ReverseButton({
   context: LedgerContext;
 }) {
   const [isOpen, setOpen] = useState(false);
-  // As it was when the dialog opened: what happens to it meanwhile is said there, and does not close it.
-  const [opened, setOpened] = useState(entry);
   const close = () => setOpen(false);
   const name = features.find(({ key }) => key === entry.feature)?.name ?? entry.feature;
-  function open(): void {
-    setOpened(entry);
-    setOpen(true);
-  }
   return (
     <>
       {mayReverse && leftOf(entry) > 0 && (
         <span className="-my-1.5 -mr-2 inline-flex">
-          <Button tone={twins.has(entry.sequence) ? "plain" : "quiet"} onClick={open}>
+          <Button tone={twins.has(entry.sequence) ? "plain" : "quiet"} onClick={() => setOpen(true)}>
             Reverse<span className="sr-only"> entry {entry.sequence}</span>
           </Button>
         </span>
@@ -46,7 +41,9 @@ export function ReverseButton({
         }
       >
         <Suspense fallback={<SkeletonRows rows={4} />}>
-          <ReverseForm whose={whose} entry={opened} grants={grants} onDone={close} />
+          <ReadAgain whose={whose} rows={4}>
+            <ReverseForm whose={whose} entry={entry} grants={grants} onDone={close} />
+          </ReadAgain>
         </Suspense>
       </Dialog>
     </>

@@ -4,6 +4,7 @@ import { useForm, useWatch } from "react-hook-form";
 import { answerOf, api } from "../../api/client.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
 import { DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
@@ -21,17 +22,15 @@ import { ReversalReturns } from "./reversal-returns.tsx";
 
 type Fields = { quantity: string; note: string };
 
-export function ReverseForm({
-  whose,
-  entry,
-  grants,
-  onDone,
-}: {
+export function ReverseForm(props: {
   whose: Whose;
   entry: Entry;
   grants: readonly Grant[];
   onDone: () => void;
 }) {
+  const { whose, onDone } = props;
+  // As it was read for this: what happens to it meanwhile is said here, and does not slip under the pointer.
+  const [{ entry, grants }] = useState(props);
   const left = leftOf(entry);
   const { register, handleSubmit, control, formState } = useForm<Fields>({
     defaultValues: { quantity: String(left), note: "" },
@@ -60,7 +59,11 @@ export function ReverseForm({
           })}
         />
       )}
-      <ReversalReturns preview={preview} />
+      {left === 0 ? (
+        <Callout>All of this charge was reversed already.</Callout>
+      ) : (
+        <ReversalReturns preview={preview} />
+      )}
       {preview !== null && <BalanceChange pool={entry.pool} before={before} gain={preview.gain} />}
       <TextField
         label="Reason"

@@ -6,23 +6,18 @@ import { GRANT_WORDS } from "../../words/ledger-words.ts";
 import { countOf } from "../../words/numbers.ts";
 import type { Whose } from "./audit-actors.ts";
 import type { Grant } from "./ledger-queries.ts";
+import { ReadAgain } from "./read-again.tsx";
 import { RevokeForm } from "./revoke-form.tsx";
 
 /** Takes back what is left of a grant, once that was read and confirmed. */
 export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
   const [isOpen, setOpen] = useState(false);
-  // As it was when the dialog opened: what happens to it meanwhile is said there, and does not close it.
-  const [opened, setOpened] = useState(grant);
   const close = () => setOpen(false);
-  function open(): void {
-    setOpened(grant);
-    setOpen(true);
-  }
   return (
     <>
       {grant.remaining > 0 && grant.revokedAt === null && (
         <span className="-my-1.5 -mr-2 inline-flex">
-          <Button tone="quiet" onClick={open}>
+          <Button tone="quiet" onClick={() => setOpen(true)}>
             Revoke<span className="sr-only"> grant {grant.grant}</span>
           </Button>
         </span>
@@ -34,7 +29,9 @@ export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
         note={`${GRANT_WORDS[grant.kind]}, grant ${grant.grant}, of ${countOf(grant.credits, "credit")}.`}
       >
         <Suspense fallback={<SkeletonRows rows={3} />}>
-          <RevokeForm whose={whose} grant={opened} onDone={close} />
+          <ReadAgain whose={whose} rows={3}>
+            <RevokeForm whose={whose} grant={grant} onDone={close} />
+          </ReadAgain>
         </Suspense>
       </Dialog>
     </>

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { answerOf, api } from "../../api/client.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -12,13 +13,17 @@ import { BalanceChange } from "./balance-change.tsx";
 import type { Grant } from "./ledger-queries.ts";
 import { customerKey, customerQuery } from "./queries.ts";
 
-export function RevokeForm({ whose, grant, onDone }: { whose: Whose; grant: Grant; onDone: () => void }) {
+export function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
+  const { whose, onDone } = props;
+  // As it was read for this: what happens to it meanwhile is said here, and does not slip under the pointer.
+  const [grant] = useState(props.grant);
   const { projectId, environment, customerId } = whose;
   const { credits, remaining, pool } = grant;
   const { data: customer } = useSuspenseQuery(customerQuery(whose, customerId));
   const before = balanceIn(customer, pool);
   const mutation = useRevocation(whose, grant, before, onDone);
   const spent = credits - remaining;
+  const isOrAre = remaining === 1 ? "is" : "are";
   return (
     <form
       className="flex flex-col gap-4"
@@ -28,8 +33,9 @@ export function RevokeForm({ whose, grant, onDone }: { whose: Whose; grant: Gran
       }}
     >
       <p>
-        {countOf(remaining, "credit")} that {remaining === 1 ? "is" : "are"} left of it{" "}
-        {remaining === 1 ? "is" : "are"} taken back.{" "}
+        {remaining === 0
+          ? "Nothing is left of it to take back. "
+          : `${countOf(remaining, "credit")} that ${isOrAre} left of it ${isOrAre} taken back. `}
         {spent > 0 && `The ${formatCount(spent)} that were spent stay spent. `}A revoked grant cannot be given
         back; credits can be added again.
       </p>
@@ -37,7 +43,7 @@ export function RevokeForm({ whose, grant, onDone }: { whose: Whose; grant: Gran
       <ProblemCallout error={mutation.error} />
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" tone="danger" isBusy={mutation.isPending}>
+        <Button type="submit" tone="danger" isBusy={mutation.isPending} isDisabled={remaining === 0}>
           {inEnvironment(`Revoke ${countOf(remaining, "credit")}`, environment)}
         </Button>
       </DialogActions>

@@ -1,8 +1,9 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { readUntil } from "../../api/pages.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { readAskedFor } from "./asked-for.ts";
-import { planChoicesQuery, planVersionQuery, poolChoicesQuery } from "./catalog-queries.ts";
+import { planVersionQuery } from "./catalog-queries.ts";
 import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
 import {
   customerRequestsQuery,
@@ -24,8 +25,8 @@ export const customersRoute = createRoute({
   loader: ({ context: { queryClient }, params, deps }) =>
     Promise.all([
       queryClient.ensureInfiniteQueryData(customersQuery(params, deps)),
-      queryClient.ensureQueryData(planChoicesQuery(params)),
-      queryClient.ensureQueryData(poolChoicesQuery(params)),
+      queryClient.ensureQueryData(plansQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
     ]),
   // While somebody types into the filter the list stays, however long the next one takes.
   pendingMs: 60_000,
@@ -42,8 +43,8 @@ export const customerRoute = createRoute({
         .ensureQueryData(customerQuery(params, params.customerId))
         .then(({ plan }) => plan && queryClient.ensureQueryData(planVersionQuery(params, plan))),
       queryClient.ensureQueryData(knownGrantsQuery(params)),
-      queryClient.ensureQueryData(planChoicesQuery(params)),
-      queryClient.ensureQueryData(poolChoicesQuery(params)),
+      queryClient.ensureQueryData(plansQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
     ]),
   component: lazyRouteComponent(() => import("./customer-page.tsx"), "CustomerPage"),
 });
@@ -105,7 +106,7 @@ export const planHistoryRoute = createRoute({
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
       queryClient.ensureInfiniteQueryData(planChangesQuery(params)),
-      queryClient.ensureQueryData(planChoicesQuery(params)),
+      queryClient.ensureQueryData(plansQuery(params)),
     ]),
   component: lazyRouteComponent(() => import("./plans-tab.tsx"), "PlansTab"),
 });

@@ -73,12 +73,12 @@ function Told({ story }: { story: KeyStory }) {
   );
 }
 
-/** Only what is a consume can be sent again from here. */
+/** Only what is a consume can be sent again from here, and only without metadata: with other metadata it is another request. */
 function SendAgain({ story }: { story: KeyStory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
   const asked = story.charge ?? story.denial;
-  if (!isOperator || asked === null || story.customerId === null) return null;
+  if (!isOperator || asked === null || asked.metadata !== null || story.customerId === null) return null;
   const start: TryStart = {
     customerId: story.customerId,
     feature: asked.feature,

@@ -1,0 +1,111 @@
+import type { Page, Route } from "playwright-core";
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const ADA = "/projects/1/test/customers/ada";
+
+/** As a gateway between here and the service would. */
+const refuse = (route: Route): Promise<void> =>
+  route.fulfill({ status: 429, json: { title: "Too much at once", detail: "Come back in a minute." } });
+
+const PROFILE = /\/customers\/ada$/;
+
+test("what is about to be revoked is read anew; where that fails nothing can be confirmed, and the page says so", async () => {
+  const { service, manage, consume, topUp } = await setupManage();
+  await topUp("ada", 50);
+  const page = await signIn(service.url, `${ADA}/grants`);
+  const revoke = page.getByRole("button", { name: "Revoke grant 2" });
+  await revoke.waitFor();
+  await consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "k1" });
+  await revoke.click();
+  await page.getByRole("button", { name: "Revoke 30 credits in test" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  await page.route(PROFILE, refuse);
+  await revoke.click();
+  await page.getByRole("dialog").getByText("Too much at once").waitFor();
+  expect(await page.getByRole("button", { name: /in test$/ }).count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.getByText("Not everything here could be read again").waitFor();
+  await expectAccessible(page);
+  await page.unroute(PROFILE);
+  await page.getByRole("button", { name: "Read again" }).click();
+  await page.getByText("Not everything here could be read again").waitFor({ state: "detached" });
+  expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([{ pool: "credits", balance: 30 }]);
+});
+
+test("a block stays a block, whatever a colleague does while it is asked for", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Block" }).click();
+  await page.getByRole("button", { name: "Block in test" }).waitFor();
+  await manage("PUT", "customers/ada/block", { body: { blocked: true } });
+  await comeBack(page, PROFILE);
+  await page.getByText("Blocked", { exact: true }).first().waitFor();
+  await page.getByRole("button", { name: "Block in test" }).click();
+  await page.getByText("ada is blocked").waitFor();
+  expect((await manage("GET", "customers/ada")).body["isBlocked"]).toBe(true);
+});
+
+/** To the window, after so long that what it shows is asked for again. */
+async function comeBack(page: Page, asked: RegExp): Promise<void> {
+  await page.waitForTimeout(5_500);
+  const answered = page.waitForResponse((response) => asked.test(new URL(response.url()).pathname));
+  await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+  await answered;
+}
+
+test("a preview that failed says so, and credits are not added unseen", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  await page.route("**/credits/preview", refuse);
+  await page.getByRole("button", { name: "Add credits" }).click();
+  await page.getByText("Enter an amount to see what it will do.").waitFor();
+  await page.getByLabel("Credits", { exact: true }).fill("25");
+  await page.getByRole("alert").getByText("Too much at once").waitFor();
+  expect(await page.getByText("Enter an amount").count()).toBe(0);
+  await page.getByRole("button", { name: "Add 25 credits in test" }).click();
+  await expect.poll(() => page.getByRole("alert").count()).toBe(2);
+  expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
+    { pool: "credits", balance: 100 },
+  ]);
+});
+
+test("a list whose next page cannot be read says so at its end", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test");
+  await page.route(/\/customers\?/, refuse);
+  await page.route(/\/customers$/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), nextCursor: "further" } });
+  });
+  await page.getByRole("link", { name: "Customers" }).first().click();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("alert").getByText("Too much at once").waitFor();
+  await page.getByText("The first one").waitFor();
+  expect(await page.getByText("Not everything here could be read again").count()).toBe(0);
+});
+
+test("Enter opens what was found for the text that stands there, and a failed search is not an empty one", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search everything" }).waitFor();
+  await page.keyboard.type("ada");
+  await page.getByRole("option", { name: /ada/ }).waitFor();
+  let answer: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/\/search\?q=bob/, (route) => held.then(() => refuse(route)));
+  await page.getByRole("combobox", { name: "Search everything" }).fill("bob");
+  await page.keyboard.press("Enter");
+  answer?.();
+  await page.getByRole("alert").getByText("Too much at once").waitFor();
+  expect(await page.getByText("Nothing begins with that").count()).toBe(0);
+  expect(new URL(page.url()).pathname).toBe("/projects/1/test");
+});

@@ -1,0 +1,81 @@
+import { InfiniteQueryObserver, QueryClient, QueryObserver } from "@tanstack/react-query";
+import { expect, test } from "vitest";
+import { findStale } from "../src/frame/find-stale.ts";
+import { creditsBesides } from "../src/pages/customers/credits-besides.ts";
+import type { Grant } from "../src/pages/customers/ledger-queries.ts";
+import type { Customer } from "../src/pages/customers/queries.ts";
+import { refuseOverwriting } from "../src/pages/customers/refuse-overwriting.ts";
+
+/** Answers once, and then no more. */
+function failsLater<T>(answer: T): () => Promise<T> {
+  let asked = 0;
+  return async () => {
+    asked += 1;
+    if (asked > 1) throw new Error("out of reach");
+    return answer;
+  };
+}
+
+test("what is shown and could not be read anew is found, with its age", async () => {
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const options = { queryKey: ["customer"], queryFn: failsLater("ada") };
+  const observer = new QueryObserver(client, options);
+  const leave = observer.subscribe(() => {});
+  await observer.refetch();
+  const { dataUpdatedAt } = observer.getCurrentResult();
+  expect(findStale(client.getQueryCache())).toBe(null);
+  await observer.refetch();
+  expect(findStale(client.getQueryCache())).toBe(dataUpdatedAt);
+  leave();
+  expect(findStale(client.getQueryCache())).toBe(null);
+});
+
+test("what tells of its failure itself is not told of twice: a next page, and a part of a page", async () => {
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const told = new QueryObserver(client, {
+    queryKey: ["summary"],
+    queryFn: failsLater(1),
+    meta: { tellsFailures: true },
+  });
+  const list = new InfiniteQueryObserver(client, {
+    queryKey: ["customers"],
+    queryFn: failsLater("page"),
+    initialPageParam: 0,
+    getNextPageParam: () => 1,
+  });
+  told.subscribe(() => {});
+  list.subscribe(() => {});
+  await Promise.all([told.refetch(), list.refetch()]);
+  await Promise.all([told.refetch(), list.fetchNextPage()]);
+  expect([told.getCurrentResult().isError, list.getCurrentResult().isFetchNextPageError]).toEqual([
+    true,
+    true,
+  ]);
+  expect(findStale(client.getQueryCache())).toBe(null);
+});
+
+test("credits beyond the grants that were read are explained only where the reason is known", () => {
+  const grants = [{ pool: "credits", remaining: 30 } as Grant];
+  const balances = [
+    { pool: "credits", balance: 130 },
+    { pool: "video", balance: 0 },
+  ];
+  expect(creditsBesides(balances, { grants, isAll: true })).toEqual([
+    { pool: "credits", credits: 100, why: expect.stringMatching(/^credits of a period that has begun/) },
+  ]);
+  expect(creditsBesides(balances, { grants, isAll: false })).toEqual([
+    { pool: "credits", credits: 100, why: expect.stringMatching(/^left of grants that are further back/) },
+  ]);
+});
+
+test("nobody overwrites a customer they have not seen", () => {
+  const seen = { customerId: "ada", name: "Ada", metadata: { seats: 3 } } as unknown as Customer;
+  const changed = { ...seen, metadata: { seats: 4 } };
+  // Credits move all the time, and are not what the form writes.
+  const spent: Customer = { ...seen, balances: [{ pool: "credits", balance: 7 }] };
+  expect(() => refuseOverwriting(seen, spent)).not.toThrow();
+  expect(() => refuseOverwriting(null, null)).not.toThrow();
+  expect(() => refuseOverwriting(null, seen)).toThrow("Ada has it");
+  expect(() => refuseOverwriting(seen, changed)).toThrow("Nothing was saved");
+  expect(() => refuseOverwriting(seen, null)).toThrow("Nothing was saved");
+});
