@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Entry, Grant } from "../src/pages/customers/ledger-queries.ts";
 import { findTwins } from "../src/pages/customers/ledger-twins.ts";
-import { previewReversal } from "../src/pages/customers/reversal-preview.ts";
 
 const START = Date.parse("2026-11-15T08:30:00.000Z");
 
@@ -81,32 +80,4 @@ test("top-ups look alike for ten minutes, plan credits and revoked ones never", 
   expect(twinsOf([given(1, 0), given(2, 601)], {})).toEqual([]);
   expect(twinsOf([given(1, 0), given(2, 3)], { kind: "allowance" })).toEqual([]);
   expect(twinsOf([given(1, 0), given(2, 3)], { revokedAt: GRANT.recordedAt })).toEqual([]);
-});
-
-test("a reversal is foretold as the API does it: rounded up, the last burned first, and nothing for what is over", () => {
-  const entry = entryOf(1, 0, {
-    quantity: 2_500,
-    amount: -8,
-    parts: [
-      { grant: 1, amount: -5 },
-      { grant: 2, amount: -3 },
-    ],
-  });
-  const over = { ...GRANT, grant: 2, expiresAt: GRANT.recordedAt };
-  const asked = { entry, cost: { credits: 3, per: 1_000 }, planKey: "pro", now: START + 1 };
-  const all = previewReversal({ ...asked, quantity: 2_500, grants: [GRANT, over] });
-  expect(all).toMatchObject({ credits: 8, gain: 5 });
-  expect(all.returns).toMatchObject([
-    { number: 1, credits: 5, fate: "stays" },
-    { number: 2, credits: 3, fate: "expires" },
-  ]);
-  // 1,500 still cost 5: what was burned from the first grant.
-  const part = previewReversal({ ...asked, quantity: 1_000, grants: [GRANT, over] });
-  expect(part.returns).toMatchObject([{ number: 2, credits: 3 }]);
-  const left = { ...GRANT, kind: "allowance" as const };
-  expect(
-    previewReversal({ ...asked, quantity: 2_500, grants: [left], planKey: "free" }).returns[0],
-  ).toMatchObject({
-    fate: "waits",
-  });
 });

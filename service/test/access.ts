@@ -79,6 +79,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`POST ${CUSTOMER}/credits/preview`]: environment("operator"),
   [`POST ${CUSTOMER}/grants/:grant/revoke`]: environment("operator"),
   [`POST ${CUSTOMER}/consumes/:consumeId/reverse`]: environment("operator"),
+  [`POST ${CUSTOMER}/consumes/:consumeId/reverse/preview`]: environment("operator"),
   [`GET ${CUSTOMER}/ledger`]: environment("viewer"),
   [`GET ${CUSTOMER}/proof`]: environment("viewer"),
   [`GET ${CUSTOMER}/grants`]: environment("viewer"),

@@ -47,6 +47,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   blockCustomer: { blocked: true },
   previewCredits: { credits: 1, kind: "manual" },
   reverseConsume: {},
+  previewReversal: {},
 };
 
 /** By the folder that a parameter follows. */

@@ -1,58 +1,64 @@
 import { Callout } from "../../ui/callout.tsx";
 import { Time } from "../../ui/time.tsx";
 import { GRANT_WORDS } from "../../words/ledger-words.ts";
-import { countOf, formatChange } from "../../words/numbers.ts";
-import type { Grant } from "./ledger-queries.ts";
-import type { Fate, ReversalPreview } from "./reversal-preview.ts";
+import { countOf, formatChange, formatCount } from "../../words/numbers.ts";
+import type { ReversalPreview } from "./reversal-preview-query.ts";
+
+type Return = ReversalPreview["returns"][number];
 
 /** What goes back to which grants, and what becomes of it there. */
-export function ReversalReturns({ preview }: { preview: ReversalPreview | null }) {
-  if (preview === null) return <p>The credits go back to the grants that they came from.</p>;
-  if (preview.returns.length === 0) {
+export function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview }) {
+  if (returns.length === 0) {
     return <p>It cost no credits, so none go back. What was counted towards a limit no longer counts.</p>;
   }
-  const lost = preview.credits - preview.gain;
+  const lost = returns.reduce((sum, { credits, spendable }) => sum + credits - spendable, 0);
   return (
     <div className="flex flex-col gap-2">
       <h3 className="text-form font-medium">Goes back to</h3>
       <ul className="divide-y divide-line rounded-md border border-line">
-        {preview.returns.map(({ number, grant, credits, fate }) => (
-          <li key={number} className="flex items-center gap-3 px-3 py-2">
+        {returns.map((back) => (
+          <li key={back.grant} className="flex items-center gap-3 px-3 py-2">
             <span className="min-w-0 flex-1">
-              {grant === null ? `Grant ${number}` : `${GRANT_WORDS[grant.kind]}, grant ${number}`}
+              {GRANT_WORDS[back.kind]}, grant {back.grant}
               <span className="block text-caption text-muted">
-                <FateOf fate={fate} grant={grant} />
+                <Stays back={back} /> {restInWords(back)}
               </span>
             </span>
-            <span className="font-medium text-good tabular-nums">{formatChange(credits)}</span>
+            <span className="font-medium text-good tabular-nums">{formatChange(back.credits)}</span>
           </li>
         ))}
       </ul>
       {lost > 0 && (
         <Callout tone="warn">
-          {countOf(lost, "credit")} of it cannot be spent again, because the grant is over. Add credits
-          instead if the customer should have them.
+          {countOf(lost, "credit")} of it cannot be spent now. Add credits instead if the customer should have
+          them.
         </Callout>
       )}
     </div>
   );
 }
 
-function FateOf({ fate, grant }: { fate: Fate; grant: Grant | null }) {
-  switch (fate) {
+function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
+  if (spendable === 0) return null;
+  const what = spendable === credits ? "Can be spent again" : `${formatCount(spendable)} can be spent again`;
+  if (expiresAt === null) return `${what}, without an end.`;
+  return (
+    <>
+      {what} until <Time at={expiresAt} />.
+    </>
+  );
+}
+
+function restInWords({ spendable, credits, rest }: Return): string | null {
+  const what = spendable === 0 ? "this" : `the other ${formatCount(credits - spendable)}`;
+  switch (rest) {
     case "revoked":
-      return "It was revoked, so this is taken back again at once.";
-    case "expires":
-      return "It has expired, so this expires again at once.";
-    case "waits":
-      return "The customer has left its plan: this waits with the plan, and counts once it is taken up again.";
-    case "stays":
-      if (grant === null) return "Can be spent again.";
-      if (grant.expiresAt === null) return "Can be spent again, without an end.";
-      return (
-        <>
-          Can be spent again until <Time at={grant.expiresAt} />.
-        </>
-      );
+      return `It was revoked, so ${what} is taken back again at once.`;
+    case "expired":
+      return `It is over, so ${what} expires again at once.`;
+    case "waiting":
+      return `The customer has left its plan: ${what} waits with the plan, and counts once it is taken up again.`;
+    default:
+      return null;
   }
 }

@@ -1,18 +1,16 @@
-import { Suspense, useState } from "react";
+import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { countOf, formatCount } from "../../words/numbers.ts";
 import { type LedgerContext, leftOf } from "./ledger-context.ts";
 import type { Entry } from "./ledger-queries.ts";
-import { ReadAgain } from "./read-again.tsx";
 import { ReverseForm } from "./reverse-form.tsx";
 
 /** Undoes a charge: one click to see what would happen, and one to do it. */
 export function ReverseButton({
   entry,
-  context: { whose, features, grants, twins, mayReverse },
+  context: { whose, features, twins, mayReverse },
 }: {
   entry: Entry;
   context: LedgerContext;
@@ -40,11 +38,7 @@ export function ReverseButton({
           </>
         }
       >
-        <Suspense fallback={<SkeletonRows rows={4} />}>
-          <ReadAgain whose={whose} rows={4}>
-            <ReverseForm whose={whose} entry={entry} grants={grants} onDone={close} />
-          </ReadAgain>
-        </Suspense>
+        <ReverseForm whose={whose} entry={entry} onDone={close} />
       </Dialog>
     </>
   );

@@ -1,48 +1,54 @@
-import { useMutation, useQueryClient, useSuspenseQueries } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { answerOf, api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
 import { DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 import { countOf, formatCount, formatStep } from "../../words/numbers.ts";
 import type { Whose } from "./audit-actors.ts";
 import { BalanceChange } from "./balance-change.tsx";
-import { planVersionQuery } from "./catalog-queries.ts";
-import { leftOf } from "./ledger-context.ts";
-import type { Entry, Grant } from "./ledger-queries.ts";
-import { customerKey, customerQuery } from "./queries.ts";
-import { previewReversal } from "./reversal-preview.ts";
+import type { Entry } from "./ledger-queries.ts";
+import { customerKey } from "./queries.ts";
+import { type ReversalPreview, reversalPreviewQuery } from "./reversal-preview-query.ts";
 import { ReversalReturns } from "./reversal-returns.tsx";
 
 type Fields = { quantity: string; note: string };
 
-export function ReverseForm(props: {
-  whose: Whose;
-  entry: Entry;
-  grants: readonly Grant[];
-  onDone: () => void;
-}) {
-  const { whose, onDone } = props;
-  // As it was read for this: what happens to it meanwhile is said here, and does not slip under the pointer.
-  const [{ entry, grants }] = useState(props);
-  const left = leftOf(entry);
+type Props = { whose: Whose; entry: Entry; onDone: () => void };
+
+/** What is left of the charge is asked for when the dialog opens: the list may be older. */
+export function ReverseForm({ whose, entry, onDone }: Props) {
+  const { data: all, error } = useQuery(reversalPreviewQuery(whose, entry.consumeId ?? "", null));
+  if (error !== null) return <ProblemCallout error={error} />;
+  if (all === undefined) return <SkeletonRows rows={4} />;
+  return <Reversing whose={whose} entry={entry} all={all} onDone={onDone} />;
+}
+
+function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview }) {
+  const { quantity: left } = all;
   const { register, handleSubmit, control, formState } = useForm<Fields>({
     defaultValues: { quantity: String(left), note: "" },
     mode: "onChange",
   });
   const typed = useWatch({ control });
   const quantity = readQuantity(typed.quantity ?? "", left);
-  const { preview, before } = usePreview(whose, entry, grants, quantity ?? left);
-  const { body, mutation } = useReversal(whose, entry, before, onDone);
+  const part = useQuery({
+    ...reversalPreviewQuery(whose, entry.consumeId ?? "", quantity),
+    enabled: quantity !== null && quantity !== left,
+  });
+  const preview = quantity === null || quantity === left ? all : part.data;
+  const { body, mutation } = useReversal(whose, entry, onDone);
   const { customerId, environment } = whose;
   const submit = handleSubmit((fields) => {
-    if (quantity !== null && !mutation.isPending) mutation.mutate(body(quantity, fields.note));
+    if (quantity === null || preview === undefined || mutation.isPending) return;
+    mutation.mutate({ wanted: body(quantity, fields.note), before: preview.balanceBefore });
   });
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)} noValidate>
@@ -59,12 +65,18 @@ export function ReverseForm(props: {
           })}
         />
       )}
-      {left === 0 ? (
-        <Callout>All of this charge was reversed already.</Callout>
+      {preview === undefined ? (
+        <Pending error={part.error} />
       ) : (
-        <ReversalReturns preview={preview} />
+        <>
+          <ReversalReturns preview={preview} />
+          <BalanceChange
+            pool={preview.pool}
+            before={preview.balanceBefore}
+            gain={preview.balanceAfter - preview.balanceBefore}
+          />
+        </>
       )}
-      {preview !== null && <BalanceChange pool={entry.pool} before={before} gain={preview.gain} />}
       <TextField
         label="Reason"
         hint="Stands in the ledger beside the reversal. You may leave it empty."
@@ -76,18 +88,31 @@ export function ReverseForm(props: {
       <ProblemCallout error={mutation.error} />
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" tone="primary" isBusy={mutation.isPending} isDisabled={quantity === null}>
+        <Button
+          type="submit"
+          tone="primary"
+          isBusy={mutation.isPending}
+          isDisabled={quantity === null || preview === undefined}
+        >
           {inEnvironment(describeAction(preview?.credits ?? 0, quantity ?? left), environment)}
         </Button>
       </DialogActions>
       <ApiCall
         call={{
           method: "POST",
-          path: `/manage/v1/projects/${whose.projectId}/${environment}/customers/${encodeURIComponent(customerId)}/consumes/${entry.consumeId}/reverse`,
+          path: pathIn(whose, "customers", customerId, "consumes", entry.consumeId ?? "", "reverse"),
           body: body(quantity ?? left, typed.note ?? ""),
         }}
       />
     </form>
+  );
+}
+
+function Pending({ error }: { error: unknown }) {
+  return error === null ? (
+    <p className="text-muted">Working out what goes back…</p>
+  ) : (
+    <ProblemCallout error={error} />
   );
 }
 
@@ -100,21 +125,7 @@ function describeAction(credits: number, quantity: number): string {
   return credits === 0 ? `Reverse ${formatCount(quantity)}` : `Reverse ${countOf(credits, "credit")}`;
 }
 
-function usePreview(whose: Whose, entry: Entry, grants: readonly Grant[], quantity: number) {
-  const { key, version } = entry.plan ?? { key: "", version: 0 };
-  const [{ data: customer }, { data: plan }] = useSuspenseQueries({
-    queries: [customerQuery(whose, whose.customerId), planVersionQuery(whose, { key, version })],
-  });
-  const cost = plan?.features.find(({ feature }) => feature === entry.feature)?.cost;
-  const planKey = customer.plan?.key ?? null;
-  const now = Date.now();
-  return {
-    before: customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0,
-    preview: cost === undefined ? null : previewReversal({ entry, quantity, cost, grants, planKey, now }),
-  };
-}
-
-function useReversal(whose: Whose, entry: Entry, before: number, onDone: () => void) {
+function useReversal(whose: Whose, entry: Entry, onDone: () => void) {
   const queryClient = useQueryClient();
   // Names this very reversal: whatever is sent twice, by a double click or after a lost answer, happens once.
   const [reference] = useState(() => `dashboard-${newNonce()}`);
@@ -124,14 +135,14 @@ function useReversal(whose: Whose, entry: Entry, before: number, onDone: () => v
     ...(note.trim() === "" ? {} : { note: note.trim() }),
   });
   const mutation = useMutation({
-    mutationFn: (wanted: ReturnType<typeof body>) =>
+    mutationFn: ({ wanted }: { wanted: ReturnType<typeof body>; before: number }) =>
       answerOf(
         api.POST(
           "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse",
           { params: { path: { ...whose, consumeId: entry.consumeId ?? "" } }, body: wanted },
         ),
       ),
-    onSuccess: ({ credits, quantity, customer }) => {
+    onSuccess: ({ credits, quantity, customer }, { before }) => {
       const after = customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0;
       tell(
         `${entry.feature} × ${formatCount(quantity)} reversed`,

@@ -15,6 +15,7 @@ import type { ManageParts } from "../parts.ts";
 import { addCredits } from "./add-credits.ts";
 import { CreditsBody, explainRefusal, noteField, readCredits } from "./credits-body.ts";
 import { CreditsPreview, previewCredits } from "./preview-credits.ts";
+import { type PreviewOutcome, previewReversal, ReversalPreview } from "./preview-reversal.ts";
 import { type ReverseOutcome, reverseConsume } from "./reverse-consume.ts";
 import { revokeGrant } from "./revoke-grant.ts";
 
@@ -22,18 +23,25 @@ const NOUN = "Credits";
 const access = { role: "operator", in: "environment" } as const;
 const QUANTITY_MAX = 1_000_000;
 
+const consumeParams = Type.Object({
+  ...customerParams.properties,
+  consumeId: Type.String({ maxLength: 60, examples: ["con_01m7e9sv4w0000000000a00002"] }),
+});
+
+const quantityField = Type.Optional(
+  nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: QUANTITY_MAX,
+      description: "Left out or null: all that is left of it.",
+      examples: [1],
+    }),
+  ),
+);
+
 const ReversalBody = Type.Object(
   {
-    quantity: Type.Optional(
-      nullable(
-        Type.Integer({
-          minimum: 1,
-          maximum: QUANTITY_MAX,
-          description: "Left out or null: all that is left of it.",
-          examples: [1],
-        }),
-      ),
-    ),
+    quantity: quantityField,
     reference: Type.Optional(
       nullable(
         Type.String({
@@ -51,7 +59,7 @@ const ReversalBody = Type.Object(
 
 /** Credits that people and automation give, take back, and undo the use of. */
 export function creditsOperations(parts: ManageParts): Operation[] {
-  return [adding(parts), previewing(parts), revoking(parts), reversing(parts)];
+  return [adding(parts), previewing(parts), revoking(parts), reversing(parts), previewingReversal(parts)];
 }
 
 function adding({ cellOf }: ManageParts): Operation {
@@ -162,10 +170,7 @@ function reversing({ cellOf }: ManageParts): Operation {
     description:
       "Whole, or by some of its quantity. Credits go back to the grants they came from, with their expiry, and the limit's counter " +
       "goes down; never more than was charged. Without a `reference`, who repeats a part reverses another part.",
-    params: Type.Object({
-      ...customerParams.properties,
-      consumeId: Type.String({ maxLength: 60, examples: ["con_01m7e9sv4w0000000000a00002"] }),
-    }),
+    params: consumeParams,
     body: ReversalBody,
     answer: Type.Object({
       outcome: Type.Enum(["reversed", "already_reversed"]),
@@ -198,7 +203,38 @@ function reversing({ cellOf }: ManageParts): Operation {
   });
 }
 
-function toProblem(outcome: Exclude<ReverseOutcome, { kind: "reversed" | "already_reversed" }>): Problem {
+function previewingReversal({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "POST",
+    path: `${CUSTOMER_PATH}/consumes/:consumeId/reverse/preview`,
+    access,
+    id: "previewReversal",
+    noun: NOUN,
+    summary: "Preview reversing a charge",
+    description:
+      "Says what reversing it would do, and writes nothing: the balance before and after, to which grants the credits go back, and " +
+      "what of that can be spent again.",
+    params: consumeParams,
+    body: Type.Object({ quantity: quantityField }, { additionalProperties: false }),
+    answer: ReversalPreview,
+    codes: ["nothing_to_reverse"],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const { quantity = null } = call.body;
+      const { consumeId } = call.params;
+      const asked = { customerId: customerIdOf(call), consumeId, quantity };
+      const outcome = await previewReversal(cellOf(cell), environmentId, asked);
+      if (outcome.kind !== "preview") throw toProblem(outcome);
+      return outcome.preview;
+    },
+  });
+}
+
+type Refusal =
+  | Exclude<ReverseOutcome, { kind: "reversed" | "already_reversed" }>
+  | Exclude<PreviewOutcome, { kind: "preview" }>;
+
+function toProblem(outcome: Refusal): Problem {
   switch (outcome.kind) {
     case "customer_not_found":
       return customerNotFound();

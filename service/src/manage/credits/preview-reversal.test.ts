@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+
+const CHARGE = { customerId: "ada", feature: "image.render", quantity: 15, idempotencyKey: "k" };
+
+/** All of the plan's 100 credits, and 50 of what was added. */
+async function charge({ consume }: Managed): Promise<string> {
+  const { body } = await consume(CHARGE);
+  expect(body).toMatchObject({ allowed: true, creditsCharged: 150 });
+  return `customers/ada/consumes/${String(body["consumeId"])}/reverse`;
+}
+
+const balanceOf = async ({ manage }: Managed): Promise<unknown> =>
+  (await manage("GET", "customers/ada")).body["balances"];
+
+test("a preview writes nothing, and the reversal then does what it said", async () => {
+  const managed = await setupManage();
+  const { manage, topUp, database } = managed;
+  await topUp("ada", 60);
+  const path = await charge(managed);
+  const entries = await database.count("cell.ledger");
+  const { body } = await manage("POST", `${path}/preview`, { body: { quantity: 6 } });
+  expect(body).toEqual({
+    quantity: 6,
+    credits: 60,
+    pool: "credits",
+    balanceBefore: 10,
+    balanceAfter: 70,
+    returns: [
+      expect.objectContaining({ grant: 1, kind: "allowance", credits: 10, spendable: 10, rest: null }),
+      expect.objectContaining({ grant: 2, credits: 50, spendable: 50, rest: null }),
+    ],
+  });
+  expect(await database.count("cell.ledger")).toBe(entries);
+  await manage("POST", path, { body: { quantity: 6 } });
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 70 }]);
+});
+
+test("of grants that are spent as one, what the others own stays though one was revoked", async () => {
+  const managed = await setupManage();
+  const { manage } = managed;
+  // Added twice by mistake, and the second taken back.
+  const credits = { credits: 100, kind: "purchase" };
+  await manage("POST", "customers/ada/credits", { body: credits });
+  await manage("POST", "customers/ada/credits", { body: credits });
+  await manage("POST", "customers/ada/grants/2/revoke");
+  const path = await charge(managed);
+  const { body } = await manage("POST", `${path}/preview`, { body: {} });
+  expect(body).toMatchObject({
+    balanceBefore: 50,
+    balanceAfter: 200,
+    returns: [
+      { grant: 1, spendable: 100, rest: null },
+      { grant: 2, credits: 50, spendable: 50, rest: null },
+    ],
+  });
+  await manage("POST", path, { body: {} });
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 200 }]);
+});
+
+test("what goes back to a grant that was revoked, or whose plan was left, is told apart", async () => {
+  const managed = await setupManage();
+  const { manage } = managed;
+  await manage("POST", "customers/ada/credits", { body: { credits: 100, kind: "purchase" } });
+  const path = await charge(managed);
+  await manage("POST", "customers/ada/grants/2/revoke");
+  await manage("DELETE", "customers/ada/plan");
+  const { body } = await manage("POST", `${path}/preview`, { body: {} });
+  expect(body).toMatchObject({
+    credits: 150,
+    returns: [
+      { grant: 1, credits: 100, spendable: 0, rest: "waiting" },
+      { grant: 2, credits: 50, spendable: 0, rest: "revoked" },
+    ],
+  });
+  await manage("POST", path, { body: {} });
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: body["balanceAfter"] }]);
+  expect((await manage("POST", `${path}/preview`, { body: {} })).body["code"]).toBe("nothing_to_reverse");
+  expect((await manage("POST", `${path.replace("ada", "nobody")}/preview`, { body: {} })).status).toBe(404);
+});

@@ -1,0 +1,112 @@
+import { type Static, Type } from "typebox";
+import type { Change, Part } from "../../entitlement/entry.ts";
+import { reverseConsume as decideReversal, type ReversalOutcome } from "../../entitlement/reverse-consume.ts";
+import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
+import { viewWallet } from "../../entitlement/view-wallet.ts";
+import { balanceOf } from "../../entitlement/wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { snapshot } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { listGrantsOfSlots } from "../../store/cell/grants.ts";
+import { findConsume } from "../../store/cell/ledger.ts";
+import { assert } from "../../words/assert.ts";
+import type { CustomerId, EnvironmentId } from "../../words/brand.ts";
+import { readConsumeId } from "../../words/consume-id.ts";
+import { parseTimedId } from "../../words/timed-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { CatalogNames } from "../customers/catalog-names.ts";
+import { nullable, timeField } from "../fields.ts";
+
+export const ReversalPreview = Type.Object({
+  quantity: Type.Integer({ description: "What would be reversed of it.", examples: [1] }),
+  credits: Type.Integer({ description: "What would go back.", examples: [10] }),
+  pool: Type.String({ examples: ["credits"] }),
+  balanceBefore: Type.Integer({ examples: [90] }),
+  balanceAfter: Type.Integer({ examples: [100] }),
+  returns: Type.Array(
+    Type.Object({
+      grant: Type.Integer({
+        description: "Of those of one kind and expiry, which are spent as one, the first.",
+        examples: [7],
+      }),
+      kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
+      expiresAt: nullable(timeField),
+      credits: Type.Integer({ description: "What goes back to it.", examples: [10] }),
+      spendable: Type.Integer({ description: "What of that can be spent again.", examples: [10] }),
+      rest: nullable(
+        Type.Enum(["revoked", "expired", "waiting"], {
+          description:
+            "What becomes of the rest: it is revoked or expires again at once, as its grant did, or waits with the plan that gave it.",
+        }),
+      ),
+    }),
+    { description: "To which grants, in the order in which they were spent." },
+  ),
+});
+
+export type ReversalPreview = Static<typeof ReversalPreview>;
+
+export type PreviewOutcome =
+  | { kind: "preview"; preview: ReversalPreview }
+  | { kind: "consume_not_found" | "customer_not_found" }
+  | Exclude<ReversalOutcome, { kind: "reversed" }>;
+
+/** What reversing a consume would do, decided as the reversal is. Writes nothing. */
+export function previewReversal(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  input: { readonly customerId: CustomerId; readonly consumeId: string; readonly quantity: number | null },
+): Promise<PreviewOutcome> {
+  return snapshot<PreviewOutcome>(cell, async (tx) => {
+    const customer = await findCustomerRecord(tx, { environmentId, customerId: input.customerId });
+    if (customer === null) return { kind: "customer_not_found" };
+    const { customerNumber, wallet } = customer;
+    const uuid = parseTimedId("con", input.consumeId);
+    const id = uuid === null ? null : readConsumeId(uuid);
+    if (id === null || id.customerNumber !== customerNumber) return { kind: "consume_not_found" };
+    const { sequence, recordedAt } = id;
+    const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
+    if (consume === null) return { kind: "consume_not_found" };
+    const slots = consume.parts.map(({ grant }) => grant);
+    const grants = await listGrantsOfSlots(tx, { environmentId, customerNumber }, slots);
+    const catalog = await loadCatalog(tx, environmentId);
+    const clock = await readClock(tx);
+    const outcome = decideReversal(catalog, wallet, { consume, quantity: input.quantity, grants }, clock);
+    if (outcome.kind !== "reversed") return outcome;
+    const { quantity, credits, change } = outcome;
+    const preview = {
+      quantity,
+      credits,
+      pool: new CatalogNames(catalog).pool(consume.pool),
+      balanceBefore: balanceOf(viewWallet(catalog, wallet, clock), consume.pool),
+      balanceAfter: balanceOf(change.wallet, consume.pool),
+      returns: describeReturns(change, grants),
+    };
+    return { kind: "preview", preview };
+  });
+}
+
+type Return = ReversalPreview["returns"][number];
+
+/** Before the reversal stands what was due anyway; after it only what it takes away again. */
+function describeReturns({ entries, wallet }: Change, grants: readonly GrantFacts[]): Return[] {
+  const at = entries.findIndex(({ kind }) => kind === "reverse");
+  const taken = entries.slice(at + 1).flatMap(({ kind, parts }) => parts.map((part) => ({ kind, ...part })));
+  return (entries[at]?.parts ?? []).map(({ grant: slot, amount: credits }: Part): Return => {
+    const facts = grants.find(({ number }) => number === slot);
+    assert(facts !== undefined, "a consume burned grants that were recorded");
+    const again = taken.find(({ grant }) => grant === slot);
+    const isPaused = wallet.paused.some((plan) => plan.grants.some(({ number }) => number === slot));
+    const isRevoked = again?.kind === "revoke";
+    return {
+      grant: slot,
+      kind: facts.kind,
+      expiresAt: facts.expiresAt === null ? null : formatTimestamp(facts.expiresAt),
+      credits,
+      spendable: credits + (again?.amount ?? 0),
+      rest: again === undefined ? null : isRevoked ? "revoked" : isPaused ? "waiting" : "expired",
+    };
+  });
+}
