@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { creatorsOf } from "../src/pages/keys/creators.ts";
 import { keyCall } from "../src/pages/keys/key-call.ts";
-import { toKeyBody, toRotateBody } from "../src/pages/keys/key-form.ts";
+import { lastingOf, toKeyBody, toRotateBody } from "../src/pages/keys/key-form.ts";
 import { endingKeysOf, stateOf } from "../src/pages/keys/key-state.ts";
 import type { ApiKey } from "../src/pages/keys/queries.ts";
 
@@ -91,4 +91,14 @@ test("who made a key is read from the audit, whoever it was", () => {
     ["4", "token 9"],
     ["5", "Purser"],
   ]);
+});
+
+test("a rotated key lasts as long as the old one was to, unless it was for ever", () => {
+  const createdAt = "2026-01-01T00:00:00.000Z";
+  const lasting = (expiresAt: string | null) => lastingOf({ createdAt, expiresAt });
+  expect(lasting(null)).toBe("");
+  expect(lasting("2026-04-01T00:00:00.000Z")).toBe("90");
+  expect(lasting("2027-01-01T00:00:00.000Z")).toBe("365");
+  // Ended early, by somebody who set its end by API: the shortest there is, and never for ever.
+  expect(lasting("2026-01-02T00:00:00.000Z")).toBe("30");
 });

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Item, Place } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
+import { wholeList } from "../../api/whole-list.ts";
 
 // Each part of the page asks for itself, so that none waits for another or falls with it.
 
@@ -85,14 +86,16 @@ export function listCustomers(place: Place, query: CustomerFilters) {
 export function planCountQuery(place: Place) {
   return queryOptions({
     queryKey: ["plans", place, "count"],
-    queryFn: async () =>
-      (
-        await answerOf(
+    queryFn: async () => {
+      const plans = await wholeList((query) =>
+        answerOf(
           api.GET("/manage/v1/projects/{projectId}/{environment}/plans", {
-            params: { path: place, query: { archived: "false", limit: "200" } },
+            params: { path: place, query: { ...query, archived: "false" } },
           }),
-        )
-      ).items.length,
+        ),
+      );
+      return plans.length;
+    },
   });
 }
 

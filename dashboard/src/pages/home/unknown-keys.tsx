@@ -75,6 +75,11 @@ export function UnknownKeys() {
                 </SeenKey>
               ))}
             </Lines>
+            {features.length > SHOWN_MAX && (
+              <p className="border-t border-line px-4 py-2 text-caption text-muted">
+                And {countOf(features.length - SHOWN_MAX, "more unknown feature")}.
+              </p>
+            )}
             {events.length > SHOWN_MAX && (
               <p className="border-t border-line px-4 py-2 text-caption">
                 <TextLink

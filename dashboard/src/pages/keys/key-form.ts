@@ -40,6 +40,16 @@ export function toRotateBody({ overlap, lasts }: RotateForm, now: number): Body<
 
 const DAY_MS = 86_400_000;
 
+/** The choice that a key was made with, as nearly as there is one: its successor lasts as long unless somebody says otherwise. */
+export function lastingOf({ createdAt, expiresAt }: { createdAt: string; expiresAt: string | null }): string {
+  if (expiresAt === null) return "";
+  const days = (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
+  const limited = LASTING.map(({ value }) => value).filter((value) => value !== "");
+  return limited.reduce((best, value) =>
+    Math.abs(Number(value) - days) < Math.abs(Number(best) - days) ? value : best,
+  );
+}
+
 function endOf(lasts: string, now: number): { expiresAt?: string } {
   return lasts === "" ? {} : { expiresAt: new Date(now + Number(lasts) * DAY_MS).toISOString() };
 }

@@ -11,7 +11,7 @@ import { Select } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { Time } from "../../ui/time.tsx";
 import { inEnvironment } from "../../words/environments.ts";
-import { LASTING, OVERLAPS, type RotateForm, toRotateBody } from "./key-form.ts";
+import { LASTING, lastingOf, OVERLAPS, type RotateForm, toRotateBody } from "./key-form.ts";
 import { KeySecret } from "./key-secret.tsx";
 import { type ApiKey, anyFeatureQuery } from "./queries.ts";
 
@@ -21,7 +21,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
   const [openedAt] = useState(Date.now);
   useQuery(anyFeatureQuery(place));
   const { register, handleSubmit, watch } = useForm<RotateForm>({
-    defaultValues: { overlap: "86400", lasts: "" },
+    defaultValues: { overlap: "86400", lasts: lastingOf(apiKey) },
   });
   const wanted = watch();
   const rotate = useMutation({
