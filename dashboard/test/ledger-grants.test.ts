@@ -66,6 +66,7 @@ test("a grant is revoked by keyboard: what is left goes, what was spent stays", 
   await page.keyboard.press("Enter");
   await page.getByText("Balance 480 → 0").waitFor();
   await rowOf(page, PAYMENT).getByText("Revoked", { exact: true }).waitFor();
+  await dialog.waitFor({ state: "detached" });
   expect(await page.getByRole("button", { name: /^Revoke/ }).count()).toBe(0);
   const { body } = await manage("GET", "customers/ada/grants");
   expect(body["items"]).toMatchObject([{ remaining: 0, revokedAt: expect.any(String) }, {}]);

@@ -81,7 +81,8 @@ export function AddCreditsForm({ customer, onClose }: { customer: Customer; onCl
           boxRef={twinBox}
         />
       )}
-      <ProblemCallout error={add.error} />
+      {/* Adding looks once more before it adds: where that failed it stands above already. */}
+      {add.error !== previewError && <ProblemCallout error={add.error} />}
       {isOutcomeUnknown(add.error) && (
         <p className="text-muted">Trying again is safe: what this form adds is added once.</p>
       )}
