@@ -11,7 +11,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatChange, formatCount } from "../../words/numbers.ts";
-import { describeReason } from "../../words/reason-words.ts";
+import { outcomeOf } from "../../words/request-outcome.ts";
 import type { Whose } from "./audit-actors.ts";
 import { ChargeLink, KeyLink } from "./ledger-links.tsx";
 import { customerRequestsQuery } from "./ledger-queries.ts";
@@ -124,24 +124,18 @@ function Answer({ request, whose }: { request: Request; whose: Whose }) {
   );
 }
 
-function Outcome({ request: { endpoint, status, code, reason } }: { request: Request }) {
-  if (code !== null) {
-    return (
-      <>
-        <Badge tone="warn">Error {status}</Badge>
-        <code className="font-mono text-caption">{code}</code>
-      </>
-    );
-  }
-  if (reason !== null) {
-    return (
-      <>
-        <Badge tone="bad">Denied</Badge>
-        {describeReason(reason)}
-      </>
-    );
-  }
-  return <Badge tone="good">{endpoint === "events" ? "Recorded" : "Allowed"}</Badge>;
+const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const;
+
+function Outcome({ request }: { request: Request }) {
+  const { kind, name, why } = outcomeOf(request);
+  return (
+    <>
+      <Badge tone={TONES[kind]}>{name}</Badge>
+      {why !== null && (
+        <span title={request.code === null ? undefined : `${request.status} ${request.code}`}>{why}</span>
+      )}
+    </>
+  );
 }
 
 function Charge({ request: { kind, id, credits }, whose }: { request: Request; whose: Whose }) {

@@ -1,7 +1,7 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import { useClock } from "../../ui/preferences.ts";
 import { formatCount } from "../../words/numbers.ts";
-import { type Clock, formatTime } from "../../words/times.ts";
+import { type Clock, formatTime, formatTimeOfDay } from "../../words/times.ts";
 import { type Hour, SERIES } from "./series.ts";
 
 /** For eyes; whoever reads has the table. */
@@ -23,7 +23,7 @@ export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
           <CartesianGrid vertical={false} stroke="var(--line)" />
           <XAxis
             dataKey="hour"
-            tickFormatter={(hour: string) => timeOfDay(hour, clock)}
+            tickFormatter={(hour: string) => formatTimeOfDay(hour, clock)}
             interval="equidistantPreserveStart"
             minTickGap={24}
             tickLine={false}
@@ -67,13 +67,4 @@ function Tip({ hour, clock }: { hour: Hour | undefined; clock: Clock }) {
       ))}
     </div>
   );
-}
-
-function timeOfDay(iso: string, clock: Clock): string {
-  return new Intl.DateTimeFormat("en-GB", {
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
-  }).format(new Date(iso));
 }
