@@ -1,5 +1,6 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver } from "@tanstack/react-query";
 import { expect, test } from "vitest";
+import { refuseDots } from "../src/api/refuse-dots.ts";
 import { findStale } from "../src/frame/find-stale.ts";
 import { creditsBesides } from "../src/pages/customers/credits-besides.ts";
 import type { Grant } from "../src/pages/customers/ledger-queries.ts";
@@ -79,3 +80,14 @@ test("nobody overwrites a customer they have not seen", () => {
   expect(() => refuseOverwriting(seen, changed)).toThrow("Nothing was saved");
   expect(() => refuseOverwriting(seen, null)).toThrow("Nothing was saved");
 });
+
+test.each([".", ".."])(
+  "a customer called %s is never named in an address that would be somebody else's",
+  (customerId) => {
+    expect(
+      new URL(`/customers/${encodeURIComponent(customerId)}/plan`, "http://purser").pathname,
+    ).not.toContain(`/${customerId}/`);
+    expect(() => refuseDots({ projectId: "1", customerId })).toThrow("Nothing was asked or done");
+    expect(() => refuseDots({ projectId: "1", customerId: `${customerId}a` })).not.toThrow();
+  },
+);

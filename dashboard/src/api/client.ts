@@ -1,9 +1,16 @@
-import createClient from "openapi-fetch";
+import createClient, { defaultPathSerializer } from "openapi-fetch";
 import { ApiProblem, readProblem } from "./api-problem.ts";
 import type { paths } from "./manage.gen.d.ts";
+import { refuseDots } from "./refuse-dots.ts";
 
 /** The management API, as anybody may use it: the dashboard has no private door. */
-export const api = createClient<paths>({ baseUrl: window.location.origin });
+export const api = createClient<paths>({
+  baseUrl: window.location.origin,
+  pathSerializer: (path, params) => {
+    refuseDots(params);
+    return defaultPathSerializer(path, params);
+  },
+});
 
 const UNREACHABLE = {
   code: "unreachable",
@@ -22,6 +29,7 @@ type Reply<T> = { data?: T; error?: unknown; response: Response };
 /** What the API answered; a problem is thrown, so that pages deal with answers alone. */
 export async function answerOf<T>(call: Promise<Reply<T>>): Promise<T> {
   const { data, error, response } = await call.catch((cause: unknown) => {
+    if (cause instanceof ApiProblem) throw cause;
     throw new ApiProblem({
       status: 0,
       requestId: null,
