@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
+import { plansQuery } from "../../api/catalog-lists.ts";
 import { pathIn } from "../../api/path-in.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
@@ -20,7 +21,6 @@ import {
   previewBulk,
 } from "./bulk-assignment.ts";
 import { BulkDone, BulkPreviewView, BulkRunning } from "./bulk-report.tsx";
-import { planChoicesQuery } from "./catalog-queries.ts";
 import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
 import type { CustomerFilters } from "./queries.ts";
 
@@ -28,7 +28,7 @@ export function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters;
   const place = usePlace();
   const clock = useClock();
   const queryClient = useQueryClient();
-  const { data: plans } = useSuspenseQuery(planChoicesQuery(place));
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
   const [progress, setProgress] = useState<BulkProgress | null>(null);
   const { begin, stop } = useStop();
   const { register, control, handleSubmit } = useForm<AssignmentForm>({

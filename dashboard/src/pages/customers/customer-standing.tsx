@@ -4,9 +4,9 @@ import { usePlace } from "../../frame/use-place.ts";
 import { Figure } from "../../ui/figure.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatCount } from "../../words/numbers.ts";
-import { planVersionQuery } from "./catalog-queries.ts";
 import { findRenewal } from "./find-renewal.ts";
 import { knownGrantsQuery } from "./ledger-queries.ts";
+import { planVersionQuery } from "./plan-version-query.ts";
 import type { Customer } from "./queries.ts";
 
 type ActivePlan = NonNullable<Customer["plan"]>;

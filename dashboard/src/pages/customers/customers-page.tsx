@@ -1,4 +1,5 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -9,7 +10,6 @@ import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { formatCount } from "../../words/numbers.ts";
 import { BulkAssignButton } from "./bulk-assign-dialog.tsx";
-import { poolChoicesQuery } from "./catalog-queries.ts";
 import { CustomerFilterBar } from "./customer-filter-bar.tsx";
 import { CustomersActions } from "./customers-actions.tsx";
 import { NoCustomers, useReadOn } from "./no-customers.tsx";
@@ -19,7 +19,7 @@ import { customersRoute } from "./routes.tsx";
 export function CustomersPage() {
   const place = usePlace();
   const filters = customersRoute.useSearch();
-  const { data: pools } = useSuspenseQuery(poolChoicesQuery(place));
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
   const pages = useSuspenseInfiniteQuery(customersQuery(place, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);
   useReadOn(pages, customers.length === 0);

@@ -1,5 +1,5 @@
-import type { PlanVersion } from "./catalog-queries.ts";
 import type { Grant } from "./ledger-queries.ts";
+import type { PlanVersion } from "./plan-version-query.ts";
 
 /**
  * When a plan's credits begin anew: what does not roll over ends with its period. Null where that is not known: of

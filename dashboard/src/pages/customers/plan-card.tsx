@@ -5,9 +5,9 @@ import { Details } from "../../ui/details.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
 import { allowanceInWords, capitalize, costInWords, limitInWords } from "../../words/terms.ts";
-import { type PlanVersion, planVersionQuery } from "./catalog-queries.ts";
 import { findRenewal } from "./find-renewal.ts";
 import type { Grant } from "./ledger-queries.ts";
+import { type PlanVersion, planVersionQuery } from "./plan-version-query.ts";
 import type { Customer } from "./queries.ts";
 
 type ActivePlan = NonNullable<Customer["plan"]>;

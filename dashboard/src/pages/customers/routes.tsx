@@ -3,7 +3,6 @@ import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { readUntil } from "../../api/pages.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { readAskedFor } from "./asked-for.ts";
-import { planVersionQuery } from "./catalog-queries.ts";
 import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
 import {
   customerRequestsQuery,
@@ -14,6 +13,7 @@ import {
   planChangesQuery,
 } from "./ledger-queries.ts";
 import { latestEntriesQuery } from "./overview-queries.ts";
+import { planVersionQuery } from "./plan-version-query.ts";
 import { customerQuery, customersQuery } from "./queries.ts";
 import { readFilters } from "./read-filters.ts";
 

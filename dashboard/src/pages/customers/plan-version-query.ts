@@ -2,8 +2,6 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Answer, Place } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 
-export { plansQuery as planChoicesQuery, poolsQuery as poolChoicesQuery } from "../../api/catalog-lists.ts";
-
 export type PlanVersion = Answer<"readPlan">["versions"][number];
 
 /** What a customer's plan gives, as of the version they have. */
