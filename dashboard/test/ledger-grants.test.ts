@@ -67,7 +67,7 @@ test("a grant is revoked by keyboard: what is left goes, what was spent stays", 
   await page.getByText("Balance 480 → 0").waitFor();
   await rowOf(page, PAYMENT).getByText("Revoked", { exact: true }).waitFor();
   await dialog.waitFor({ state: "detached" });
-  expect(await page.getByRole("button", { name: /^Revoke/ }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: /^Revoke/ }).count()).toBe(0);
   const { body } = await manage("GET", "customers/ada/grants");
   expect(body["items"]).toMatchObject([{ remaining: 0, revokedAt: expect.any(String) }, {}]);
 
@@ -89,7 +89,7 @@ test("top-ups alike within minutes are marked, until one is revoked", async () =
   await manage("POST", "customers/ada/grants/3/revoke");
   await page.reload();
   await rowOf(page, "Revoked").waitFor();
-  expect(await rowOf(page, "Looks like the one").count()).toBe(0);
+  await expect.poll(() => rowOf(page, "Looks like the one").count()).toBe(0);
 });
 
 test("the grants of nobody's credits say why there are none", async () => {

@@ -21,7 +21,7 @@ test("the ledger's filters stand in the address and survive a reload", async () 
   await page.reload();
   await rowOf(page, "text-1").waitFor();
   expect(await page.getByLabel("Feature").inputValue()).toBe("text.generate");
-  expect(await rowOf(page, "render-1").count()).toBe(0);
+  await expect.poll(() => rowOf(page, "render-1").count()).toBe(0);
 
   // By keyboard: the next kind in the list, of which there are none.
   await page.getByLabel("Kind").focus();
@@ -81,7 +81,7 @@ test("a charge that is many pages back is found all the same", async () => {
   await page.waitForFunction(() => document.activeElement?.closest("tr")?.ariaCurrent === "true");
   expect(await found.evaluate((row) => Math.round(row.getBoundingClientRect().top))).toBeLessThan(900);
   // Of so many alike none is marked: that is how this customer works.
-  expect(await rowOf(page, "Looks like").count()).toBe(0);
+  await expect.poll(() => rowOf(page, "Looks like").count()).toBe(0);
 });
 
 test("the plan history says from when, until when, and by whom", async () => {
@@ -100,7 +100,7 @@ test("the plan history says from when, until when, and by whom", async () => {
   const page = await signIn(service.url, `${CUSTOMER}/plans`);
   await page.getByText("ended by").waitFor();
   expect(await rowOf(page, "Team").textContent()).toContain("The owner's");
-  expect(await rowOf(page, "Now").count()).toBe(0);
+  await expect.poll(() => rowOf(page, "Now").count()).toBe(0);
 });
 
 test("requests say what was answered: a denial leads to why, and a key to what it did", async () => {

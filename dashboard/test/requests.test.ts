@@ -161,7 +161,8 @@ test("more than the tail can hold is read anew, and no request is missing in bet
   await logged(managed, 1);
   const page = await signIn(managed.service.url, REQUESTS);
   await expect.poll(() => rowsOf(page).count()).toBe(1);
-  for (let i = 0; i < 230; i++) await check({ customerId: "ada", feature: "export" });
+  // Of what went well, a busy second leaves only a sample in the log.
+  for (let i = 0; i < 230; i++) await check({ customerId: "ada", feature: "unknown" });
   await logged(managed, 231);
   await page.keyboard.press("l");
   await page.getByText("The first 50 requests").waitFor();
