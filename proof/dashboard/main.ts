@@ -10,9 +10,10 @@ import { addressOf, DOOR_PAGES, PAGES } from "./pages.ts";
 const HELP = `npm run dashboard-proof -- [options]
 
 Fills a database with 100,000 customers and a million ledger entries, and opens every page of the dashboard in Chromium, each
-time with an empty cache: until what it is about is there, no skeleton is left and no answer is awaited. Fails when that takes
-longer than a second at p95, when a first load brings more than 250 kB of compressed JavaScript, or when a page complains. Charts,
-which are drawn when a page is there already, are waited for, and their JavaScript is counted apart.
+time with an empty cache: until what it is about is there, no skeleton is left and a click would be answered. Fails when that
+takes longer than a second at p95, when a first load brings more than 250 kB of compressed JavaScript, or when a page complains.
+Charts and the sum of a ledger come when a page can be used already: how long until all is there stands beside, and the JavaScript
+of charts is counted apart.
 
   --customers N  how many, of nine entries each (100000)
   --entries N    in all; a busy customer has those that the others leave (1000000)
@@ -94,8 +95,8 @@ function readCount(name: "customers" | "entries" | "rounds" | "p95-ms"): number 
 
 const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(0)} kB`;
 
-function print({ name, p50Ms, p95Ms, scriptBytes, chartBytes }: Measured): void {
-  const times = `${ms(p50Ms).padStart(10)} p50 ${ms(p95Ms).padStart(10)} p95`;
+function print({ name, p50Ms, p95Ms, settledP95Ms, scriptBytes, chartBytes }: Measured): void {
+  const times = `${ms(p50Ms).padStart(10)} p50 ${ms(p95Ms).padStart(10)} p95 ${ms(settledP95Ms).padStart(10)} all`;
   const charts = chartBytes === 0 ? "" : ` + ${kilobytes(chartBytes)} of charts`;
   console.log(`${times} ${kilobytes(scriptBytes).padStart(8)} of scripts  ${name}${charts}`);
 }
@@ -115,11 +116,12 @@ function summarize(customers: number, entries: number, measured: readonly Measur
     p95_ms_max: rounded(Math.max(...measured.map(({ p95Ms }) => p95Ms))),
     script_bytes_max: Math.max(...measured.map(({ scriptBytes }) => scriptBytes)),
     pages: Object.fromEntries(
-      measured.map(({ name, p50Ms, p95Ms, scriptBytes, chartBytes }) => [
+      measured.map(({ name, p50Ms, p95Ms, settledP95Ms, scriptBytes, chartBytes }) => [
         name,
         {
           p50_ms: rounded(p50Ms),
           p95_ms: rounded(p95Ms),
+          settled_p95_ms: rounded(settledP95Ms),
           script_bytes: scriptBytes,
           chart_bytes: chartBytes,
         },

@@ -79,7 +79,7 @@ function columnsOf(whose: Whose): Column<Request>[] {
 
 function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: { request: Request }) {
   return (
-    <>
+    <div className="max-md:whitespace-normal">
       <span className="font-medium">{feature ?? event ?? "Unknown"}</span>
       {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
       <div className="text-caption text-muted">
@@ -88,7 +88,7 @@ function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: 
           <Time at={recordedAt} />
         </span>
       </div>
-    </>
+    </div>
   );
 }
 

@@ -52,8 +52,11 @@ export const customerRoute = createRoute({
 const overviewRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "/",
-  loader: ({ context: { queryClient }, params }) =>
-    queryClient.ensureQueryData(latestEntriesQuery(params, params.customerId)),
+  loader: ({ context: { queryClient }, params }) => {
+    // Beside the data, not after it. What fails here is asked for again where it is shown.
+    import("./balance-chart.tsx").catch(() => {});
+    return queryClient.ensureQueryData(latestEntriesQuery(params, params.customerId));
+  },
   component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
 });
 

@@ -21,6 +21,8 @@ export const homeRoute = createRoute({
     /^\d{1,15}$/.test(String(balanceBelow)) ? { balanceBelow: Number(balanceBelow) } : {},
   loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),
   loader: async ({ context: { queryClient }, params, deps }) => {
+    // Beside the data, not after it. What fails here is asked for again where it is shown.
+    import("./traffic-chart.tsx").catch(() => {});
     // None of these throws: each part shows what became of its own.
     const parts = Promise.all([
       queryClient.prefetchQuery(summaryQuery(params)),

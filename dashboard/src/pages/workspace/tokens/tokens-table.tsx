@@ -33,9 +33,9 @@ function columnsOf(projects: readonly Project[]): Column<Token>[] {
       name: "Reaches",
       cell: ({ projectId, environment }) =>
         projectId === null || environment === null ? (
-          "Whole workspace"
+          <span className="max-md:whitespace-normal">Whole workspace</span>
         ) : (
-          <span className="flex flex-wrap items-center gap-x-1.5">
+          <span className="flex flex-wrap items-center gap-x-1.5 max-md:whitespace-normal">
             <Badge tone={environment}>{environment === "live" ? "LIVE" : "Test"}</Badge>
             {projects.find(({ id }) => id === projectId)?.name ?? `Project ${projectId}`}
           </span>
