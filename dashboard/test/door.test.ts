@@ -101,7 +101,8 @@ test("who sets up without a good link is told where to find one; who comes late,
   await page.getByText("This link is no longer good").waitFor();
   await expectAccessible(page);
   await enter(token);
-  await page.getByRole("heading", { name: "New project" }).waitFor();
+  // There is a project already, and no need for another.
+  await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
 
   const late = await openWindow(url, { scheme: "dark" });
   await late.goto(`/setup#${token}`);

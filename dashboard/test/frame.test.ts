@@ -62,6 +62,23 @@ test("the keyboard finds everything", async () => {
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 });
 
+test("what is typed right after Ctrl K is searched for, and steers nothing else", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/customers");
+  await page.reload();
+  await page.locator("h1").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("pi_Northlight?gp/");
+  const box = page.getByRole("combobox", { name: "Search everything" });
+  await expect.poll(() => box.inputValue()).toBe("pi_Northlight?gp/");
+  expect(new URL(page.url()).pathname).toBe("/projects/1/test/customers");
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+  await page.keyboard.press("g");
+  await page.keyboard.press("p");
+  await page.waitForURL("**/plans");
+});
+
 test("the look and the clock are chosen, and kept", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");

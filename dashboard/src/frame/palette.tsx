@@ -8,6 +8,7 @@ import { Badge } from "../ui/badge.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { ProblemCallout } from "../ui/problem-callout.tsx";
+import { takeEarlyKeys } from "./early-keys.ts";
 import { type Found, type FoundGroup, findingsOf, searchQuery } from "./search-everything.ts";
 import { sectionsAsFound } from "./search-sections.ts";
 import { useOptionalPlace } from "./use-place.ts";
@@ -55,6 +56,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
               <div className="flex items-center gap-2.5 border-b border-line px-4">
                 <Search className="size-4 shrink-0 text-muted" aria-hidden />
                 <Autocomplete.Input
+                  onFocus={() => {
+                    const early = takeEarlyKeys();
+                    if (early !== "") setText((before) => before + early);
+                  }}
                   aria-label="Search everything"
                   placeholder="Customer, email, payment reference, idempotency key, charge…"
                   className="h-12 w-full bg-transparent text-form outline-none placeholder:text-muted"

@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { projectsQuery } from "../api/projects.ts";
+import { awaitBox, isBoxAwaited, keepEarlyKey } from "./early-keys.ts";
 import { findRememberedPlace } from "./remembered-place.ts";
 import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 import { useOptionalPlace } from "./use-place.ts";
@@ -26,10 +27,13 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
     function onKey(event: KeyboardEvent): void {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
+        if (!isCovered()) awaitBox();
         onSearch();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isCovered()) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isBoxAwaited()) return keepEarlyKey(event);
+      if (isTyping(event.target) || isCovered()) return;
       if (Date.now() - waitsSince.current < CHORD_MS) {
         waitsSince.current = 0;
         goTo(event.key);
@@ -48,8 +52,9 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** A dialog has the keyboard to itself. A toast is one by its role, but lies over nothing. */
+/** A dialog has the keyboard to itself, and so has the search before it is there. A toast is one by its role, but lies over nothing. */
 export function isCovered(): boolean {
+  if (isBoxAwaited()) return true;
   const covers = '[role="dialog"]:not([aria-modal="false"]), [role="alertdialog"], [role="menu"]';
   return document.querySelector(covers) !== null;
 }

@@ -27,7 +27,7 @@ export function SetupPage() {
     mutationFn: (body: Owner & { token: string }) => answerOf(api.POST("/manage/v1/setup", { body })),
     onSuccess: async (session) => {
       comeIn(session);
-      await navigate({ to: "/welcome" });
+      await navigate({ to: "/" });
     },
   });
   if (!isNeeded) {
