@@ -25,7 +25,7 @@ test("a feature is defined by its key, and the list says what it costs and that 
   await row.waitFor();
   expect(await row.textContent()).toContain("7 credits per 60 seconds");
   expect(await row.textContent()).toContain("In no plan");
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
   const { body } = await manage("GET", "features/audio.mix");
   expect(body).toMatchObject({ name: "Audio mix", unit: "second", cost: { credits: 7, per: 60 } });
   await expectAccessibleInBoth(page);
@@ -59,7 +59,7 @@ test("another cost is changed by keyboard alone, and plans go on charging what t
   await dialog.getByText("Nobody is charged this yet").waitFor();
   await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
   // Where one was, one is again.
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("image.render");
   const row = page.getByRole("row", { name: /image.render/ });
@@ -78,7 +78,7 @@ test("two people edit a feature: the second hears who was first, and loses nothi
   const other = await signIn(service.url, `${FEATURES}?key=image.render`, { credentials: bob });
   await other.getByLabel("Credits").fill("15");
   await other.getByRole("button", { name: "Save feature in test" }).click();
-  await other.getByRole("dialog").waitFor({ state: "hidden" });
+  await other.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
 
   await dialog.getByRole("button", { name: "Save feature in test" }).click();
   const alert = dialog.getByRole("alert");
@@ -88,7 +88,7 @@ test("two people edit a feature: the second hears who was first, and loses nothi
   await expect.poll(() => dialog.getByLabel("Credits").inputValue()).toBe("15");
   expect(await dialog.getByLabel("Unit", { exact: true }).inputValue()).toBe("picture");
   await dialog.getByRole("button", { name: "Save feature in test" }).click();
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
   const { body } = await manage("GET", "features/image.render");
   expect(body).toMatchObject({ unit: "picture", cost: { credits: 15, per: 1 } });
 });
@@ -138,7 +138,7 @@ test("an event key that came unnamed is named with one click", async () => {
   await expectAccessibleInBoth(page);
   await tabTo(page, page.getByLabel("Name", { exact: true }));
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
   await page.getByText("Tokens used", { exact: true }).waitFor();
   const { body } = await manage("GET", "event-keys");
   expect(body["items"]).toMatchObject([{ key: "tokens/used", name: "Tokens used" }]);
@@ -154,7 +154,7 @@ test("a second pool is made by keyboard, and then features say which one they dr
   await page.keyboard.type("video-minutes");
   await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
   await page.getByRole("row", { name: /Video minutes.*No feature/ }).waitFor();
   await page.goto(`${FEATURES}?key=video.render`);
   await page.getByLabel("Pool").selectOption("Video minutes");
@@ -195,7 +195,7 @@ for (const role of ["viewer", "operator"] as const) {
     expect(await dialog.getByRole("button").allTextContents()).toEqual(["", "JSON"]);
     await expectAccessibleInBoth(page);
     await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
     expect(await page.getByRole("link", { name: "New feature" }).count()).toBe(0);
   });
 }

@@ -14,7 +14,7 @@ test("a plan is made and published, and a customer on it is charged what the pag
   await page.getByLabel("Credits", { exact: true }).fill("7");
   await page.getByLabel("For how many units").fill("60");
   await page.getByRole("button", { name: "Define feature in test" }).click();
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
 
   await page.goto(PLANS);
   await page.getByRole("button", { name: "New plan" }).click();
@@ -257,8 +257,9 @@ test("the default plan is chosen, cannot be archived, and another one can", asyn
   await page.getByRole("button", { name: "Default plan" }).click();
   await page.getByRole("combobox", { name: "Default plan" }).selectOption("Pro");
   await expectAccessibleInBoth(page);
-  await page.getByRole("button", { name: "Make Pro the default in test" }).click();
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  const make = page.getByRole("button", { name: "Make Pro the default in test" });
+  await make.click();
+  await make.waitFor({ state: "hidden" });
   await page.locator("article", { hasText: "Pro" }).getByText("Default plan").waitFor();
   await expectAccessibleInBoth(page);
   await page.getByRole("link", { name: "Pro", exact: true }).click();

@@ -22,7 +22,7 @@ test("what is about to be revoked is read anew; where that fails nothing can be 
   await revoke.click();
   await page.getByRole("button", { name: "Revoke 30 credits in test" }).waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "detached" });
 
   await page.route(PROFILE, refuse);
   await revoke.click();

@@ -32,7 +32,10 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isBoxAwaited()) return keepEarlyKey(event);
+      if (isBoxAwaited()) {
+        keepEarlyKey(event);
+        return;
+      }
       if (isTyping(event.target) || isCovered()) return;
       if (Date.now() - waitsSince.current < CHORD_MS) {
         waitsSince.current = 0;
