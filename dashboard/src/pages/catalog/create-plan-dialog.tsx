@@ -9,7 +9,7 @@ import { Select, TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 import { nameOfKey } from "../../words/terms.ts";
-import { KEY_FORM, KEY_HINT } from "./feature-values.ts";
+import { KEY_HINT, KEY_PATTERN } from "./feature-values.ts";
 import { type PlanSummary, plansQuery, refreshCatalog } from "./queries.ts";
 import { WriteDialog } from "./write-dialog.tsx";
 
@@ -70,7 +70,7 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
         maxLength={120}
         {...register("key", {
           required: "This is needed.",
-          pattern: { value: KEY_FORM, message: "Begin with a letter or digit; then also . _ : and -" },
+          pattern: KEY_PATTERN,
           validate: (key) =>
             plans.some((plan) => plan.key === key) ? "There is a plan with this key already." : undefined,
           onChange: ({ target }) => {

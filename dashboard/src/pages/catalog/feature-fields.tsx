@@ -4,7 +4,7 @@ import { usePlace } from "../../frame/use-place.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { countOf } from "../../words/numbers.ts";
 import { type Cost, chargeOf, joinWords, nameOfKey, pluralOf } from "../../words/terms.ts";
-import { type FeatureValues, KEY_FORM, KEY_HINT, wholeNumber } from "./feature-values.ts";
+import { type FeatureValues, KEY_HINT, KEY_PATTERN, wholeNumber } from "./feature-values.ts";
 import { poolsQuery } from "./queries.ts";
 
 const REQUIRED = "This is needed.";
@@ -31,7 +31,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
           maxLength={120}
           {...register("key", {
             required: REQUIRED,
-            pattern: { value: KEY_FORM, message: "Begin with a letter or digit; then also . _ : and -" },
+            pattern: KEY_PATTERN,
             onChange: ({ target }) => {
               if (dirtyFields.name !== true) setValue("name", nameOfKey(target.value));
             },

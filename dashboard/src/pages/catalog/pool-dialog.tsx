@@ -8,7 +8,7 @@ import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 import { nameOfKey } from "../../words/terms.ts";
-import { KEY_FORM, KEY_HINT } from "./feature-values.ts";
+import { KEY_HINT, KEY_PATTERN } from "./feature-values.ts";
 import { type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
 import { WriteDialog } from "./write-dialog.tsx";
 
@@ -64,7 +64,7 @@ export function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () =
           maxLength={120}
           {...register("key", {
             required: "This is needed.",
-            pattern: { value: KEY_FORM, message: "Begin with a letter or digit; then also . _ : and -" },
+            pattern: KEY_PATTERN,
             validate: (key) =>
               pools.some((known) => known.key === key) ? "There is a pool with this key already." : undefined,
             onChange: ({ target }) => {

@@ -1,4 +1,5 @@
 import type { Body } from "../../api/answer.ts";
+import { randomHex } from "../../words/hex.ts";
 import { readMoment } from "../../words/moments.ts";
 import { readPrice } from "../../words/prices.ts";
 import type { Clock } from "../../words/times.ts";
@@ -65,6 +66,5 @@ export function givenReference(reference: string | null): string | null {
 
 /** Names one opened form: two clicks, or a try after a lost answer, are the same wish; opening it anew is another. */
 export function newOwnReference(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(10));
-  return `${OWN}${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `${OWN}${randomHex(10)}`;
 }

@@ -1,3 +1,5 @@
+import { toHex } from "../../words/hex.ts";
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,119}$/;
 
 export function isImportName(name: string): boolean {
@@ -16,6 +18,6 @@ export async function importNameOf(file: File): Promise<string> {
     .replaceAll(/^[^A-Za-z0-9]+|-+$/g, "")
     .slice(0, 100);
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
-  const end = [...hash.subarray(0, 4)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const end = toHex(hash.subarray(0, 4));
   return stem === "" ? end : `${stem}-${end}`;
 }

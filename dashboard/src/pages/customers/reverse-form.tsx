@@ -11,6 +11,7 @@ import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { inEnvironment } from "../../words/environments.ts";
+import { randomHex } from "../../words/hex.ts";
 import { countOf, formatCount, formatStep } from "../../words/numbers.ts";
 import type { Whose } from "./audit-actors.ts";
 import { BalanceChange } from "./balance-change.tsx";
@@ -128,7 +129,7 @@ function describeAction(credits: number, quantity: number): string {
 function useReversal(whose: Whose, entry: Entry, onDone: () => void) {
   const queryClient = useQueryClient();
   // Names this very reversal: whatever is sent twice, by a double click or after a lost answer, happens once.
-  const [reference] = useState(() => `dashboard-${newNonce()}`);
+  const [reference] = useState(() => `dashboard-${randomHex(12)}`);
   const body = (quantity: number, note: string) => ({
     quantity,
     reference,
@@ -158,11 +159,4 @@ function useReversal(whose: Whose, entry: Entry, onDone: () => void) {
       ]),
   });
   return { body, mutation };
-}
-
-/** Random also where the page came over plain HTTP, which has no `randomUUID`. */
-function newNonce(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
 }

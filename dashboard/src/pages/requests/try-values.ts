@@ -1,4 +1,5 @@
 import type { Body } from "../../api/answer.ts";
+import { randomHex } from "../../words/hex.ts";
 
 export type TryValues = {
   endpoint: "check" | "consume";
@@ -24,6 +25,5 @@ export function toTryBody(values: TryValues): Body<"tryRequest"> {
 
 /** One that nobody has used. */
 export function freshKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(6));
-  return `try-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `try-${randomHex(6)}`;
 }
