@@ -19,6 +19,9 @@ async function digestTables(database: TestDatabase): Promise<Map<string, unknown
     where n.nspname not in ('pg_catalog', 'information_schema')
       and c.relkind in ('r', 'p')
       and not c.relispartition
+      -- Sums of what the others hold, which a job makes a moment later.
+      and c.relname not like 'usage%'
+      and c.relname <> 'meters'
     order by name`);
   const digests = new Map<string, unknown>();
   for (const { name } of tables) {

@@ -6,6 +6,7 @@ import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics } from "./edge/metrics.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
+import { addDayToMonths, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { createDoorman } from "./manage/doorman.ts";
 import { openPool } from "./postgres/pool.ts";
@@ -28,6 +29,9 @@ const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
 const LAST_USE_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
+const USAGE_EVERY_MS = 1_000;
+/** Less than the time between two turns, whose timer is not exact. */
+const USAGE_REST_MS = 700;
 const FORGET_EVERY_MS = 5 * 60_000;
 
 export type Service = {
@@ -83,6 +87,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
       { name: "last use of keys", everyMs: LAST_USE_EVERY_MS, run: () => keys.flushLastUse() },
       { name: "request log", everyMs: REQUEST_LOG_EVERY_MS, run: () => requestLog.flush() },
+      {
+        name: "usage",
+        everyMs: USAGE_EVERY_MS,
+        run: async () => {
+          metrics.usage(await rollUpUsage(managePool, { restMs: USAGE_REST_MS }));
+          await addDayToMonths(managePool);
+        },
+      },
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(managePool) },
     ],
     (name, error) => log.warn({ job: name, err: error }, "a job failed"),

@@ -44,7 +44,8 @@ async function copiedColumns(
      where table_schema = 'cell'
        and table_name = '${table}'
        and is_identity = 'NO'
-       and column_name <> 'customer_number'`,
+       -- A copy is written by a transaction of its own.
+       and column_name not in ('customer_number', 'transaction_number')`,
   );
   return rows.map((row) => String(row["column_name"]));
 }

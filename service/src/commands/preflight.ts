@@ -14,6 +14,7 @@ export async function inspectEssentials(client: Client): Promise<Finding[]> {
     await inspectEncoding(client),
     ...(await inspectDurability(client)),
     await inspectMigrations(client),
+    ...(await inspectNumbers(client)),
   ];
 }
 
@@ -73,4 +74,19 @@ async function inspectMigrations(client: Client): Promise<Finding> {
       // During a rolling deploy yesterday's release runs on today's schema: migrations expand before they contract.
       return { level: "warning", about, text: `the database is newer than this release (${state.name})` };
   }
+}
+
+/** Restored into another server, whose numbers are lower: what is written there would never be added to the sums of usage. */
+async function inspectNumbers(client: Client): Promise<Finding[]> {
+  const { rows: found } = await client.query(
+    "select to_regclass('cell.usage_progress') is not null as exists",
+  );
+  if (found[0]?.exists !== true) return [];
+  const { rows } = await client.query(`
+    select transaction_number <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + offset_by as is_followed
+    from cell.usage_progress`);
+  const about = "transaction numbers";
+  if (rows[0]?.is_followed === true) return [{ level: "ok", about, text: "go on" }];
+  const text = "the database was restored into another server: run purser migrate once more";
+  return [{ level: "failure", about, text }];
 }

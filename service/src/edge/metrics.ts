@@ -9,6 +9,8 @@ export class Metrics {
   readonly #batchDurations: Histogram;
   readonly #batchFailures: Counter<"kind">;
   readonly #requestLogDrops: Counter<"why">;
+  readonly #usageRows: Counter;
+  #usageCompleteAtMs: number | null = null;
 
   constructor(queueLengths: () => readonly number[]) {
     const registers = [this.registry];
@@ -50,6 +52,19 @@ export class Metrics {
       labelNames: ["why"],
       registers,
     });
+    this.#usageRows = new Counter({
+      name: "purser_usage_rows_total",
+      help: "Events, charges and denials that this process added to the sums of usage",
+      registers,
+    });
+    const lag: Gauge = new Gauge({
+      name: "purser_usage_lag_seconds",
+      help: "Age of the newest moment up to which the sums of usage are complete",
+      registers,
+      collect: () => {
+        if (this.#usageCompleteAtMs !== null) lag.set((performance.now() - this.#usageCompleteAtMs) / 1000);
+      },
+    });
     const gauge: Gauge = new Gauge({
       name: "purser_queue_requests",
       help: "Requests that wait in the lanes",
@@ -70,6 +85,12 @@ export class Metrics {
 
   dropFromRequestLog(why: "sampled" | "full", count: number): void {
     this.#requestLogDrops.inc({ why }, count);
+  }
+
+  /** `lagMs` by the database's clock; from then on it grows by ours. */
+  usage({ rows, lagMs }: { rows: number; lagMs: number }): void {
+    this.#usageRows.inc(rows);
+    this.#usageCompleteAtMs = performance.now() - lagMs;
   }
 
   batchFailure(kind: string): void {

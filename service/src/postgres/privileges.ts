@@ -31,6 +31,10 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant select, insert, update, delete on cell.plan_drafts, cell.event_keys to ${to};
     grant select, insert, delete on cell.request_log to ${to};
     grant select, insert, update, delete on cell.request_counts to ${to};
+    grant select, insert on cell.meters to ${to};
+    grant select, insert, update, delete on cell.usage_quarters, cell.usage_customer_quarters, cell.usage_customer_months
+      to ${to};
+    grant select, update on cell.usage_progress to ${to};
     grant execute on function cell.ensure_monthly_partitions(integer, integer) to ${to};
   `);
 }

@@ -1,0 +1,150 @@
+-- How much was used, ready to be read: sums of events, charges and denials, which a job makes shortly after them.
+
+-- Which transaction wrote a row: all rows below a number are final once every transaction below it is over. recorded_at
+-- cannot say that: an event whose commit had an unknown outcome is written again later under its first time.
+-- The default is evaluated once for the rows there are, so that no table is rewritten: all of them are of this transaction.
+-- What is added to the server's own number is no constant of ours: see cell.follow_server.
+alter table cell.events
+add column transaction_number bigint not null default (pg_current_xact_id()::text::bigint + 0);
+alter table cell.ledger
+add column transaction_number bigint not null default (pg_current_xact_id()::text::bigint + 0);
+alter table cell.denials
+add column transaction_number bigint not null default (pg_current_xact_id()::text::bigint + 0);
+
+create index events_transaction on cell.events (transaction_number);
+create index ledger_transaction on cell.ledger (transaction_number);
+create index denials_transaction on cell.denials (transaction_number);
+
+-- What is counted: an event key, the charges of a feature from a pool, the denials of a feature for a reason. Sums have its
+-- number, which is shorter than any key.
+create table cell.meters (
+  environment_id integer not null,
+  id integer generated always as identity,
+  kind smallint not null,
+  -- Of an event its key, of a charge 'feature:pool', of a denial 'feature:reason'.
+  key text collate "C" not null,
+  feature_id integer,
+  pool_id integer,
+  reason smallint,
+  constraint meters_pkey primary key (environment_id, id),
+  constraint meters_key_key unique (environment_id, kind, key),
+  constraint meters_kind_known check (kind >= 1 and kind <= 3),
+  constraint meters_kind_whole check (
+    (feature_id is null) = (kind = 1)
+    and (pool_id is null) = (kind <> 2)
+    and (reason is null) = (kind <> 3)
+  )
+);
+
+comment on column cell.meters.kind is '1: events, 2: charges, 3: denials';
+
+-- By quarters of an hour, as every time zone cuts its days at one of them. numeric, because a sum has no largest value.
+create table cell.usage_quarters (
+  environment_id integer not null,
+  quarter timestamptz not null,
+  meter_id integer not null,
+  -- Of events, charges or denials. A reversal is none of them: it takes from quantity and credits alone.
+  count bigint not null,
+  quantity numeric not null,
+  credits numeric not null,
+  constraint usage_quarters_pkey primary key (environment_id, quarter, meter_id)
+) with (fillfactor = 50);
+
+-- By time first: what is written lies close together, at the end, and costs half of what it would in the order of customers,
+-- whose quarters are looked up one by one instead.
+create table cell.usage_customer_quarters (
+  environment_id integer not null,
+  quarter timestamptz not null,
+  customer_number bigint not null,
+  meter_id integer not null,
+  count bigint not null,
+  quantity numeric not null,
+  credits numeric not null,
+  constraint usage_customer_quarters_pkey primary key (environment_id, quarter, customer_number, meter_id)
+) with (fillfactor = 85);
+
+-- Months of UTC, for who used most in a long range. A day is added to them when it is over: at once, each event would cost the
+-- database twice as much.
+create table cell.usage_customer_months (
+  environment_id integer not null,
+  month timestamptz not null,
+  customer_number bigint not null,
+  meter_id integer not null,
+  count bigint not null,
+  quantity numeric not null,
+  credits numeric not null,
+  constraint usage_customer_months_pkey primary key (environment_id, month, customer_number, meter_id)
+) with (fillfactor = 85);
+
+-- How far the sums are. One row, locked by whoever adds to them.
+create table cell.usage_progress (
+  id smallint not null,
+  -- Every row of a lower number is in the sums, no other is; but for those slices of this very number that are done.
+  transaction_number bigint not null,
+  slices integer not null,
+  slices_done integer not null,
+  -- Everything that was answered before this moment is in the sums.
+  complete_to timestamptz not null,
+  -- What will be complete once all below that number is in.
+  mark_at timestamptz not null,
+  mark_number bigint not null,
+  -- When somebody last added to the sums.
+  turned_at timestamptz not null,
+  -- The days before this one are in the sums of months, and of this one the customers below that number.
+  months_to timestamptz not null,
+  months_below bigint not null,
+  -- How many numbers of customers to take next: as many as make no long transaction.
+  months_width bigint not null,
+  -- What is added to the server's numbers.
+  offset_by bigint not null,
+  constraint usage_progress_pkey primary key (id),
+  constraint usage_progress_one check (id = 1),
+  constraint usage_progress_slices check (slices_done >= 0 and slices_done < slices)
+);
+
+insert into cell.usage_progress
+  (id, transaction_number, slices, slices_done, complete_to, mark_at, mark_number, turned_at, months_to, months_below,
+    months_width, offset_by)
+select 1, n.number, 1, 0, 'epoch', now(), n.number + 1, now(), date_trunc('day', now(), 'UTC'), 0, 1000, 0
+from (select pg_current_xact_id()::text::bigint as number) as n;
+
+-- A dump that is restored into another server meets lower numbers there, and whatever was written then would never be
+-- added up. So the numbers are made to go on above all that there are. Returns whether that was necessary.
+create function cell.follow_server() returns boolean
+language plpgsql
+set search_path = pg_catalog
+as $$
+declare
+  server bigint := pg_current_xact_id()::text::bigint;
+  highest bigint;
+  added bigint;
+begin
+  select transaction_number, offset_by into highest, added from cell.usage_progress for update;
+  if highest <= server + added then
+    return false;
+  end if;
+  lock table cell.events, cell.ledger, cell.denials in share row exclusive mode;
+  select greatest(
+    highest,
+    (select max(transaction_number) from cell.events),
+    (select max(transaction_number) from cell.ledger),
+    (select max(transaction_number) from cell.denials)
+  ) into highest;
+  -- Even one that began before this one, and has yet to write its rows, gets a higher number.
+  added := highest + 1 - pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  execute format(
+    'alter table cell.events alter column transaction_number set default (pg_current_xact_id()::text::bigint + %s)', added);
+  execute format(
+    'alter table cell.ledger alter column transaction_number set default (pg_current_xact_id()::text::bigint + %s)', added);
+  execute format(
+    'alter table cell.denials alter column transaction_number set default (pg_current_xact_id()::text::bigint + %s)', added);
+  update cell.usage_progress set offset_by = added, mark_at = clock_timestamp(), mark_number = highest + 1;
+  return true;
+end
+$$;
+
+revoke execute on function cell.follow_server() from public;
+
+-- For the few questions that sums cannot answer, such as what was charged for one value of the metadata.
+create index ledger_recorded
+on cell.ledger using brin (recorded_at) with (pages_per_range = 32, autosummarize = on);

@@ -1,0 +1,270 @@
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { type Credits, setupCredits } from "../../test/credits.ts";
+import { connectTo, createDatabase, type Reply, type TestDatabase } from "../../test/harness.ts";
+import { startServiceProcess } from "../../test/service-process.ts";
+import { setupTwo, times } from "../../test/two-services.ts";
+import { expectExactSums, settle } from "../../test/usage.ts";
+import { migrateCommand } from "../commands/migrate.ts";
+import { inspectEssentials } from "../commands/preflight.ts";
+import { reverseConsume } from "../manage/credits/reverse-consume.ts";
+import { openPool, type Pool } from "../postgres/pool.ts";
+import { single } from "../postgres/transaction.ts";
+import { readUsageProgress } from "../store/cell/usage/progress.ts";
+import { addDayToMonths, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+const readNumber = async (cell: Pool): Promise<number> =>
+  (await single(cell, readUsageProgress)).transactionNumber;
+
+const INSERT = `insert into cell.events
+    (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
+  select coalesce($1, clock_timestamp()), gen_random_uuid(), 1, 1, 'by hand', 1, now(), 'r' from generate_series(1, $2)`;
+
+const countOf = async (database: TestDatabase, key: string): Promise<number> =>
+  Number(
+    (
+      await database.query(
+        `select coalesce(sum(q.count), 0)::integer as n from cell.usage_quarters as q
+         join cell.meters as m on m.environment_id = q.environment_id and m.id = q.meter_id where m.key = $1`,
+        [key],
+      )
+    )[0]?.["n"],
+  );
+
+test("a writer that hangs before its commit holds the sums up, and is then counted", async () => {
+  const { database, cell, record } = await setupCredits();
+  const slow = await connectTo(database);
+  await slow.query("begin");
+  await slow.query(INSERT, [null, 1]);
+  // Later ones commit first: whoever went by the clock would pass by the one that hangs.
+  await record({ customerId: "ada", event: "quick", quantity: 1 });
+  await rollUpUsage(cell);
+  const before = await single(cell, readUsageProgress);
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await rollUpUsage(cell);
+  const after = await single(cell, readUsageProgress);
+  expect(after.completeTo - before.completeTo).toBeLessThan(200);
+  expect([await countOf(database, "by hand"), await countOf(database, "quick")]).toEqual([0, 0]);
+  await slow.query("commit");
+  await settle({ cell, database });
+  expect([await countOf(database, "by hand"), await countOf(database, "quick")]).toEqual([1, 1]);
+  await expectExactSums(database);
+});
+
+test("a row that is written later under an earlier time is counted", async () => {
+  const { database, cell, record } = await setupCredits();
+  await record({ customerId: "ada", event: "quick", quantity: 1 });
+  await settle({ cell, database });
+  // As an event is whose first commit had an unknown outcome.
+  await database.query(INSERT, [new Date(Date.now() - 60_000), 1]);
+  await settle({ cell, database });
+  expect(await countOf(database, "by hand")).toBe(1);
+  await expectExactSums(database);
+});
+
+test("one transaction of many rows is added in slices, each of them once", async () => {
+  const { database, cell, record } = await setupCredits();
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query(INSERT, [null, 10]);
+  await client.query(INSERT.replace("1, 1, 'by hand'", "1, 1000 + generate_series, 'by hand'"), [null, 40]);
+  await client.query("commit");
+  await record({ customerId: "ada", event: "quick", quantity: 1 });
+  const [row] = await database.query("select pg_current_xact_id()::text::bigint::text as number");
+  // Two releases may differ in how much they take at once.
+  for (let turn = 0; (await readNumber(cell)) <= Number(row?.["number"]); turn++)
+    await rollUpOnce(cell, { rowsMax: turn % 2 === 0 ? 7 : 11 });
+  expect(await countOf(database, "by hand")).toBe(50);
+  await expectExactSums(database);
+});
+
+/** Its first turn waits before the lock, after it has read how far it could go. */
+function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>; goOn: () => void } {
+  const [there, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  pool.on("connect", (client) => {
+    const query = client.query.bind(client);
+    Object.assign(client, {
+      query: async (...args: Parameters<typeof query>) => {
+        if (JSON.stringify(args[0]).includes("usage_progress.lock")) {
+          there.resolve();
+          await gate.promise;
+        }
+        return query(...args);
+      },
+    });
+  });
+  return { pool, isThere: there.promise, goOn: gate.resolve };
+}
+
+test("a process that was slow to take its turn adds nothing twice of a transaction that another one is at", async () => {
+  const database = await createDatabase();
+  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 2, onIdleError: () => {} });
+  onTestFinished(() => cell.end());
+  const { pool, isThere, goOn } = slowPool(database);
+  const slow = rollUpUsage(pool, { rowsMax: 7 });
+  await isThere;
+  await database.query(INSERT.replace("1, 1, 'by hand'", "1, 1000 + generate_series, 'by hand'"), [null, 40]);
+  const isPartly = async () => (await single(cell, readUsageProgress)).slices.done > 0;
+  await expect.poll(() => rollUpOnce(cell, { rowsMax: 7 }).then(isPartly), { interval: 1 }).toBe(true);
+  goOn();
+  await slow;
+  await settle({ cell, database });
+  expect(await countOf(database, "by hand")).toBe(40);
+  await expectExactSums(database);
+});
+
+const step = fc.record({
+  kind: fc.constantFrom("event", "late", "charge", "denial", "reversal", "again"),
+  customer: fc.nat(3),
+  quantity: fc.integer({ min: 1, max: 3 }),
+  lateMs: fc.integer({ min: -4 * 60_000, max: 34 * DAY_MS }),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+function perform(credits: Credits, charged: string[]) {
+  let count = 0;
+  return async ({ kind, customer, quantity, lateMs }: Step): Promise<void> => {
+    const { record, consume, cell, context } = credits;
+    const customerId = `customer-${customer}`;
+    const idempotencyKey = `step-${kind === "again" ? Math.max(0, count - 1) : count++}`;
+    const event = { customerId, event: `event.${quantity}`, quantity, idempotencyKey };
+    let reply: Reply | null = null;
+    if (kind === "event" || kind === "again") reply = await record(event);
+    if (kind === "late")
+      reply = await record({ ...event, timestamp: new Date(Date.now() - lateMs).toISOString() });
+    if (kind === "charge" || kind === "denial") {
+      const feature = kind === "charge" ? "image.render" : "video.render";
+      reply = await consume({ customerId: "ada", feature, quantity, idempotencyKey });
+      const id = reply.body["consumeId"];
+      if (typeof id === "string") charged.push(id);
+    }
+    const consumeId = charged[quantity];
+    if (kind === "reversal" && consumeId !== undefined)
+      await reverseConsume(cell, context, {
+        consumeId,
+        quantity: null,
+      });
+    if (reply !== null) expect([200, 409]).toContain(reply.status);
+  };
+}
+
+test("whatever was sent and however often the job was killed, the sums are those of the rows", async () => {
+  const credits = await setupCredits();
+  const { database, cell, topUp } = credits;
+  await topUp("ada", 100_000);
+  const victim = openPool({ url: database.serviceUrl, name: "victim", sizeMax: 2, onIdleError: () => {} });
+  onTestFinished(() => victim.end());
+  const act = perform(credits, []);
+  let kills = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+      let isOver = false;
+      const killing = (async () => {
+        while (!isOver) {
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 6));
+          const killed = await database.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+             where application_name = 'victim' and datname = current_database() and state <> 'idle'`,
+          );
+          kills += killed.length;
+        }
+      })();
+      const rolling = (async () => {
+        while (!isOver) await rollUpUsage(victim, { rowsMax: 5 }).catch(() => {});
+      })();
+      for (let at = 0; at < steps.length; at += 5) await Promise.all(steps.slice(at, at + 5).map(act));
+      isOver = true;
+      await Promise.all([killing, rolling]);
+      await settle({ cell, database });
+      await expectExactSums(database);
+    }),
+    { numRuns: 6 },
+  );
+  expect(kills).toBeGreaterThan(10);
+  expect(await database.count("cell.ledger", "kind = 5")).toBeGreaterThan(0);
+});
+
+test("several processes at once add each row once, and keep up", async () => {
+  const two = await setupTwo();
+  const { database, cell, topUp, renderAt, record } = two;
+  await startServiceProcess(database);
+  await topUp("ada", 100_000);
+  const pools = times(3, () =>
+    openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} }),
+  );
+  let isOver = false;
+  const rolling = pools.map(async (pool) => {
+    while (!isOver) await rollUpUsage(pool, { rowsMax: 20 });
+    await pool.end();
+  });
+  for (let round = 0; round < 20; round++)
+    await Promise.all(
+      times(20, (i) =>
+        i % 2 === 0 ? renderAt(i / 2) : record({ customerId: `c-${i}`, event: "e", quantity: i }),
+      ),
+    );
+  isOver = true;
+  await Promise.all(rolling);
+  await settle({ cell, database });
+  await expectExactSums(database);
+  const { completeTo } = await single(cell, readUsageProgress);
+  expect(Date.now() - completeTo).toBeLessThan(5_000);
+});
+
+test("in a database that was restored into another server, numbers go on above those there are", async () => {
+  const { database, cell, record } = await setupCredits();
+  await record({ customerId: "ada", event: "before", quantity: 1 });
+  await settle({ cell, database });
+  const [row] = await database.query("select cell.follow_server() as is_other");
+  expect(row?.["is_other"]).toBe(false);
+  await database.query("alter table cell.events disable trigger user");
+  const far = 1_000_000_000;
+  await database.query(`update cell.events set transaction_number = transaction_number + ${far}`);
+  await database.query(
+    `update cell.usage_progress set transaction_number = transaction_number + ${far}, mark_number = mark_number + ${far}`,
+  );
+  const client = await connectTo(database);
+  const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
+  expect(await failures()).toMatchObject([{ about: "transaction numbers" }]);
+  // A process that was not started anew, as behind a name that now leads elsewhere, notices it too.
+  await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
+  const lines: string[] = [];
+  const print = (line: string) => lines.push(line);
+  await migrateCommand({ databaseUrl: database.url, grantTo: null, print });
+  expect(lines).toHaveLength(2);
+  expect(await failures()).toEqual([]);
+  await record({ customerId: "ada", event: "after", quantity: 1 });
+  await expect
+    .poll(() => rollUpUsage(cell).then(() => countOf(database, "after")), { timeout: 5_000 })
+    .toBe(1);
+  await expectExactSums(database);
+});
+
+test("a day is added to the sums of months when it is over, in slices, and late events are in them", async () => {
+  const { database, cell, record } = await setupCredits();
+  const send = (i: number) => {
+    const timestamp = new Date(Date.now() - (i % 30) * DAY_MS).toISOString();
+    return record({ customerId: `c-${i % 11}`, event: `e.${i % 3}`, quantity: i + 1, timestamp });
+  };
+  // As if nothing had been added for a month; the service's own job is at it too, with larger steps.
+  await database.query("update cell.usage_progress set months_to = months_to - interval '32 days'");
+  for (let i = 0; i < 60; i++) await send(i);
+  let i = 60;
+  for (let more = true; more; i++) {
+    if (i % 3 === 0) await send(i);
+    await rollUpUsage(cell);
+    more = await addDayToMonths(cell, { rowsMax: 2 });
+  }
+  for (let late = 0; late < 30; late++) await send(late);
+  await settle({ cell, database });
+  await expectExactSums(database);
+  const [row] = await database.query(
+    "select months_to >= date_trunc('day', now() - interval '1 hour', 'UTC') as is_over from cell.usage_progress",
+  );
+  expect(row?.["is_over"]).toBe(true);
+  expect(await database.count("cell.usage_customer_months")).toBeGreaterThan(30);
+});

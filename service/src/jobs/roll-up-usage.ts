@@ -1,0 +1,149 @@
+import type { Pool } from "../postgres/pool.ts";
+import type { Tx } from "../postgres/statement.ts";
+import { single, transaction } from "../postgres/transaction.ts";
+import { readClock } from "../store/cell/clock.ts";
+import { addToMonths, isAnybodyLeft, moveMonths } from "../store/cell/usage/months.ts";
+import {
+  lockUsageProgress,
+  readHorizon,
+  readUsageProgress,
+  saveUsageProgress,
+  type UsageProgress,
+} from "../store/cell/usage/progress.ts";
+import { findStretch } from "../store/cell/usage/stretch.ts";
+import { addToSums, prepareSums } from "../store/cell/usage/sums.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+
+/** Of each table: about half a second's work. */
+const ROWS_MAX = 20_000;
+/** Of customers' numbers at a time. */
+const WIDTH_MAX = 2 ** 40;
+const DAY_MS = 24 * 3_600_000;
+/** After a day's end, while most of what is late comes in. */
+const DAY_REST_MS = 3_600_000;
+/** Of one run; the next goes on. */
+const TRANSACTIONS_MAX = 1_000;
+
+export type RollUp = {
+  readonly rows: number;
+  /** How old the newest moment is up to which everything that was answered is in the sums. */
+  readonly lagMs: number;
+};
+
+export type RollUpOptions = {
+  readonly rowsMax?: number;
+  /** What another process did this short a time ago need not be done again. */
+  readonly restMs?: number;
+};
+
+/** Adds what was recorded since the last time to the sums. One process at a time; in short transactions, until nothing is left. */
+export async function rollUpUsage(
+  cell: Pool,
+  { rowsMax = ROWS_MAX, restMs = 0 }: RollUpOptions = {},
+): Promise<RollUp> {
+  let rows = 0;
+  for (let i = 0; i < TRANSACTIONS_MAX; i++) {
+    const turn = await rollUpOnce(cell, { rowsMax, restMs: i === 0 ? restMs : 0 });
+    if (turn === null) break;
+    rows += turn.rows;
+    if (turn.isDone) return { rows, lagMs: turn.lagMs };
+  }
+  // Another process is at it: how far it is counts for all.
+  return single(cell, async (tx) => {
+    const { completeTo } = await readUsageProgress(tx);
+    return { rows, lagMs: (await readClock(tx)) - completeTo };
+  });
+}
+
+/**
+ * Adds a day that is over to the sums of months, some customers at a time, as nobody waits for it. Returns whether there is more
+ * to do.
+ */
+export function addDayToMonths(cell: Pool, { rowsMax = ROWS_MAX } = {}): Promise<boolean> {
+  return transaction(cell, async (tx) => {
+    const now = await readClock(tx);
+    const isOver = (some: Instant): boolean => some + DAY_MS <= now - DAY_REST_MS;
+    const progress = await lockUsageProgress(tx);
+    if (progress === null) return true;
+    const { to: day, below: from, width } = progress.months;
+    if (!isOver(day)) return false;
+    await prepareSums(tx);
+    const to = from + width;
+    const rows = await addToMonths(tx, day, { from, to });
+    const months = { to: day, below: to, width: fitWidth(width, rows / rowsMax) };
+    if (await isAnybodyLeft(tx, day, to)) {
+      await moveMonths(tx, months);
+      return true;
+    }
+    const next = brandAs<Instant>(day + DAY_MS);
+    await moveMonths(tx, { ...months, to: next, below: 0 });
+    return isOver(next);
+  });
+}
+
+/** Twice or half as many customers the next time, where these were too few or too many. */
+function fitWidth(width: number, load: number): number {
+  if (load > 1) return Math.max(1, Math.floor(width / 2));
+  return load < 0.5 ? Math.min(width * 2, WIDTH_MAX) : width;
+}
+
+type Turn = RollUp & { readonly isDone: boolean };
+
+/**
+ * Sums and progress in one transaction: whatever interrupts it, each row is added exactly once. A row is ready when its
+ * transaction and all before it are over: what one of them wrote is then visible to the next statement, and nothing can be
+ * added below any more. No clock is in that argument. Null: another process is at it, or was a moment ago.
+ */
+export function rollUpOnce(
+  cell: Pool,
+  { rowsMax = ROWS_MAX, restMs = 0 }: RollUpOptions = {},
+): Promise<Turn | null> {
+  return transaction(cell, async (tx) => {
+    // The clock before the horizon: whatever was answered before it had begun, and so is below `begun`. Both before the
+    // lock, which makes this transaction one of those that are not over.
+    const now = await readClock(tx);
+    const horizon = await readHorizon(tx);
+    const progress = await lockUsageProgress(tx, restMs);
+    if (progress === null) return null;
+    const { transactionNumber: from, offset, slices } = progress;
+    if (horizon.begun + offset < from) await refuseOtherServer(tx, progress);
+    await prepareSums(tx);
+    // Another process may be further than this horizon. A transaction that it has begun to add is over.
+    const limit = Math.max(slices.done > 0 ? from + 1 : from, horizon.over + offset);
+    const stretch =
+      slices.done > 0
+        ? { from, to: from + 1, slices: slices.all }
+        : await findStretch(tx, { from, limit, rowsMax });
+    const rows = await addToSums(tx, stretch, slices.done);
+    const done = slices.done + 1;
+    const isWhole = done >= stretch.slices;
+    const transactionNumber = isWhole ? stretch.to : from;
+    const marks = moveMarks(progress, { at: now, number: horizon.begun + offset }, transactionNumber);
+    await saveUsageProgress(tx, {
+      transactionNumber,
+      slices: isWhole ? { all: 1, done: 0 } : { all: stretch.slices, done },
+      ...marks,
+    });
+    return { rows, lagMs: now - marks.completeTo, isDone: transactionNumber === limit };
+  });
+}
+
+/** The progress is never above what the server has begun, unless it was made on another one: then numbers start anew. */
+async function refuseOtherServer(tx: Tx, { transactionNumber, offset }: UsageProgress): Promise<void> {
+  const { begun } = await readHorizon(tx);
+  if (begun + offset < transactionNumber)
+    throw new Error(
+      "this is another database server than the one whose usage was added up: run purser migrate, then " +
+        "purser verify --usage, and repair the days it names",
+    );
+}
+
+/** A moment is complete when all that had begun by then is in the sums. */
+function moveMarks(
+  { completeTo, mark }: UsageProgress,
+  newest: UsageProgress["mark"],
+  transactionNumber: number,
+): Pick<UsageProgress, "completeTo" | "mark"> {
+  if (transactionNumber >= newest.number) return { completeTo: newest.at, mark: newest };
+  return transactionNumber >= mark.number ? { completeTo: mark.at, mark: newest } : { completeTo, mark };
+}

@@ -1,0 +1,119 @@
+import { readBoolean, readInteger } from "../../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
+import type { Instant } from "../../../words/brand.ts";
+import { formatTimestamp } from "../../../words/timestamp.ts";
+
+// A day that is over is added to the sums of months, some customers at a time. What comes late is added at once to those that
+// are in already. The progress must be locked.
+
+/** Index scans of each environment: the table is in the order of environment and time. */
+export const OF_ANY_ENVIRONMENT = `
+    environment_id = any (array(select distinct m.environment_id from cell.meters as m))`;
+
+/** Whether what a customer used in a quarter is in the sums of months: of a row with these columns. */
+export const isInMonths = (alias: string): string => `(
+      ${alias}.quarter < (select p.months_to from cell.usage_progress as p)
+      or (
+        ${alias}.quarter < (select p.months_to + interval '1 day' from cell.usage_progress as p)
+        and ${alias}.customer_number < (select p.months_below from cell.usage_progress as p)
+      )
+    )`;
+
+export const ADDED = `
+    set
+      count = s.count + excluded.count,
+      quantity = s.quantity + excluded.quantity,
+      credits = s.credits + excluded.credits`;
+
+/** Some customers: those whose numbers are in the range. */
+export type Numbers = { readonly from: number; readonly to: number };
+
+// One look-up for each environment and quarter, so that no customer is passed by who is not asked for.
+const quartersOfDay = (condition: string): string => `
+    from (select distinct m.environment_id from cell.meters as m) as e
+    cross join generate_series($1::timestamptz, $1::timestamptz + interval '23 hours 45 minutes', interval '15 minutes') as q (quarter)
+    cross join lateral (
+      select c.environment_id, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
+      from cell.usage_customer_quarters as c
+      where c.environment_id = e.environment_id
+        and c.quarter = q.quarter
+        and ${condition}
+      offset 0
+    ) as c`;
+
+const ADD = statement(
+  "usage_months.add",
+  `
+  with used as materialized (
+    select
+      c.environment_id,
+      c.customer_number,
+      c.meter_id,
+      count(*) as rows,
+      sum(c.count) as count,
+      sum(c.quantity) as quantity,
+      sum(c.credits) as credits
+    ${quartersOfDay("c.customer_number >= $2 and c.customer_number < $3")}
+    group by c.environment_id, c.customer_number, c.meter_id
+  ), added as (
+    insert into cell.usage_customer_months as s
+      (environment_id, month, customer_number, meter_id, count, quantity, credits)
+    select
+      u.environment_id,
+      date_trunc('month', $1::timestamptz, 'UTC'),
+      u.customer_number,
+      u.meter_id,
+      u.count,
+      u.quantity,
+      u.credits
+    from used as u
+    order by u.environment_id, u.customer_number, u.meter_id
+    on conflict on constraint usage_customer_months_pkey do update ${ADDED}
+  )
+  select coalesce(sum(u.rows), 0)
+  from used as u`,
+);
+
+/** Returns how many sums of quarters were read. */
+export async function addToMonths(tx: Tx, day: Instant, { from, to }: Numbers): Promise<number> {
+  const { rows } = await tx.run({ ...ADD, name: "" }, [formatTimestamp(day), from, to]);
+  return readInteger(rows[0]?.[0]);
+}
+
+const IS_LEFT = statement(
+  "usage_months.is_left",
+  `
+  select exists (
+    select
+    ${quartersOfDay("c.customer_number >= $2")}
+  )`,
+);
+
+/** Whether anybody from this number on used anything that day. */
+export async function isAnybodyLeft(tx: Tx, day: Instant, from: number): Promise<boolean> {
+  const { rows } = await tx.run({ ...IS_LEFT, name: "" }, [formatTimestamp(day), from]);
+  return readBoolean(rows[0]?.[0]);
+}
+
+export type MonthsProgress = {
+  /** The days before this one are in the sums of months, */
+  readonly to: Instant;
+  /** and of this one the customers below this number. */
+  readonly below: number;
+  /** How many numbers to take next. */
+  readonly width: number;
+};
+
+const MOVE = statement(
+  "usage_months.move",
+  `
+  update cell.usage_progress
+  set
+    months_to = $1::timestamptz,
+    months_below = $2,
+    months_width = $3`,
+);
+
+export function moveMonths(tx: Tx, { to, below, width }: MonthsProgress): Promise<Rows> {
+  return tx.run(MOVE, [formatTimestamp(to), below, width]);
+}

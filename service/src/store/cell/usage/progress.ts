@@ -1,0 +1,136 @@
+import { readInstant, readInteger } from "../../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
+import type { Instant } from "../../../words/brand.ts";
+import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { MonthsProgress } from "./months.ts";
+
+/** How far the sums are. */
+export type UsageProgress = {
+  /** Rows of lower transactions are in the sums, no others, */
+  readonly transactionNumber: number;
+  /** but for those slices of this transaction that are done. It is over, if there are any. */
+  readonly slices: { readonly all: number; readonly done: number };
+  /** Everything that was answered before this moment is in the sums. */
+  readonly completeTo: Instant;
+  /** What will be complete once all below its number is in. */
+  readonly mark: { readonly at: Instant; readonly number: number };
+  readonly months: MonthsProgress;
+  /** What is added to the server's own numbers. */
+  readonly offset: number;
+};
+
+const COLUMNS = `
+    transaction_number,
+    slices,
+    slices_done,
+    (extract(epoch from complete_to) * 1000)::bigint,
+    (extract(epoch from mark_at) * 1000)::bigint,
+    mark_number,
+    (extract(epoch from months_to) * 1000)::bigint,
+    months_below,
+    months_width,
+    offset_by`;
+
+const LOCK = statement(
+  "usage_progress.lock",
+  `
+  select ${COLUMNS}
+  from cell.usage_progress
+  where turned_at <= clock_timestamp() - make_interval(secs => $1::double precision / 1000)
+  for update skip locked`,
+);
+
+/** One process at a time adds to the sums. Null: another one does, or did so within this time. */
+export async function lockUsageProgress(tx: Tx, restMs = 0): Promise<UsageProgress | null> {
+  const { rows } = await tx.run(LOCK, [restMs]);
+  return rows[0] === undefined ? null : readProgress(rows[0]);
+}
+
+const WAIT = statement(
+  "usage_progress.wait",
+  `
+  select ${COLUMNS}
+  from cell.usage_progress
+  for update`,
+);
+
+/** As long as this is held, nobody adds to the sums. */
+export async function waitForUsageProgress(tx: Tx): Promise<UsageProgress> {
+  const { rows } = await tx.run(WAIT);
+  return readProgress(rows[0] ?? []);
+}
+
+const READ = statement(
+  "usage_progress.read",
+  `
+  select ${COLUMNS}
+  from cell.usage_progress`,
+);
+
+export async function readUsageProgress(tx: Tx): Promise<UsageProgress> {
+  const { rows } = await tx.run(READ);
+  return readProgress(rows[0] ?? []);
+}
+
+function readProgress(row: readonly unknown[]): UsageProgress {
+  const [number, slices, slicesDone, completeTo, markAt, markNumber, monthsTo, below, width, offset] = row;
+  return {
+    transactionNumber: readInteger(number),
+    slices: { all: readInteger(slices), done: readInteger(slicesDone) },
+    completeTo: readInstant(completeTo),
+    mark: { at: readInstant(markAt), number: readInteger(markNumber) },
+    months: { to: readInstant(monthsTo), below: readInteger(below), width: readInteger(width) },
+    offset: readInteger(offset),
+  };
+}
+
+const SAVE = statement(
+  "usage_progress.save",
+  `
+  update cell.usage_progress
+  set
+    transaction_number = $1,
+    slices = $2,
+    slices_done = $3,
+    complete_to = $4::timestamptz,
+    mark_at = $5::timestamptz,
+    mark_number = $6,
+    turned_at = clock_timestamp()`,
+);
+
+export function saveUsageProgress(
+  tx: Tx,
+  progress: Pick<UsageProgress, "transactionNumber" | "slices" | "completeTo" | "mark">,
+): Promise<Rows> {
+  const { transactionNumber, slices, completeTo, mark } = progress;
+  return tx.run(SAVE, [
+    transactionNumber,
+    slices.all,
+    slices.done,
+    formatTimestamp(completeTo),
+    formatTimestamp(mark.at),
+    mark.number,
+  ]);
+}
+
+const READ_HORIZON = statement(
+  "usage_progress.read_horizon",
+  `
+  select
+    pg_snapshot_xmin(s.snapshot)::text::bigint,
+    pg_snapshot_xmax(s.snapshot)::text::bigint
+  from (select pg_current_snapshot() as snapshot) as s`,
+);
+
+/** By the server's numbers, without our offset. */
+export type Horizon = {
+  /** Every transaction below is over: whatever one of them wrote, a later statement sees. */
+  readonly over: number;
+  /** Every transaction that had written anything is below. */
+  readonly begun: number;
+};
+
+export async function readHorizon(tx: Tx): Promise<Horizon> {
+  const { rows } = await tx.run(READ_HORIZON);
+  return { over: readInteger(rows[0]?.[0]), begun: readInteger(rows[0]?.[1]) };
+}

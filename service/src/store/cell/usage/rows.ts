@@ -1,0 +1,86 @@
+/** What a meter counts. A number is never given to anything else. */
+export const METER_KIND_NUMBER = { events: 1, charges: 2, denials: 3 } as const;
+export type MeterKind = keyof typeof METER_KIND_NUMBER;
+
+const QUARTER = (at: string): string => `date_bin('15 minutes', ${at}, '2000-01-01 00:00:00+00')`;
+
+/**
+ * What each event, charge, reversal and denial counts for: SQL, as the sums are made of it, and proven by it. A quarter is that
+ * of the event's own time. `where` is said of each table, which has the alias r.
+ */
+export function rowsOfUsage(where: string): string {
+  return `
+      select
+        r.environment_id,
+        ${METER_KIND_NUMBER.events}::smallint as kind,
+        r.event as key,
+        null::integer as feature_id,
+        null::integer as pool_id,
+        null::smallint as reason,
+        r.customer_number,
+        ${QUARTER("r.occurred_at")} as quarter,
+        1 as count,
+        r.quantity,
+        0::bigint as credits
+      from cell.events as r
+      where ${where}
+      union all
+      -- A reversal takes from quantity and credits, in the quarter in which it was made.
+      select
+        r.environment_id,
+        ${METER_KIND_NUMBER.charges}::smallint,
+        (r.feature_id || ':' || r.pool_id) collate "C",
+        r.feature_id,
+        r.pool_id,
+        null,
+        r.customer_number,
+        ${QUARTER("coalesce(r.effective_at, r.recorded_at)")},
+        case r.kind when 2 then 1 else 0 end,
+        case r.kind when 2 then r.quantity else -r.quantity end,
+        -r.amount
+      from cell.ledger as r
+      where r.kind in (2, 5)
+        and ${where}
+      union all
+      select
+        r.environment_id,
+        ${METER_KIND_NUMBER.denials}::smallint,
+        (r.feature_id || ':' || r.reason) collate "C",
+        r.feature_id,
+        null,
+        r.reason,
+        r.customer_number,
+        ${QUARTER("r.recorded_at")},
+        1,
+        r.quantity,
+        0
+      from cell.denials as r
+      where ${where}`;
+}
+
+/** What these rows come to, by environment, meter, customer and quarter of an hour. */
+export function usageOfRows(where: string): string {
+  return `
+    select
+      u.environment_id,
+      u.kind,
+      u.key,
+      u.feature_id,
+      u.pool_id,
+      u.reason,
+      u.customer_number,
+      u.quarter,
+      sum(u.count) as count,
+      sum(u.quantity) as quantity,
+      sum(u.credits) as credits
+    from (${rowsOfUsage(where)}
+    ) as u
+    group by
+      u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.quarter`;
+}
+
+/** Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. */
+export const IN_STRETCH = `
+        r.transaction_number >= $1
+        and r.transaction_number < $2
+        and ($3 = 1 or mod(r.customer_number, $3::bigint) = $4)`;

@@ -1,0 +1,83 @@
+import { expect } from "vitest";
+import { rollUpUsage } from "../src/jobs/roll-up-usage.ts";
+import type { Pool } from "../src/postgres/pool.ts";
+import { single } from "../src/postgres/transaction.ts";
+import { readUsageProgress } from "../src/store/cell/usage/progress.ts";
+import type { TestDatabase } from "./harness.ts";
+import type { Managed } from "./manage.ts";
+
+// Written out a second time, and in another way than the job has it.
+const ROWS = `
+  select environment_id, 1 as kind, event as key, customer_number, occurred_at as at, 1 as count,
+    quantity::numeric as quantity, 0::numeric as credits
+  from cell.events
+  union all
+  select environment_id, 2, feature_id || ':' || pool_id, customer_number, coalesce(effective_at, recorded_at), 1,
+    quantity, -amount
+  from cell.ledger
+  where kind = 2
+  union all
+  select environment_id, 2, feature_id || ':' || pool_id, customer_number, coalesce(effective_at, recorded_at), 0,
+    -quantity, -amount
+  from cell.ledger
+  where kind = 5
+  union all
+  select environment_id, 3, feature_id || ':' || reason, customer_number, recorded_at, 1, quantity, 0
+  from cell.denials`;
+
+const QUARTER = "to_timestamp(floor(extract(epoch from at) / 900) * 900)";
+
+const LEVELS = [
+  { table: "usage_quarters", columns: ["quarter"], times: [QUARTER] },
+  {
+    table: "usage_customer_quarters",
+    columns: ["customer_number", "quarter"],
+    times: ["customer_number", QUARTER],
+  },
+  {
+    table: "usage_customer_months",
+    columns: ["customer_number", "month"],
+    times: ["customer_number", "date_trunc('month', at at time zone 'UTC') at time zone 'UTC'"],
+  },
+];
+
+/** Every sum is that of the rows there are, and there is no other. */
+export async function expectExactSums(database: TestDatabase): Promise<void> {
+  for (const { table, columns, times } of LEVELS) {
+    const names = columns.join(", ");
+    // Of months only the days that are over.
+    const isOver = names.includes("month") ? "at < (select months_to from cell.usage_progress)" : "true";
+    const sums = await database.query(
+      `select environment_id, kind, key, ${names}, count::text, trim_scale(quantity)::text as quantity, trim_scale(credits)::text as credits
+       from cell.${table} join cell.meters as m using (environment_id)
+       where m.id = meter_id order by 1, 2, 3, ${names}`,
+    );
+    const rows = await database.query(
+      `select * from (select environment_id, kind, key, ${times.map((time, i) => `${time} as ${columns[i]}`).join(", ")},
+         sum(count)::text as count, sum(quantity)::text as quantity, sum(credits)::text as credits
+       from (${ROWS}) as r where ${isOver} group by 1, 2, 3, ${columns.map((_, i) => 4 + i).join(", ")}) as r order by 1, 2, 3, ${names}`,
+    );
+    expect({ table, sums }).toEqual({ table, sums: rows });
+  }
+}
+
+export type Sum = { count: number; quantity: number; credits: number };
+type Line = { key: string | null; total: Sum; points: (Sum & { at: string })[] };
+type Chart = { buckets: string[]; total: Sum; lines: Line[]; other: Line | null; windowStart: string | null };
+
+/** What the management API answers. */
+export async function ask<T = Chart>({ manage }: Managed, path: string): Promise<T> {
+  const { status, body, text } = await manage("GET", path);
+  expect({ status, text: status === 200 ? "" : text }).toEqual({ status: 200, text: "" });
+  return body as T;
+}
+
+/** Until whatever was committed is in the sums: transactions of other tests on this server may hold it up for a moment. */
+export async function settle({ cell, database }: { cell: Pool; database: TestDatabase }): Promise<void> {
+  const [row] = await database.query("select pg_current_xact_id()::text::bigint::text as number");
+  const read = async () => {
+    await rollUpUsage(cell);
+    return (await single(cell, readUsageProgress)).transactionNumber;
+  };
+  await expect.poll(read, { timeout: 10_000, interval: 20 }).toBeGreaterThan(Number(row?.["number"]));
+}
