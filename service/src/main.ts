@@ -8,9 +8,12 @@ import { migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
 import { revokeKeyCommand } from "./commands/revoke-key.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { parseUtcDay } from "./commands/verify/usage/utc-day.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { verifyUsageCommand } from "./commands/verify-usage.ts";
 import { readClientConfig, readConfig, SETTINGS } from "./config.ts";
 import { VERSION } from "./version.ts";
+import type { Instant } from "./words/brand.ts";
 
 const HELP = `Purser ${VERSION}: usage metering and credit entitlements beside your own billing system
 
@@ -29,6 +32,8 @@ Commands
   revoke-key KEY         end an API key, everywhere within 5 seconds
   doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
   verify                 fold every ledger and compare wallets, grants and limits with it, while the service runs
+      --usage              instead, compare all sums of usage with the events, charges and denials
+      --repair DAY         first make the sums of this day (2026-11-15, in UTC) anew
   catalog export         print what an environment sells as one JSON document
   catalog apply FILE     make an environment sell what the document says, and show what that changes
       --project ID         of this project
@@ -90,7 +95,12 @@ async function main(args: string[]): Promise<void> {
       return;
     }
     case "verify": {
-      const isSound = await verifyCommand({ databaseUrl: readConfig().databaseUrl, print });
+      const { usage, repair } = values;
+      if (repair !== undefined && !usage) throw new UsageError("--repair goes with --usage");
+      const { databaseUrl } = readConfig();
+      const isSound = usage
+        ? await verifyUsageCommand({ databaseUrl, repair: readDay(repair), print })
+        : await verifyCommand({ databaseUrl, print });
       if (!isSound) process.exitCode = 1;
       return;
     }
@@ -129,6 +139,8 @@ function parse(args: string[]) {
         "no-demo": { type: "boolean", default: false },
         manage: { type: "boolean", default: false },
         "grant-to": { type: "string" },
+        usage: { type: "boolean", default: false },
+        repair: { type: "string" },
         project: { type: "string" },
         environment: { type: "string", default: "test" },
         reach: { type: "string", default: "new_assignments" },
@@ -145,6 +157,13 @@ function readPort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(`not a port: ${text}`);
   return port;
+}
+
+function readDay(text: string | undefined): Instant | null {
+  if (text === undefined) return null;
+  const day = parseUtcDay(text);
+  if (day === null) throw new UsageError(`not a day: ${text}`);
+  return day;
 }
 
 /** What a person can do about the errors that are met most often. */

@@ -1,0 +1,145 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { liveBusyLives } from "../../test/busy-history.ts";
+import { type Credits, setupCredits } from "../../test/credits.ts";
+import type { TestDatabase } from "../../test/harness.ts";
+import { expectExactSums } from "../../test/usage.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+import { utcDay } from "./verify/usage/utc-day.ts";
+import { verifyUsageCommand } from "./verify-usage.ts";
+
+const MAIN = join(import.meta.dirname, "../main.ts");
+const DAY_MS = 24 * 3_600_000;
+/** Ago; the last is in another month. */
+const DAYS = [0, 1, 2, 34];
+
+/** As the service's own role. */
+async function verify({ database }: Credits, day: Date | null = null): Promise<string> {
+  const lines: string[] = [];
+  const repair = day === null ? null : utcDay(brandAs<Instant>(day.getTime()));
+  const isSound = await verifyUsageCommand({
+    databaseUrl: database.serviceUrl,
+    repair,
+    print: (line) => lines.push(line),
+  });
+  const last = lines.at(-1) ?? "";
+  expect(last.startsWith("MISMATCH")).toBe(!isSound);
+  return last;
+}
+
+const SOUND = "Every sum of usage is that of its rows.";
+
+/** Charges, reversals and denials of several customers, events of three days and of a month that is over. */
+async function setupUsage(): Promise<Credits> {
+  const credits = await setupCredits();
+  await liveBusyLives(credits);
+  for (const days of DAYS)
+    for (const customerId of ["ada", "bob"]) {
+      const timestamp = new Date(Date.now() - days * DAY_MS).toISOString();
+      await credits.record({ customerId, event: `event.${days}`, quantity: 1 + days, timestamp });
+    }
+  await expect.poll(() => expectExactSums(credits.database).then(() => true), { timeout: 8_000 }).toBe(true);
+  return credits;
+}
+
+const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] = [
+  ...["usage_quarters", "usage_customer_quarters", "usage_customer_months"].flatMap(
+    (table): [string, (database: TestDatabase) => Promise<unknown>][] => {
+      const one = `ctid = (select ctid from cell.${table} where count > 0 limit 1)`;
+      return [
+        [`a count in ${table}`, (d) => d.query(`update cell.${table} set count = count + 1 where ${one}`)],
+        [
+          `credits in ${table}`,
+          (d) => d.query(`update cell.${table} set credits = credits - 1 where ${one}`),
+        ],
+        [`a row less in ${table}`, (d) => d.query(`delete from cell.${table} where ${one}`)],
+        [
+          `a row more in ${table}`,
+          (d) =>
+            d.query(`create temporary table more as select * from cell.${table} where ${one};
+              update more set ${table.endsWith("months") ? "month = month" : "quarter = quarter"} - interval '1 year';
+              insert into cell.${table} select * from more; drop table more`),
+        ],
+      ];
+    },
+  ),
+  ["a meter's key", (d) => d.query("update cell.meters set key = key || '!' where kind = 1")],
+];
+
+test("no wrong sum goes unnoticed", { timeout: 120_000 }, async () => {
+  const credits = await setupUsage();
+  const { database } = credits;
+  expect(await verify(credits)).toBe(SOUND);
+  const tables = ["meters", "usage_quarters", "usage_customer_quarters", "usage_customer_months"];
+  for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
+  for (const [name, plant] of WRONG) {
+    await plant(database);
+    expect({ name, found: await verify(credits) }).toEqual({
+      name,
+      found: expect.stringMatching(/^MISMATCH/),
+    });
+    for (const table of tables) {
+      await database.query(`delete from cell.${table}`);
+      await database.query(`insert into cell.${table} overriding system value table kept_${table}`);
+    }
+  }
+  expect(await verify(credits)).toBe(SOUND);
+});
+
+test("an event more or less than was added up is noticed", async () => {
+  const credits = await setupUsage();
+  const { database } = credits;
+  await database.query("set session_replication_role = replica");
+  await database.query("delete from cell.events where event = 'event.1' and customer_number = 1");
+  expect(await verify(credits)).toMatch(
+    /^MISMATCH: environment 1, customer number 1, "event.1" at .*-1 in number, -2 in q/,
+  );
+});
+
+test("a repaired day is right again, others are left as they are, and usage goes on meanwhile", {
+  timeout: 60_000,
+}, async () => {
+  const credits = await setupUsage();
+  const { database, record } = credits;
+  const now = new Date();
+  await database.query("update cell.usage_quarters set count = count + 5, quantity = 0");
+  await database.query("update cell.usage_customer_quarters set credits = 7 where customer_number = 1");
+  await database.query("delete from cell.usage_customer_months");
+  let isOver = false;
+  const writing = (async () => {
+    for (let i = 0; !isOver; i++)
+      await record({ customerId: "ada", event: `meanwhile.${i % 7}`, quantity: 1 });
+  })();
+  const found: string[] = [];
+  for (const days of DAYS) found.push(await verify(credits, new Date(now.getTime() - days * DAY_MS)));
+  expect(found.slice(0, -1).every((line) => line.startsWith("MISMATCH"))).toBe(true);
+  expect(found.at(-1)).toBe(SOUND);
+  isOver = true;
+  await writing;
+});
+
+test("the command ends with 1 for a wrong sum, and 0 for none, under load", {
+  timeout: 120_000,
+}, async () => {
+  const credits = await setupUsage();
+  const { database, record } = credits;
+  let isOver = false;
+  const writing = (async () => {
+    while (!isOver) await record({ customerId: "ada", event: "meanwhile", quantity: 1 });
+  })();
+  const run = (...args: string[]): Promise<number> =>
+    promisify(execFile)(process.execPath, [MAIN, "verify", ...args], {
+      env: { DATABASE_URL: database.serviceUrl },
+    }).then(
+      () => 0,
+      (error: { code: number }) => error.code,
+    );
+  expect(await run("--usage")).toBe(0);
+  await database.query("update cell.usage_quarters set count = count + 1");
+  expect(await run("--usage")).toBe(1);
+  expect(await run("--usage", "--repair", "2026-13-15")).toBe(2);
+  isOver = true;
+  await writing;
+});

@@ -1,0 +1,49 @@
+import { Session } from "../postgres/session.ts";
+import type { WrongSum } from "../store/cell/usage/expected.ts";
+import type { Instant } from "../words/brand.ts";
+import { formatTimestamp } from "../words/timestamp.ts";
+import { Unhurried } from "./verify/unhurried.ts";
+import { repairDay } from "./verify/usage/repair-day.ts";
+import { verifyUsage } from "./verify/usage/verify-usage.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Holds the sums of usage against the rows, while the service runs. Returns whether all are right. */
+export async function verifyUsageCommand(options: {
+  databaseUrl: string;
+  /** A day whose sums to make anew before that. */
+  repair: Instant | null;
+  print: (line: string) => void;
+}): Promise<boolean> {
+  const { databaseUrl, repair, print } = options;
+  if (repair !== null) {
+    await withSession(databaseUrl, (session) => repairDay(session, repair));
+    print(`Made the sums of ${formatTimestamp(repair).slice(0, 10)} (UTC) anew from the rows.`);
+  }
+  return withSession(databaseUrl, async (session) => {
+    const tx = new Unhurried(session);
+    const wrong = await verifyUsage(tx);
+    print(`The longest statement took ${Math.ceil(tx.statementMsMax)} ms.`);
+    print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong));
+    return wrong === null;
+  });
+}
+
+function describe({ environmentId, customerNumber, at, key, missing }: WrongSum): string {
+  const who = customerNumber === null ? "" : `, customer number ${customerNumber}`;
+  const what = key === null ? "a meter that is not there" : JSON.stringify(key);
+  const { count, quantity, credits } = missing;
+  return (
+    `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the sum are ` +
+    `${count} in number, ${quantity} in quantity, ${credits} in credits`
+  );
+}
+
+async function withSession<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await Session.open({ url, name: "purser verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  try {
+    return await work(session);
+  } finally {
+    session.destroy();
+  }
+}

@@ -1,0 +1,15 @@
+import { brandAs, type Instant } from "../../../words/brand.ts";
+import { parseTimestamp } from "../../../words/timestamp.ts";
+
+export const DAY_MS = 24 * 3_600_000;
+
+/** The day's first moment, in UTC. */
+export function utcDay(at: Instant): Instant {
+  return brandAs<Instant>(Math.floor(at / DAY_MS) * DAY_MS);
+}
+
+/** `2026-11-15`. Null: there is no such day. */
+export function parseUtcDay(text: string): Instant | null {
+  const parsed = parseTimestamp(`${text}T00:00:00Z`);
+  return parsed.kind === "instant" ? parsed.at : null;
+}
