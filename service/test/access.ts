@@ -87,6 +87,11 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`GET ${CUSTOMER}/denials`]: environment("viewer"),
   [`GET ${CUSTOMER}/requests`]: environment("viewer"),
 
+  [`GET ${CUSTOMER}/balance-history`]: environment("viewer"),
+  [`GET ${E}/usage`]: environment("viewer"),
+  [`GET ${E}/usage/totals`]: environment("viewer"),
+  [`GET ${E}/usage/decisions`]: environment("viewer"),
+  [`GET ${E}/usage/customers`]: environment("viewer"),
   [`GET ${E}/requests`]: environment("viewer"),
   [`GET ${E}/requests/summary`]: environment("viewer"),
   [`POST ${E}/tries`]: environment("operator"),

@@ -23,6 +23,8 @@ import { projectOperations } from "./projects/operations.ts";
 import { requestOperations } from "./requests/operations.ts";
 import { searchOperations } from "./search/operations.ts";
 import { tryOperations } from "./tries/operations.ts";
+import { usageOperations } from "./usage/operations.ts";
+import { usageTotalOperations } from "./usage/total-operations.ts";
 import { workspaceOperations } from "./workspace/operations.ts";
 
 /** Everything a person can click and automation can call, noun by noun. */
@@ -36,6 +38,8 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...customerRecordOperations(parts),
     ...creditsOperations(parts),
     ...requestOperations(parts),
+    ...usageOperations(parts),
+    ...usageTotalOperations(parts),
     ...tryOperations(parts),
     ...explanationOperations(parts),
     ...searchOperations(parts),

@@ -1,0 +1,42 @@
+import type { Tx } from "../../postgres/statement.ts";
+import { readBalances, readEntryTimes } from "../../store/cell/usage/balances.ts";
+import type { CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
+
+/**
+ * What was in a pool just before each of these moments. The entries are numbered in the order of their time, so that each moment is
+ * found by halving: some thirty look-ups, however many entries there are.
+ */
+export async function balancesAt(
+  tx: Tx,
+  customer: { readonly number: CustomerNumber; readonly lastSequence: number },
+  pool: PoolId,
+  moments: readonly Instant[],
+): Promise<number[]> {
+  const sequences = await findLastEntries(tx, customer, moments);
+  const known = await readBalances(tx, customer.number, pool, [...new Set(sequences)]);
+  return sequences.map((sequence) => known.get(sequence) ?? 0);
+}
+
+/** The number of the last entry before each moment; 0 where there is none. */
+async function findLastEntries(
+  tx: Tx,
+  { number, lastSequence }: { readonly number: CustomerNumber; readonly lastSequence: number },
+  moments: readonly Instant[],
+): Promise<number[]> {
+  const ranges = moments.map((moment) => ({ moment, low: 0, high: lastSequence }));
+  for (;;) {
+    const open = ranges.filter(({ low, high }) => low < high);
+    if (open.length === 0) return ranges.map(({ low }) => low);
+    const middles = new Set(open.map(middleOf));
+    const times = await readEntryTimes(tx, number, [...middles]);
+    for (const range of open) {
+      const middle = middleOf(range);
+      if ((times.get(middle) ?? Number.POSITIVE_INFINITY) < range.moment) range.low = middle;
+      else range.high = middle - 1;
+    }
+  }
+}
+
+function middleOf({ low, high }: { readonly low: number; readonly high: number }): number {
+  return Math.ceil((low + high) / 2);
+}

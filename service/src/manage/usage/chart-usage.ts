@@ -1,0 +1,176 @@
+import { type Static, Type } from "typebox";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { reasonOf } from "../../store/cell/denials.ts";
+import {
+  type ChartOptions,
+  type ChartPoint,
+  chartAll,
+  chartCustomers,
+  type UsageScope,
+  type Used,
+} from "../../store/cell/usage/chart.ts";
+import { chartMetadata } from "../../store/cell/usage/metadata.ts";
+import { brandAs, type CustomerNumber, type FeatureId, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { CatalogNames } from "../customers/catalog-names.ts";
+import { invalidField, nullable, timeField } from "../fields.ts";
+import { UsedFields, UsedSum } from "./range.ts";
+import { rankUsers } from "./rank-users.ts";
+
+const points = Type.Array(Type.Object({ at: timeField, ...UsedFields }), {
+  description: "The earliest first; a bucket in which nothing was used is left out.",
+});
+
+export const UsageLine = Type.Object({
+  key: nullable(
+    Type.String({
+      description:
+        "The feature, event, reason, customer or value. Null: no grouping was asked for; or a customer who was erased; or the " +
+        "metadata has no such field.",
+      examples: ["image.generate"],
+    }),
+  ),
+  total: UsedSum,
+  points,
+});
+
+export type UsageLine = Static<typeof UsageLine>;
+export type UsageLines = { readonly lines: UsageLine[]; readonly other: UsageLine | null };
+
+export type Grouping =
+  | { readonly by: "none" | "event" | "feature" | "reason" | "customer" }
+  | { readonly by: "metadata"; readonly field: string };
+
+/** Rows that are read for a question that no sum answers: about a second's work. */
+export const METADATA_ROWS_MAX = 200_000;
+
+/** The largest lines, the largest first, and all others together. */
+export async function chartUsage(
+  tx: Tx,
+  catalog: Catalog,
+  scope: UsageScope,
+  {
+    grouping,
+    customer,
+    ...options
+  }: ChartOptions & {
+    readonly grouping: Grouping;
+    readonly customer: CustomerNumber | null;
+  },
+): Promise<UsageLines> {
+  if (grouping.by === "metadata")
+    return chartByMetadata(tx, scope, { ...options, customer, field: grouping.field });
+  if (grouping.by === "customer" && customer === null) return chartByCustomer(tx, scope, options);
+  const found =
+    customer === null && grouping.by !== "customer"
+      ? await chartAll(tx, scope, grouping.by, options)
+      : await chartCustomers(tx, scope, customer === null ? [] : [customer], grouping.by, options);
+  const names = new CatalogNames(catalog);
+  const ids = customer === null ? new Map() : await mapCustomerIds(tx, scope.environmentId, [customer]);
+  return toLines(found, (group) => {
+    switch (grouping.by) {
+      case "event":
+        return group;
+      case "feature":
+        return names.feature(brandAs<FeatureId>(Number(group)));
+      case "reason":
+        return reasonOf(Number(group));
+      case "customer":
+        return ids.get(brandAs<CustomerNumber>(Number(group))) ?? null;
+      default:
+        return null;
+    }
+  });
+}
+
+/** The largest customers are found first; what all others used is what is left of the whole. */
+async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<UsageLines> {
+  const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
+  const numbers = ranked.map(({ customerNumber }) => customerNumber);
+  const ids = await mapCustomerIds(tx, scope.environmentId, numbers);
+  const found = await chartCustomers(tx, scope, numbers, "customer", options);
+  const { lines } = toLines(found, (group) => ids.get(brandAs<CustomerNumber>(Number(group))) ?? null);
+  const [all] = toLines(await chartAll(tx, scope, "none", options), () => null).lines;
+  return { lines, other: all === undefined ? null : subtract(all, lines) };
+}
+
+async function chartByMetadata(
+  tx: Tx,
+  scope: UsageScope,
+  options: ChartOptions & { readonly customer: CustomerNumber | null; readonly field: string },
+): Promise<UsageLines> {
+  const found = await chartMetadata(tx, scope, { ...options, rowsMax: METADATA_ROWS_MAX });
+  if (found === null) {
+    const message =
+      "makes a range in which more rows would have to be read than can be for metadata: choose a shorter one";
+    throw invalidField({ field: "from", code: "too_large", message });
+  }
+  const byValue = Map.groupBy(found, ({ value }) => value);
+  const lines = [...byValue].map(([key, some]) => toLine(key, some));
+  lines.sort((a, b) => b.total[options.by] - a.total[options.by] || compare(a.key, b.key));
+  const rest = lines.slice(options.linesMax).flatMap(({ points: some }) => some);
+  return { lines: lines.slice(0, options.linesMax), other: rest.length === 0 ? null : mergeRest(rest) };
+}
+
+function compare(a: string | null, b: string | null): number {
+  return (a ?? "") < (b ?? "") ? -1 : 1;
+}
+
+function toLines(found: readonly ChartPoint[], nameOf: (group: string) => string | null): UsageLines {
+  const byGroup = Map.groupBy(found, ({ group }) => group);
+  const lines: UsageLine[] = [];
+  let other: UsageLine | null = null;
+  for (const [group, some] of byGroup) {
+    if (group === null) other = toLine(null, some);
+    else lines.push(toLine(nameOf(group), some));
+  }
+  return { lines, other };
+}
+
+type Point = Used & { readonly at: Instant };
+
+function toLine(key: string | null, some: readonly Point[]): UsageLine {
+  return {
+    key,
+    total: sum(some),
+    points: some.map(({ at, count, quantity, credits }) => ({
+      at: formatTimestamp(at),
+      count,
+      quantity,
+      credits,
+    })),
+  };
+}
+
+export function sum(some: readonly Used[]): UsedSum {
+  const total = { count: 0, quantity: 0, credits: 0 };
+  for (const { count, quantity, credits } of some) {
+    total.count += count;
+    total.quantity += quantity;
+    total.credits += credits;
+  }
+  return total;
+}
+
+function mergeRest(rest: readonly UsageLine["points"][number][]): UsageLine {
+  const byTime = [...Map.groupBy(rest, ({ at }) => at)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { key: null, total: sum(rest), points: byTime.map(([at, some]) => ({ at, ...sum(some) })) };
+}
+
+function subtract(all: UsageLine, lines: readonly UsageLine[]): UsageLine | null {
+  const negative = lines.flatMap((line) =>
+    line.points.map(({ at, count, quantity, credits }) => ({
+      at,
+      count: -count,
+      quantity: -quantity,
+      credits: -credits,
+    })),
+  );
+  const rest = mergeRest([...all.points, ...negative]);
+  const points = rest.points.filter(
+    ({ count, quantity, credits }) => count !== 0 || quantity !== 0 || credits !== 0,
+  );
+  return points.length === 0 ? null : { ...rest, points };
+}

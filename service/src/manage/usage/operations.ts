@@ -1,0 +1,179 @@
+import { Type } from "typebox";
+import { snapshot } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { listBuckets } from "../../store/cell/usage/chart.ts";
+import { readUsageProgress } from "../../store/cell/usage/progress.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { customerNotFound } from "../customers/operations.ts";
+import { invalidField, nullable, timeField } from "../fields.ts";
+import {
+  type Call,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+  principalOf,
+} from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { chartUsage, type Grouping, METADATA_ROWS_MAX, sum, UsageLine } from "./chart-usage.ts";
+import {
+  completeToField,
+  describeRange,
+  divisionQuery,
+  rangeAnswer,
+  rangeQuery,
+  readDivision,
+  readRange,
+  UsedSum,
+} from "./range.ts";
+import { type AskedScope, findCustomer, MEASURE, measureField, readScope, scopeQuery } from "./scope.ts";
+
+export const USAGE_NOUN = "Usage";
+const count = (value: number): string => value.toLocaleString("en");
+
+export const linesField = Type.Optional(
+  Type.String({
+    pattern: "^([1-9]\\d?|100)$",
+    description: "How many of the largest to show: 1 to 100, by default 10.",
+    examples: ["10"],
+  }),
+);
+
+export const customerQuery = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: "Only this customer's.",
+    examples: ["customer_42"],
+  }),
+);
+
+/** The range that was asked for, as far as the workspace's history window shows it. */
+export function rangeOfCall(
+  { control, cellOf }: ManageParts,
+  call: Call<unknown, { from?: string; to?: string; bucket?: "hour" | "day" | "month" }>,
+  { isDivided }: { readonly isDivided: boolean },
+) {
+  const { from, to, bucket = "day" } = call.query;
+  const pools = { control, cell: cellOf(placeOf(call).cell) };
+  return readRange(pools, principalOf(call).workspaceId, {
+    from,
+    to,
+    bucket: isDivided ? bucket : undefined,
+  });
+}
+
+/** Usage over time. */
+export function usageOperations(parts: ManageParts): Operation[] {
+  return [chart(parts)];
+}
+
+const groupBy = Type.Optional(
+  Type.Enum(["feature", "event", "reason", "customer", "metadata"], {
+    description: "A line for each of these: feature and reason with charges or denials, event with events.",
+  }),
+);
+
+function chart(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/usage`,
+    access: { role: "viewer", in: "environment" },
+    id: "chartUsage",
+    noun: USAGE_NOUN,
+    summary: "Show usage over time",
+    description:
+      "Exact sums of events, charges or denials, each in the bucket of its own time: a late event changes the past. A reversal takes " +
+      "from quantity and credits in the bucket in which it was made. The largest lines are shown, and all others as one. Grouping by " +
+      `a field of the metadata reads the rows themselves: at most ${count(METADATA_ROWS_MAX)}, of all customers and environments, ` +
+      "recorded from a day before the range to 36 days after it; a range with more is refused.",
+    params: Type.Object(environmentParams),
+    query: Type.Object(
+      {
+        ...scopeQuery,
+        customerId: customerQuery,
+        ...rangeQuery,
+        ...divisionQuery,
+        groupBy,
+        metadataField: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: "With `groupBy=metadata`: the field at the top of the metadata.",
+            examples: ["model"],
+          }),
+        ),
+        by: measureField,
+        limit: linesField,
+      },
+      { additionalProperties: false },
+    ),
+    answer: Type.Object({
+      ...rangeAnswer,
+      completeTo: completeToField,
+      buckets: Type.Array(timeField, {
+        description: "When each bucket begins. The first and the last may reach beyond the range.",
+      }),
+      total: UsedSum,
+      lines: Type.Array(UsageLine, { description: "The largest first." }),
+      other: nullable(UsageLine),
+    }),
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const range = await rangeOfCall(parts, call, { isDivided: true });
+      const division = readDivision(call.query);
+      const grouping = readGrouping(call.query);
+      return snapshot(parts.cellOf(cell), async (tx) => {
+        const catalog = await loadCatalog(tx, environmentId);
+        const scope = readScope(catalog, environmentId, range, call.query);
+        const customer = await findCustomer(tx, environmentId, call.query.customerId);
+        if (customer === null) throw customerNotFound();
+        const { completeTo } = await readUsageProgress(tx);
+        const { lines, other } = await chartUsage(tx, catalog, scope, {
+          ...division,
+          grouping,
+          customer: customer ?? null,
+          by: call.query.by ?? MEASURE[scope.kind],
+          linesMax: Number(call.query.limit ?? "10"),
+        });
+        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
+        return {
+          ...describeRange(range),
+          completeTo: formatTimestamp(completeTo),
+          buckets: buckets.map(formatTimestamp),
+          total: sum([...lines, ...(other === null ? [] : [other])].map(({ total }) => total)),
+          lines,
+          other,
+        };
+      });
+    },
+  });
+}
+
+function readGrouping(
+  query: AskedScope & {
+    readonly groupBy?: "feature" | "event" | "reason" | "customer" | "metadata";
+    readonly metadataField?: string;
+  },
+): Grouping {
+  const { source = "charges", groupBy: by = "none", metadataField: field } = query;
+  const fits = {
+    none: true,
+    customer: true,
+    event: source === "events",
+    feature: source !== "events",
+    reason: source === "denials",
+    metadata: source !== "denials",
+  } as const;
+  const refuse = (name: string, message: string): never => {
+    throw invalidField({ field: name, code: "wrong_form", message });
+  };
+  if (!fits[by]) return refuse("groupBy", `does not go with \`source=${source}\``);
+  if (by !== "metadata") {
+    if (field !== undefined) return refuse("metadataField", "goes with `groupBy=metadata`");
+    return { by };
+  }
+  return field === undefined ? refuse("metadataField", "is required with `groupBy=metadata`") : { by, field };
+}

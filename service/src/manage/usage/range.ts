@@ -1,0 +1,163 @@
+import { type Static, Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import type { Bucket, Division } from "../../store/cell/usage/chart.ts";
+import { brandAs, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { invalidField, nullable, readTime, timeField } from "../fields.ts";
+import { readHistoryStart } from "../history-window.ts";
+
+const QUARTER_MS = 15 * 60_000;
+const HOUR_MS = 4 * QUARTER_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** An event may be that far ahead of the clock. */
+const AHEAD_MS = 5 * 60_000;
+
+const ABOUT_QUARTERS = "A whole quarter of an hour: minutes 00, 15, 30 or 45.";
+
+export const rangeQuery = {
+  from: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: `${ABOUT_QUARTERS} By default 30 days before \`to\`; a day before for hours, a year for months.`,
+      examples: ["2026-11-01T00:00:00Z"],
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: `Up to, but without, this moment. ${ABOUT_QUARTERS} By default the end of the present quarter.`,
+      examples: ["2026-12-01T00:00:00Z"],
+    }),
+  ),
+};
+
+export const divisionQuery = {
+  bucket: Type.Optional(
+    Type.Enum(["hour", "day", "month"], { description: "What to add up to one point. By default `day`." }),
+  ),
+  timeZone: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      pattern: "^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$",
+      description: "Whose days and months, by its IANA name. By default `UTC`.",
+      examples: ["Europe/Berlin"],
+    }),
+  ),
+};
+
+/** Of every answer about usage. */
+export const rangeAnswer = {
+  from: Type.String({
+    format: "date-time",
+    description: "Where the answer begins: what was asked for, or the history window.",
+    examples: ["2026-11-01T00:00:00.000Z"],
+  }),
+  to: timeField,
+  windowStart: nullable(
+    Type.String({
+      format: "date-time",
+      description:
+        "Where the workspace's history window begins, at the next whole quarter of an hour: what happened before is in no figure. " +
+        "Null: the window has no beginning.",
+      examples: ["2026-08-17T08:45:00.000Z"],
+    }),
+  ),
+};
+
+export const completeToField = Type.String({
+  format: "date-time",
+  description: "Whatever was answered before this moment is counted. Usually a second or two ago.",
+  examples: ["2026-11-15T08:30:00.000Z"],
+});
+
+export type UsageRange = {
+  readonly from: Instant;
+  /** Not before `from`. */
+  readonly to: Instant;
+  readonly windowStart: Instant | null;
+};
+
+type Asked = {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly bucket?: Bucket | undefined;
+};
+
+const DEFAULT_MS = { hour: DAY_MS, day: 30 * DAY_MS, month: 365 * DAY_MS } as const;
+const LENGTH_MS = { hour: HOUR_MS, day: DAY_MS, month: 28 * DAY_MS } as const;
+const BUCKETS_MAX = 1_000;
+
+/** What of the range may be shown: the window is measured on the event's own time. */
+export async function readRange(
+  pools: { readonly control: Pool; readonly cell: Pool },
+  workspaceId: number,
+  asked: Asked,
+): Promise<UsageRange> {
+  const start = await readHistoryStart(pools.control, workspaceId);
+  const now = await single(pools.cell, readClock);
+  const windowStart = start === null ? null : roundUp(start);
+  const to = readQuarter("to", asked.to) ?? roundUp(now + AHEAD_MS);
+  const from = readQuarter("from", asked.from) ?? roundDown(to - DEFAULT_MS[asked.bucket ?? "day"]);
+  if (from >= to) throw invalidField({ field: "from", code: "wrong_form", message: "is not before `to`" });
+  const shown = brandAs<Instant>(Math.min(to, Math.max(from, windowStart ?? from)));
+  if (asked.bucket !== undefined && (to - shown) / LENGTH_MS[asked.bucket] > BUCKETS_MAX) {
+    const message = `makes more than ${BUCKETS_MAX} points`;
+    throw invalidField({ field: "from", code: "too_long", message });
+  }
+  return { from: shown, to, windowStart };
+}
+
+export function describeRange({ from, to, windowStart }: UsageRange) {
+  return {
+    from: formatTimestamp(from),
+    to: formatTimestamp(to),
+    windowStart: windowStart === null ? null : formatTimestamp(windowStart),
+  };
+}
+
+/** The zone must be one that JavaScript knows: PostgreSQL would take much else for one. */
+export function readDivision(query: {
+  readonly bucket?: Bucket | undefined;
+  readonly timeZone?: string | undefined;
+}): Division {
+  const { bucket = "day", timeZone = "UTC" } = query;
+  if (!isTimeZone(timeZone))
+    throw invalidField({ field: "timeZone", code: "wrong_form", message: "is no time zone" });
+  return { bucket, timeZone };
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+function readQuarter(field: string, text: string | undefined): Instant | null {
+  const at = readTime(field, text) ?? null;
+  if (at !== null && at % QUARTER_MS !== 0)
+    throw invalidField({ field, code: "wrong_form", message: "is no whole quarter of an hour" });
+  return at;
+}
+
+function roundUp(ms: number): Instant {
+  return brandAs<Instant>(Math.ceil(ms / QUARTER_MS) * QUARTER_MS);
+}
+
+function roundDown(ms: number): Instant {
+  return brandAs<Instant>(Math.floor(ms / QUARTER_MS) * QUARTER_MS);
+}
+
+export const UsedFields = {
+  count: Type.Integer({ description: "How many events, charges or denials.", examples: [120] }),
+  quantity: Type.Integer({ description: "Less what was reversed.", examples: [480] }),
+  credits: Type.Integer({
+    description: "Charged, less what was reversed. 0 for events and denials.",
+    examples: [1200],
+  }),
+};
+export const UsedSum = Type.Object(UsedFields);
+export type UsedSum = Static<typeof UsedSum>;

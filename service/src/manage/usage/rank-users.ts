@@ -1,0 +1,23 @@
+import type { Tx } from "../../postgres/statement.ts";
+import type { Measure, UsageScope } from "../../store/cell/usage/chart.ts";
+import { readUsageProgress } from "../../store/cell/usage/progress.ts";
+import { type RankedCustomer, rankCustomers } from "../../store/cell/usage/rank.ts";
+import { brandAs, type Instant } from "../../words/brand.ts";
+import { nextUtcMonth, utcMonth } from "../../words/utc-month.ts";
+
+/** Who used most, the largest first. */
+export async function rankUsers(
+  tx: Tx,
+  scope: UsageScope,
+  options: { readonly by: Measure; readonly limit: number },
+): Promise<RankedCustomer[]> {
+  const { months } = await readUsageProgress(tx);
+  return rankCustomers(tx, scope, { ...options, months: wholeMonths(scope, months.to) });
+}
+
+/** Those that lie in the range as a whole and have their sums; if none does, an empty stretch at the range's end. */
+function wholeMonths({ from, to }: UsageScope, monthsTo: Instant): { from: Instant; to: Instant } {
+  const first = utcMonth(from) === from ? from : nextUtcMonth(from);
+  const end = brandAs<Instant>(Math.min(utcMonth(to), utcMonth(monthsTo)));
+  return first < end ? { from: first, to: end } : { from: to, to };
+}

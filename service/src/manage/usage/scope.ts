@@ -1,0 +1,108 @@
+import { Type } from "typebox";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { findCustomers } from "../../store/cell/customers.ts";
+import type { Measure, UsageScope } from "../../store/cell/usage/chart.ts";
+import type { MeterKind } from "../../store/cell/usage/rows.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type EventKey,
+  type FeatureKey,
+} from "../../words/brand.ts";
+import { invalidField } from "../fields.ts";
+import type { UsageRange } from "./range.ts";
+
+/** Whose usage, and of what. */
+export const scopeQuery = {
+  source: Type.Optional(
+    Type.Enum(["events", "charges", "denials"], {
+      description:
+        "What to count: usage events, charges less their reversals, or denials. By default `charges`.",
+    }),
+  ),
+  event: Type.Optional(
+    Type.String({ maxLength: 120, description: "Only events of this key.", examples: ["tokens.generated"] }),
+  ),
+  feature: Type.Optional(
+    Type.String({
+      maxLength: 120,
+      description: "Only charges or denials of this feature.",
+      examples: ["image.generate"],
+    }),
+  ),
+  pool: Type.Optional(
+    Type.String({ maxLength: 120, description: "Only charges from this pool.", examples: ["credits"] }),
+  ),
+};
+
+export const measureField = Type.Optional(
+  Type.Enum(["count", "quantity", "credits"], {
+    description:
+      "What the largest are the largest by. By default credits of charges, quantity of events, count of denials.",
+  }),
+);
+
+export type AskedScope = {
+  readonly source?: MeterKind | undefined;
+  readonly event?: string | undefined;
+  readonly feature?: string | undefined;
+  readonly pool?: string | undefined;
+};
+
+export const MEASURE = { events: "quantity", charges: "credits", denials: "count" } as const satisfies Record<
+  MeterKind,
+  Measure
+>;
+
+export function readScope(
+  catalog: Catalog,
+  environmentId: EnvironmentId,
+  { from, to }: UsageRange,
+  asked: AskedScope,
+): UsageScope {
+  const { source: kind = "charges", event, feature, pool } = asked;
+  if (event !== undefined && kind !== "events") throw unfit("event", kind);
+  if (feature !== undefined && kind === "events") throw unfit("feature", kind);
+  if (pool !== undefined && kind !== "charges") throw unfit("pool", kind);
+  return {
+    environmentId,
+    kind,
+    from,
+    to,
+    event: event === undefined ? null : brandAs<EventKey>(event),
+    feature: feature === undefined ? null : getFeature(catalog, feature),
+    pool: pool === undefined ? null : getPool(catalog, pool),
+  };
+}
+
+function unfit(field: string, kind: MeterKind) {
+  return invalidField({ field, code: "wrong_form", message: `does not go with \`source=${kind}\`` });
+}
+
+export function getFeature(catalog: Catalog, key: string) {
+  const feature = catalog.features.get(brandAs<FeatureKey>(key));
+  if (feature === undefined)
+    throw invalidField({ field: "feature", code: "unknown_key", message: "is not defined" });
+  return feature.id;
+}
+
+export function getPool(catalog: Catalog, key: string) {
+  const pool = [...catalog.pools.values()].find((found) => found.key === key);
+  if (pool === undefined)
+    throw invalidField({ field: "pool", code: "unknown_key", message: "is not defined" });
+  return pool.id;
+}
+
+/** Undefined: of nobody in particular. Null: there is no such customer. */
+export async function findCustomer(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  customerId: string | undefined,
+): Promise<CustomerNumber | null | undefined> {
+  if (customerId === undefined) return undefined;
+  const [found] = await findCustomers(tx, [{ environmentId, customerId: brandAs<CustomerId>(customerId) }]);
+  return found === undefined ? null : brandAs<CustomerNumber>(found.number);
+}

@@ -1,0 +1,296 @@
+import { Type } from "typebox";
+import { REASONS } from "../../entitlement/decide.ts";
+import { snapshot } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { reasonOf } from "../../store/cell/denials.ts";
+import {
+  chartAll,
+  chartCustomers,
+  listBuckets,
+  sumUsage,
+  type UsageScope,
+} from "../../store/cell/usage/chart.ts";
+import { readUsageProgress } from "../../store/cell/usage/progress.ts";
+import { listUsageTotals, type UsageTotal } from "../../store/cell/usage/totals.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { CatalogNames } from "../customers/catalog-names.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
+import { nullable, timeField } from "../fields.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { balancesAt } from "./chart-balance.ts";
+import { customerQuery, linesField, USAGE_NOUN as NOUN, rangeOfCall } from "./operations.ts";
+import {
+  completeToField,
+  describeRange,
+  divisionQuery,
+  rangeAnswer,
+  rangeQuery,
+  readDivision,
+  UsedFields,
+  UsedSum,
+} from "./range.ts";
+import { rankUsers } from "./rank-users.ts";
+import { findCustomer, getFeature, getPool, MEASURE, measureField, readScope, scopeQuery } from "./scope.ts";
+
+const access = { role: "viewer", in: "environment" } as const;
+const STRICT = { additionalProperties: false };
+
+/** What usage comes to: in all, by decision, by customer; and the balance that it left. */
+export function usageTotalOperations(parts: ManageParts): Operation[] {
+  return [totals(parts), decisions(parts), customers(parts), balance(parts)];
+}
+
+const reasonField = Type.Enum([...REASONS]);
+
+function totals(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/usage/totals`,
+    access,
+    id: "totalUsage",
+    noun: NOUN,
+    summary: "Total usage",
+    description:
+      "All events, charges by pool and denials by reason in a range, of everybody or of one customer.",
+    params: Type.Object(environmentParams),
+    query: Type.Object({ customerId: customerQuery, ...rangeQuery }, STRICT),
+    answer: Type.Object({
+      ...rangeAnswer,
+      completeTo: completeToField,
+      events: UsedSum,
+      charges: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields })),
+      denials: Type.Array(Type.Object({ reason: reasonField, ...UsedFields })),
+    }),
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const range = await rangeOfCall(parts, call, { isDivided: false });
+      return snapshot(parts.cellOf(cell), async (tx) => {
+        const names = new CatalogNames(await loadCatalog(tx, environmentId));
+        const customer = await findCustomer(tx, environmentId, call.query.customerId);
+        if (customer === null) throw customerNotFound();
+        const { completeTo } = await readUsageProgress(tx);
+        const found = await listUsageTotals(tx, environmentId, { ...range, customer: customer ?? null });
+        return {
+          ...describeRange(range),
+          completeTo: formatTimestamp(completeTo),
+          events: toUsed(found.find(({ kind }) => kind === "events")),
+          charges: found.flatMap((total) =>
+            total.pool === null ? [] : [{ pool: names.pool(total.pool), ...toUsed(total) }],
+          ),
+          denials: found.flatMap((total) =>
+            total.reason === null ? [] : [{ reason: total.reason, ...toUsed(total) }],
+          ),
+        };
+      });
+    },
+  });
+}
+
+function toUsed(total: UsageTotal | undefined) {
+  const { count = 0, quantity = 0, credits = 0 } = total ?? {};
+  return { count, quantity, credits };
+}
+
+function decisions(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/usage/decisions`,
+    access,
+    id: "chartDecisions",
+    noun: NOUN,
+    summary: "Show what was allowed and denied over time",
+    description:
+      "How many consumes were allowed, and how many were denied for each reason. Replays count once, checks not at all, and so do " +
+      "denials that are kept nowhere: of customers nobody knows, and of those without a plan.",
+    params: Type.Object(environmentParams),
+    query: Type.Object(
+      { feature: scopeQuery.feature, customerId: customerQuery, ...rangeQuery, ...divisionQuery },
+      STRICT,
+    ),
+    answer: Type.Object({
+      ...rangeAnswer,
+      completeTo: completeToField,
+      buckets: Type.Array(
+        Type.Object({
+          at: timeField,
+          allowed: Type.Integer({ examples: [1200] }),
+          denied: Type.Array(Type.Object({ reason: reasonField, count: Type.Integer({ examples: [14] }) })),
+        }),
+        { description: "Every bucket of the range, the earliest first." },
+      ),
+    }),
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const range = await rangeOfCall(parts, call, { isDivided: true });
+      const division = readDivision(call.query);
+      return snapshot(parts.cellOf(cell), async (tx) => {
+        const catalog = await loadCatalog(tx, environmentId);
+        const customer = await findCustomer(tx, environmentId, call.query.customerId);
+        if (customer === null) throw customerNotFound();
+        const { completeTo } = await readUsageProgress(tx);
+        const { feature } = call.query;
+        const scope: UsageScope = {
+          environmentId,
+          kind: "charges",
+          from: range.from,
+          to: range.to,
+          event: null,
+          feature: feature === undefined ? null : getFeature(catalog, feature),
+          pool: null,
+        };
+        const options = { ...division, by: "count", linesMax: REASONS.length } as const;
+        const read = (kind: "charges" | "denials", group: "none" | "reason") =>
+          customer === undefined
+            ? chartAll(tx, { ...scope, kind }, group, options)
+            : chartCustomers(tx, { ...scope, kind }, [customer], group, options);
+        const allowed = new Map((await read("charges", "none")).map((point) => [point.at, point.count]));
+        const denied = Map.groupBy(await read("denials", "reason"), ({ at }) => at);
+        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
+        return {
+          ...describeRange(range),
+          completeTo: formatTimestamp(completeTo),
+          buckets: buckets.map((at) => ({
+            at: formatTimestamp(at),
+            allowed: allowed.get(at) ?? 0,
+            denied: (denied.get(at) ?? []).map(({ group, count }) => ({
+              reason: reasonOf(Number(group)),
+              count,
+            })),
+          })),
+        };
+      });
+    },
+  });
+}
+
+function customers(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/usage/customers`,
+    access,
+    id: "rankCustomers",
+    noun: NOUN,
+    summary: "List the customers who used most",
+    description:
+      "The largest first, and what all others used together. Whole months of UTC are read from sums of months, so that a year is no " +
+      "slower than two months.",
+    params: Type.Object(environmentParams),
+    query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),
+    answer: Type.Object({
+      ...rangeAnswer,
+      completeTo: completeToField,
+      total: UsedSum,
+      customers: Type.Array(
+        Type.Object({
+          customerId: nullable(
+            Type.String({ description: "Null: one who was erased.", examples: ["customer_42"] }),
+          ),
+          ...UsedFields,
+        }),
+      ),
+      other: UsedSum,
+    }),
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const range = await rangeOfCall(parts, call, { isDivided: false });
+      return snapshot(parts.cellOf(cell), async (tx) => {
+        const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);
+        const { completeTo } = await readUsageProgress(tx);
+        const by = call.query.by ?? MEASURE[scope.kind];
+        const ranked = await rankUsers(tx, scope, { by, limit: Number(call.query.limit ?? "10") });
+        const numbers = ranked.map(({ customerNumber }) => customerNumber);
+        const ids = await mapCustomerIds(tx, environmentId, numbers);
+        const total = await sumUsage(tx, scope);
+        const other = { ...total };
+        for (const { count, quantity, credits } of ranked) {
+          other.count -= count;
+          other.quantity -= quantity;
+          other.credits -= credits;
+        }
+        return {
+          ...describeRange(range),
+          completeTo: formatTimestamp(completeTo),
+          total,
+          customers: ranked.map(({ customerNumber, count, quantity, credits }) => ({
+            customerId: ids.get(customerNumber) ?? null,
+            count,
+            quantity,
+            credits,
+          })),
+          other,
+        };
+      });
+    },
+  });
+}
+
+function balance(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/balance-history`,
+    access,
+    id: "chartBalance",
+    noun: NOUN,
+    summary: "Show a customer's balance over time",
+    description:
+      "What was in a pool at the end of each bucket, from the ledger itself. What fell due since the last request, an expiry or a new " +
+      "period's allowance, is written with the next one, and until then not shown. `opening` is what was brought forward.",
+    params: customerParams,
+    query: Type.Object(
+      {
+        pool: Type.Optional(
+          Type.String({ maxLength: 120, description: "By default `credits`.", examples: ["credits"] }),
+        ),
+        ...rangeQuery,
+        ...divisionQuery,
+      },
+      STRICT,
+    ),
+    answer: Type.Object({
+      ...rangeAnswer,
+      pool: Type.String({ examples: ["credits"] }),
+      opening: Type.Integer({ description: "Just before `from`.", examples: [900] }),
+      points: Type.Array(
+        Type.Object({
+          at: timeField,
+          balance: Type.Integer({
+            description: "At the end of the bucket, or of the range.",
+            examples: [750],
+          }),
+        }),
+      ),
+    }),
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const range = await rangeOfCall(parts, call, { isDivided: true });
+      const division = readDivision(call.query);
+      const { pool = "credits" } = call.query;
+      return snapshot(parts.cellOf(cell), async (tx) => {
+        const record = await findCustomerRecord(tx, { environmentId, customerId: customerIdOf(call) });
+        if (record === null) throw customerNotFound();
+        const poolId = getPool(await loadCatalog(tx, environmentId), pool);
+        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
+        const ends = buckets.map((_, index): Instant => buckets[index + 1] ?? range.to);
+        const customer = {
+          number: brandAs<CustomerNumber>(record.customerNumber),
+          lastSequence: record.wallet.sequence,
+        };
+        const [opening = 0, ...balances] = await balancesAt(tx, customer, poolId, [range.from, ...ends]);
+        return {
+          ...describeRange(range),
+          pool,
+          opening,
+          points: buckets.map((at, index) => ({ at: formatTimestamp(at), balance: balances[index] ?? 0 })),
+        };
+      });
+    },
+  });
+}

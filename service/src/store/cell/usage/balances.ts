@@ -1,0 +1,49 @@
+import { bigints } from "../../../postgres/binary-array.ts";
+import { readInstant, readInteger } from "../../../postgres/column.ts";
+import { statement, type Tx } from "../../../postgres/statement.ts";
+import type { CustomerNumber, Instant, PoolId } from "../../../words/brand.ts";
+
+const READ_TIMES = statement(
+  "usage_balances.read_times",
+  `
+  select n.sequence, (extract(epoch from coalesce(e.effective_at, e.recorded_at)) * 1000)::bigint
+  from unnest($2::bigint[]) as n (sequence)
+  join cell.ledger as e on e.customer_number = $1 and e.sequence = n.sequence`,
+);
+
+/** When these entries of a customer took effect. Later entries never did so earlier. */
+export async function readEntryTimes(
+  tx: Tx,
+  customer: CustomerNumber,
+  sequences: readonly number[],
+): Promise<Map<number, Instant>> {
+  const { rows } = await tx.run(READ_TIMES, [customer, bigints(sequences)]);
+  return new Map(rows.map(([sequence, at]) => [readInteger(sequence), readInstant(at)]));
+}
+
+const READ = statement(
+  "usage_balances.read",
+  `
+  select n.sequence, e.balance_after
+  from unnest($2::bigint[]) as n (sequence)
+  cross join lateral (
+    select l.balance_after
+    from cell.ledger as l
+    where l.customer_number = $1
+      and l.sequence <= n.sequence
+      and l.pool_id = $3
+    order by l.sequence desc
+    limit 1
+  ) as e`,
+);
+
+/** What was in the pool after each of these entries. Not there: the pool had seen nothing yet. */
+export async function readBalances(
+  tx: Tx,
+  customer: CustomerNumber,
+  pool: PoolId,
+  sequences: readonly number[],
+): Promise<Map<number, number>> {
+  const { rows } = await tx.run(READ, [customer, bigints(sequences), pool]);
+  return new Map(rows.map(([sequence, balance]) => [readInteger(sequence), readInteger(balance)]));
+}

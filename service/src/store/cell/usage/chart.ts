@@ -1,0 +1,225 @@
+import { readInstant, readNullable, readText } from "../../../postgres/column.ts";
+import { statement, type Tx } from "../../../postgres/statement.ts";
+import type {
+  CustomerNumber,
+  EnvironmentId,
+  EventKey,
+  FeatureId,
+  Instant,
+  PoolId,
+} from "../../../words/brand.ts";
+import { formatTimestamp } from "../../../words/timestamp.ts";
+import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
+
+export type Bucket = "hour" | "day" | "month";
+export type Measure = "count" | "quantity" | "credits";
+export type Used = Readonly<Record<Measure, number>>;
+
+/** What is asked about: usage of one kind, in a range that begins and ends with a quarter of an hour. */
+export type UsageScope = {
+  readonly environmentId: EnvironmentId;
+  readonly kind: MeterKind;
+  readonly from: Instant;
+  readonly to: Instant;
+  /** Null: all of them. */
+  readonly event: EventKey | null;
+  readonly feature: FeatureId | null;
+  readonly pool: PoolId | null;
+};
+
+export type Division = { readonly bucket: Bucket; readonly timeZone: string };
+
+/** The first six parameters of every statement below. */
+const METERS = `
+    join cell.meters as m on m.environment_id = s.environment_id and m.id = s.meter_id
+    where s.environment_id = $1
+      and m.kind = $2
+      and ($3::text is null or m.key = $3)
+      and ($4::integer is null or m.feature_id = $4)
+      and ($5::integer is null or m.pool_id = $5)`;
+
+export const METERS_OF_SCOPE = METERS;
+
+export function scopeParameters({ environmentId, kind, event, feature, pool }: UsageScope) {
+  return [environmentId, METER_KIND_NUMBER[kind], event, feature, pool];
+}
+
+const IN_RANGE = `
+      and s.quarter >= $6::timestamptz
+      and s.quarter < $7::timestamptz`;
+
+/** By what a chart is divided into lines, and how SQL says so. */
+const GROUPS = {
+  none: "''",
+  event: "m.key",
+  feature: "m.feature_id::text",
+  reason: "m.reason::text",
+  customer: "s.customer_number::text",
+} as const;
+export type Group = keyof typeof GROUPS;
+
+export type ChartPoint = Used & {
+  /** Null: all beyond the first few together. */
+  readonly group: string | null;
+  readonly at: Instant;
+};
+
+const SUMS = "sum(u.count), sum(u.quantity), sum(u.credits)";
+
+function chart(name: string, table: string, group: Group) {
+  return statement(
+    name,
+    `
+  with used as materialized (
+    select
+      ${GROUPS[group]} as part,
+      date_trunc($8, s.quarter, $9) as at,
+      sum(s.count) as count,
+      sum(s.quantity) as quantity,
+      sum(s.credits) as credits
+    from ${table} as s
+    ${METERS}
+    ${IN_RANGE}
+    group by part, at
+  ), ranked as (
+    select
+      u.part,
+      row_number() over (
+        order by sum(case $10 when 'count' then u.count when 'quantity' then u.quantity else u.credits end) desc, u.part
+      ) as rank
+    from used as u
+    group by u.part
+  )
+  select
+    case when r.rank <= $11 then u.part end as part,
+    (extract(epoch from u.at) * 1000)::bigint as at,
+    ${SUMS},
+    min(r.rank) as rank
+  from used as u
+  join ranked as r on r.part = u.part
+  group by case when r.rank <= $11 then u.part end, u.at
+  order by rank, at`,
+  );
+}
+
+const OF_ALL = {
+  none: chart("usage_chart.of_all", "cell.usage_quarters", "none"),
+  event: chart("usage_chart.of_all_by_event", "cell.usage_quarters", "event"),
+  feature: chart("usage_chart.of_all_by_feature", "cell.usage_quarters", "feature"),
+  reason: chart("usage_chart.of_all_by_reason", "cell.usage_quarters", "reason"),
+} as const;
+
+// The table is in the order of time, and of customers within a quarter: one look-up for each quarter and customer.
+export const probedQuarters = (from: string, to: string, customers: string): string => `(
+      select f.environment_id, f.quarter, f.customer_number, f.meter_id, f.count, f.quantity, f.credits
+      from unnest(${customers}) as n (customer_number)
+      cross join generate_series(${from}::timestamptz, ${to}::timestamptz - interval '1 second', interval '15 minutes') as q (quarter)
+      cross join lateral (
+        select c.environment_id, c.quarter, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
+        from cell.usage_customer_quarters as c
+        where c.environment_id = $1
+          and c.quarter = q.quarter
+          and c.customer_number = n.customer_number
+        -- Else the planner may read all quarters of all customers at once.
+        offset 0
+      ) as f
+    )`;
+const PROBED = probedQuarters("$6", "$7", "$12::bigint[]");
+const OF_CUSTOMERS = {
+  none: chart("usage_chart.of_customers", PROBED, "none"),
+  event: chart("usage_chart.of_customers_by_event", PROBED, "event"),
+  feature: chart("usage_chart.of_customers_by_feature", PROBED, "feature"),
+  reason: chart("usage_chart.of_customers_by_reason", PROBED, "reason"),
+  customer: chart("usage_chart.of_customers_by_customer", PROBED, "customer"),
+} as const;
+
+export type ChartOptions = Division & {
+  /** The lines with the most of this are shown, */
+  readonly by: Measure;
+  /** so many, and the rest as one. */
+  readonly linesMax: number;
+};
+
+/** The line with the most first; within it, the earliest first. Where nothing was used there is no point. */
+export async function chartAll(
+  tx: Tx,
+  scope: UsageScope,
+  group: keyof typeof OF_ALL,
+  options: ChartOptions,
+): Promise<ChartPoint[]> {
+  // Planned anew each time, for the range it has.
+  const { rows } = await tx.run({ ...OF_ALL[group], name: "" }, parametersOf(scope, options));
+  return rows.map(readPoint);
+}
+
+/** The same of some customers. */
+export async function chartCustomers(
+  tx: Tx,
+  scope: UsageScope,
+  customers: readonly CustomerNumber[],
+  group: Group,
+  options: ChartOptions,
+): Promise<ChartPoint[]> {
+  const parameters = [...parametersOf(scope, options), `{${customers.join(",")}}`];
+  const { rows } = await tx.run({ ...OF_CUSTOMERS[group], name: "" }, parameters);
+  return rows.map(readPoint);
+}
+
+function parametersOf(scope: UsageScope, { bucket, timeZone, by, linesMax }: ChartOptions) {
+  const range = [formatTimestamp(scope.from), formatTimestamp(scope.to)];
+  return [...scopeParameters(scope), ...range, bucket, timeZone, by, linesMax];
+}
+
+function readPoint([group, at, ...used]: readonly unknown[]): ChartPoint {
+  return { group: readNullable(group, readText), at: readInstant(at), ...readUsed(used) };
+}
+
+/** Beyond what an integer can be sure of they are rounded. */
+export function readUsed([count, quantity, credits]: readonly unknown[]): Used {
+  return { count: Number(count ?? 0), quantity: Number(quantity ?? 0), credits: Number(credits ?? 0) };
+}
+
+const LIST_BUCKETS = statement(
+  "usage_chart.list_buckets",
+  `
+  select distinct (extract(epoch from date_trunc($3, at, $4)) * 1000)::bigint as bucket
+  from (
+    select generate_series($1::timestamptz, $2::timestamptz - interval '1 second', $5::interval) as at
+    union all
+    select $2::timestamptz - interval '1 second'
+  ) as s
+  order by bucket`,
+);
+
+/** Short enough to miss none: a day may have 23 hours, and an hour begin at any quarter of UTC's. */
+const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const satisfies Record<
+  Bucket,
+  string
+>;
+
+/** The first moment of each; that of the first may lie before the range. */
+export async function listBuckets(
+  tx: Tx,
+  { from, to }: Pick<UsageScope, "from" | "to">,
+  { bucket, timeZone }: Division,
+): Promise<Instant[]> {
+  const range = [formatTimestamp(from), formatTimestamp(to)];
+  const { rows } = await tx.run(LIST_BUCKETS, [...range, bucket, timeZone, STEP[bucket]]);
+  return rows.map(([at]) => readInstant(at));
+}
+
+const SUM = statement(
+  "usage_chart.sum",
+  `
+  select sum(s.count), sum(s.quantity), sum(s.credits)
+  from cell.usage_quarters as s
+  ${METERS}
+  ${IN_RANGE}`,
+);
+
+/** Of all customers together. */
+export async function sumUsage(tx: Tx, scope: UsageScope): Promise<Used> {
+  const range = [formatTimestamp(scope.from), formatTimestamp(scope.to)];
+  const { rows } = await tx.run({ ...SUM, name: "" }, [...scopeParameters(scope), ...range]);
+  return readUsed(rows[0] ?? []);
+}

@@ -1,0 +1,125 @@
+import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
+import { statement, type Tx } from "../../../postgres/statement.ts";
+import type { CustomerNumber, Instant } from "../../../words/brand.ts";
+import { formatTimestamp } from "../../../words/timestamp.ts";
+import { type Division, readUsed, type UsageScope, type Used } from "./chart.ts";
+
+// No sum knows metadata: the rows themselves are read, of everybody, as events and charges are found by time alone.
+
+const EVENTS = `
+    select
+      r.environment_id,
+      r.customer_number,
+      r.occurred_at as at,
+      r.event as key,
+      null::integer as feature_id,
+      null::integer as pool_id,
+      1 as count,
+      r.quantity::numeric as quantity,
+      0::numeric as credits,
+      r.metadata ->> $10 as part
+    from cell.events as r`;
+
+// What a reversal gives back it gives back to the charge's value.
+const CHARGES = `
+    select
+      r.environment_id,
+      r.customer_number,
+      coalesce(r.effective_at, r.recorded_at) as at,
+      null::text as key,
+      r.feature_id,
+      r.pool_id,
+      case r.kind when 2 then 1 else 0 end as count,
+      case r.kind when 2 then r.quantity else -r.quantity end::numeric as quantity,
+      -r.amount::numeric as credits,
+      case r.kind
+        when 2 then r.metadata ->> $10
+        else (
+          select c.metadata ->> $10
+          from cell.ledger as c
+          where c.customer_number = r.customer_number
+            and c.sequence = r.reverses
+        )
+      end as part
+    from cell.ledger as r`;
+
+const chart = (name: string, rows: string, kinds: string) =>
+  statement(
+    name,
+    `
+  with looked_at as materialized (
+    ${rows}
+    -- An event may have been recorded weeks after it happened, and minutes before.
+    where r.recorded_at >= $2::timestamptz - interval '1 day'
+      and r.recorded_at < $3::timestamptz + interval '36 days'
+      ${kinds}
+    limit $11::bigint + 1
+  )
+  select null, null, count(*), null, null
+  from looked_at
+  union all
+  select u.part, u.at, u.count, u.quantity, u.credits
+  from (
+    select
+      l.part,
+      (extract(epoch from date_trunc($4, l.at, $5)) * 1000)::bigint as at,
+      sum(l.count) as count,
+      sum(l.quantity) as quantity,
+      sum(l.credits) as credits
+    from looked_at as l
+    where l.environment_id = $1
+      and l.at >= $2::timestamptz
+      and l.at < $3::timestamptz
+      and ($6::bigint is null or l.customer_number = $6)
+      and ($7::text is null or l.key = $7)
+      and ($8::integer is null or l.feature_id = $8)
+      and ($9::integer is null or l.pool_id = $9)
+    group by l.part, date_trunc($4, l.at, $5)
+    order by at
+  ) as u`,
+  );
+
+const OF_EVENTS = chart("usage_metadata.of_events", EVENTS, "");
+const OF_CHARGES = chart("usage_metadata.of_charges", CHARGES, "and r.kind in (2, 5)");
+
+export type MetadataPoint = Used & {
+  /** As text. Null: it has no such field. */
+  readonly value: string | null;
+  readonly at: Instant;
+};
+
+/** By the value of one field of the metadata. Null: more than `rowsMax` rows would have to be read. */
+export async function chartMetadata(
+  tx: Tx,
+  scope: UsageScope,
+  {
+    bucket,
+    timeZone,
+    customer,
+    field,
+    rowsMax,
+  }: Division & {
+    readonly customer: CustomerNumber | null;
+    readonly field: string;
+    readonly rowsMax: number;
+  },
+): Promise<MetadataPoint[] | null> {
+  const { environmentId, kind, from, to, event, feature, pool } = scope;
+  const range = [environmentId, formatTimestamp(from), formatTimestamp(to), bucket, timeZone];
+  const { rows } = await tx.run({ ...(kind === "events" ? OF_EVENTS : OF_CHARGES), name: "" }, [
+    ...range,
+    customer,
+    event,
+    feature,
+    pool,
+    field,
+    rowsMax,
+  ]);
+  const [first, ...points] = rows;
+  if (readInteger(first?.[2]) > rowsMax) return null;
+  return points.map(([value, at, ...used]) => ({
+    value: readNullable(value, readText),
+    at: readInstant(at),
+    ...readUsed(used),
+  }));
+}

@@ -1,0 +1,61 @@
+import { readInteger, readNullable } from "../../../postgres/column.ts";
+import { statement, type Tx } from "../../../postgres/statement.ts";
+import {
+  brandAs,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+  type PoolId,
+} from "../../../words/brand.ts";
+import { formatTimestamp } from "../../../words/timestamp.ts";
+import { reasonOf } from "../denials.ts";
+import { probedQuarters, readUsed, type Used } from "./chart.ts";
+import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
+
+export type UsageTotal = Used & {
+  readonly kind: MeterKind;
+  /** Of charges. */
+  readonly pool: PoolId | null;
+  /** Of denials. */
+  readonly reason: ReturnType<typeof reasonOf> | null;
+};
+
+const totals = (name: string, table: string) =>
+  statement(
+    name,
+    `
+  select m.kind, m.pool_id, m.reason, sum(s.count), sum(s.quantity), sum(s.credits)
+  from ${table} as s
+  join cell.meters as m on m.environment_id = s.environment_id and m.id = s.meter_id
+  where s.environment_id = $1
+    and s.quarter >= $2::timestamptz
+    and s.quarter < $3::timestamptz
+  group by m.kind, m.pool_id, m.reason
+  order by m.kind, m.pool_id, m.reason`,
+  );
+
+const OF_ALL = totals("usage_totals.of_all", "cell.usage_quarters");
+const OF_CUSTOMER = totals("usage_totals.of_customer", probedQuarters("$2", "$3", "array[$4::bigint]"));
+
+const KINDS = ["events", "charges", "denials"] as const satisfies readonly MeterKind[];
+
+/** By kind; charges by pool, denials by reason. */
+export async function listUsageTotals(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { from, to, customer }: { from: Instant; to: Instant; customer: CustomerNumber | null },
+): Promise<UsageTotal[]> {
+  const range = [environmentId, formatTimestamp(from), formatTimestamp(to)];
+  const { rows } =
+    customer === null
+      ? await tx.run({ ...OF_ALL, name: "" }, range)
+      : await tx.run({ ...OF_CUSTOMER, name: "" }, [...range, customer]);
+  return rows.flatMap(([kind, pool, reason, ...used]) =>
+    KINDS.filter((name) => METER_KIND_NUMBER[name] === readInteger(kind)).map((name) => ({
+      kind: name,
+      pool: readNullable(pool, (id) => brandAs<PoolId>(readInteger(id))),
+      reason: readNullable(reason, (number) => reasonOf(readInteger(number))),
+      ...readUsed(used),
+    })),
+  );
+}
