@@ -63,6 +63,8 @@ export function addDayToMonths(cell: Pool, { rowsMax = ROWS_MAX } = {}): Promise
   return transaction(cell, async (tx) => {
     const now = await readClock(tx);
     const isOver = (some: Instant): boolean => some + DAY_MS <= now - DAY_REST_MS;
+    // Nearly always there is nothing to do, and nothing to lock for it.
+    if (!isOver((await readUsageProgress(tx)).months.to)) return false;
     const progress = await lockUsageProgress(tx);
     if (progress === null) return true;
     const { to: day, below: from, width } = progress.months;

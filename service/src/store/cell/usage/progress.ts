@@ -37,6 +37,8 @@ const LOCK = statement(
   select ${COLUMNS}
   from cell.usage_progress
   where turned_at <= clock_timestamp() - make_interval(secs => $1::double precision / 1000)
+    -- After a failover to a slower clock.
+    or turned_at > clock_timestamp()
   for update skip locked`,
 );
 
