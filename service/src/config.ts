@@ -11,6 +11,8 @@ export type Config = {
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly lanes: number;
+  /** How long a key names its request. Null: for ever. */
+  readonly idempotencyDays: number | null;
   readonly logLevel: string;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -40,6 +42,8 @@ export const SETTINGS = {
   TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
   TRUST_PROXY: "comma-separated addresses or CIDR ranges whose X-Forwarded-Proto is believed",
   LANES: "database connections that commit batches (1; more where the database is larger or far away)",
+  IDEMPOTENCY_DAYS:
+    "days after which an idempotency key is free again, 40 at least, as events may be 35 days late (never)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
   INIT_OWNER_EMAIL:
     "serve makes this first owner, together with INIT_OWNER_PASSWORD, while there is no member",
@@ -59,6 +63,9 @@ export function readConfig(overrides: Environment = {}): Config {
     metricsHost: environment["METRICS_HOST"] || "127.0.0.1",
     metricsPort: readInteger(environment, "METRICS_PORT", { fallback: 9464, min: 0, max: 65_535 }, problems),
     lanes: readInteger(environment, "LANES", { fallback: 1, min: 1, max: 64 }, problems),
+    idempotencyDays: environment["IDEMPOTENCY_DAYS"]
+      ? readInteger(environment, "IDEMPOTENCY_DAYS", { fallback: 0, min: 40, max: 36_500 }, problems)
+      : null,
     logLevel: readLogLevel(environment, problems),
     trustProxy: readTrustProxy(environment, problems),
     tls: readTls(environment, problems),

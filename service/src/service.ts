@@ -6,8 +6,10 @@ import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics } from "./edge/metrics.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
+import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
 import { addDayToMonths, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
+import { sweepExpiries } from "./jobs/sweep-expiries.ts";
 import { createDoorman } from "./manage/doorman.ts";
 import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
@@ -33,6 +35,8 @@ const USAGE_EVERY_MS = 1_000;
 /** Less than the time between two turns, whose timer is not exact. */
 const USAGE_REST_MS = 700;
 const FORGET_EVERY_MS = 5 * 60_000;
+/** A step of a walk over a large table. */
+const WALK_EVERY_MS = 1_000;
 
 export type Service = {
   readonly url: string;
@@ -56,6 +60,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     sizeMax: 8,
     onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
   });
+  // Of their own: sums must not fall behind while people ask long questions.
+  const jobPool = openPool({
+    url: config.databaseUrl,
+    name: "purser jobs",
+    sizeMax: 3,
+    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+  });
   await keepPartitions(pool);
 
   const readiness = new Readiness();
@@ -67,7 +78,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
     metrics.batchFailure(kind);
     log.warn({ kind, err: error }, "a batch failed");
   };
+  const { idempotencyDays } = config;
   const lanes = new Lanes(config.lanes, {
+    idempotencyDays,
     openSession: openSession("purser lane"),
     catalogs,
     onBatch: (batch) => metrics.batch(batch),
@@ -91,13 +104,26 @@ export async function startService(config: Config, log: Logger): Promise<Service
         name: "usage",
         everyMs: USAGE_EVERY_MS,
         run: async () => {
-          metrics.usage(await rollUpUsage(managePool, { restMs: USAGE_REST_MS }));
-          await addDayToMonths(managePool);
+          metrics.usage(await rollUpUsage(jobPool, { restMs: USAGE_REST_MS }));
+          await addDayToMonths(jobPool);
         },
       },
-      { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(managePool) },
+      { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
+      { name: "expiries", everyMs: WALK_EVERY_MS, run: () => sweepExpiries(jobPool) },
+      ...(idempotencyDays === null
+        ? []
+        : [
+            {
+              name: "ended keys",
+              everyMs: WALK_EVERY_MS,
+              run: () => purgeEndedKeys(jobPool, idempotencyDays),
+            },
+          ]),
     ],
-    (name, error) => log.warn({ job: name, err: error }, "a job failed"),
+    (run) => {
+      metrics.job(run);
+      if (run.error !== null) log.warn({ job: run.name, err: run.error }, "a job failed");
+    },
   );
 
   // One cell by default: every project is in it.
@@ -141,7 +167,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     jobs.stop();
     await keys.flushLastUse().catch(() => {});
     await requestLog.flush().catch(() => {});
-    await Promise.all([pool.end(), managePool.end()]);
+    await Promise.all([pool.end(), managePool.end(), jobPool.end()]);
     await new Promise((resolve) => health.close(resolve));
   };
   try {

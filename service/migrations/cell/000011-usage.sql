@@ -148,3 +148,16 @@ revoke execute on function cell.follow_server() from public;
 -- For the few questions that sums cannot answer, such as what was charged for one value of the metadata.
 create index ledger_recorded
 on cell.ledger using brin (recorded_at) with (pages_per_range = 32, autosummarize = on);
+
+-- Where a job is that walks over a large table, a little at a time: so that it goes on there after a restart, and in whichever
+-- process holds the row.
+create table cell.walks (
+  name text collate "C" not null,
+  -- As the job itself writes it. Null: at the beginning.
+  position jsonb,
+  rests_until timestamptz not null,
+  constraint walks_pkey primary key (name)
+);
+
+insert into cell.walks (name, position, rests_until)
+values ('expiries', null, 'epoch'), ('ended keys', null, 'epoch');

@@ -9,6 +9,9 @@ export class Metrics {
   readonly #batchDurations: Histogram;
   readonly #batchFailures: Counter<"kind">;
   readonly #requestLogDrops: Counter<"why">;
+  readonly #jobs: Counter<"job" | "outcome">;
+  readonly #jobSeconds: Counter<"job">;
+  readonly #jobSuccesses: Gauge<"job">;
   readonly #usageRows: Counter;
   #usageCompleteAtMs: number | null = null;
 
@@ -52,6 +55,24 @@ export class Metrics {
       labelNames: ["why"],
       registers,
     });
+    this.#jobs = new Counter({
+      name: "purser_job_runs_total",
+      help: "Turns of each job in this process, by whether they failed",
+      labelNames: ["job", "outcome"],
+      registers,
+    });
+    this.#jobSeconds = new Counter({
+      name: "purser_job_seconds_total",
+      help: "Time that each job took in this process",
+      labelNames: ["job"],
+      registers,
+    });
+    this.#jobSuccesses = new Gauge({
+      name: "purser_job_last_success_timestamp_seconds",
+      help: "When each job last ended without a failure in this process",
+      labelNames: ["job"],
+      registers,
+    });
     this.#usageRows = new Counter({
       name: "purser_usage_rows_total",
       help: "Events, charges and denials that this process added to the sums of usage",
@@ -85,6 +106,12 @@ export class Metrics {
 
   dropFromRequestLog(why: "sampled" | "full", count: number): void {
     this.#requestLogDrops.inc({ why }, count);
+  }
+
+  job({ name: job, durationMs, error }: { name: string; durationMs: number; error: unknown }): void {
+    this.#jobs.inc({ job, outcome: error === null ? "done" : "failed" });
+    this.#jobSeconds.inc({ job }, durationMs / 1000);
+    if (error === null) this.#jobSuccesses.setToCurrentTime({ job });
   }
 
   /** `lagMs` by the database's clock; from then on it grows by ours. */

@@ -161,3 +161,18 @@ test("SIGTERM under load: whatever was executed was answered, and the process en
   expect(refused).toEqual([]);
   expect(await database.count("cell.events")).toBe(answered.length);
 });
+
+test("every job shows in the metrics: how often it ran, how long, and when it last did well", {
+  timeout: 60_000,
+}, async () => {
+  const { metricsUrl } = await setup();
+  const read = async () => (await fetch(`${metricsUrl}/metrics`)).text();
+  for (const job of ["usage", "expiries"])
+    await expect
+      .poll(read, { timeout: 10_000 })
+      .toMatch(new RegExp(`^purser_job_runs_total\\{job="${job}",outcome="done"\\} [1-9]`, "m"));
+  const text = await read();
+  expect(text).toMatch(/^purser_job_last_success_timestamp_seconds\{job="usage"\} \d{10}/m);
+  expect(text).toMatch(/^purser_job_seconds_total\{job="usage"\} 0\.\d/m);
+  expect(Number(/^purser_usage_lag_seconds (.*)$/m.exec(text)?.[1])).toBeLessThan(5);
+});

@@ -26,6 +26,18 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
   draft.at = now;
 }
 
+/**
+ * The same, as long as it only takes: it stops where something is to be given, and stays at the moment of the last expiry. Whoever
+ * comes next goes on from there, and finds what they would have found without this.
+ */
+export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
+  for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
+    if (due.kind !== "grants_expire" && due.kind !== "plan_ends") return;
+    draft.at = due.at;
+    apply(catalog, draft, due);
+  }
+}
+
 /** A newcomer takes up the default plan with their first use, not when an event or a top-up made them known. */
 export function welcome(catalog: Catalog, draft: Draft): void {
   const { plan } = catalog.defaultPlan;

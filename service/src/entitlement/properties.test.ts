@@ -4,8 +4,9 @@ import type { Book } from "../../test/model/book.ts";
 import { forEveryHistory } from "../../test/model/for-every-history.ts";
 import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/model/histories.ts";
 import { histories, steadyHistories } from "../../test/model/history.ts";
+import { hadPlan, look, nextEnd, seen } from "../../test/model/looking.ts";
 import { play, playStep, startBook } from "../../test/model/play.ts";
-import type { Script, ScriptStep } from "../../test/model/script.ts";
+import type { Script } from "../../test/model/script.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import { assignPlan } from "./assign-plan.ts";
 import type { Catalog } from "./catalog.ts";
@@ -161,15 +162,6 @@ always("a clock that steps back grants nothing twice", (script) => {
   });
 });
 
-/** Until then, being looked at is not the same as nothing: the first question takes up the default plan. */
-function hadPlan(book: Book): boolean {
-  return (book.wallet?.assignmentCount ?? 0) > 0;
-}
-
-function look(book: Book, { catalog, clock }: Pick<ScriptStep, "catalog" | "clock">): void {
-  if (hadPlan(book)) book.notice(catalog, clock);
-}
-
 /** Just before and at every moment before `until` at which something of the wallet ends. */
 function lookAtEveryEnd(
   book: Book,
@@ -185,17 +177,6 @@ function lookAtEveryEnd(
   }
 }
 
-function nextEnd({ assignment, grants }: Wallet, after: number): number {
-  const ends = [
-    assignment?.endsAt,
-    ...(assignment?.allowances ?? []).map((allowance) => allowance.end),
-    ...(assignment?.counters ?? []).map((counter) => counter.end),
-    ...grants.map((grant) => grant.expiresAt),
-  ];
-  const later = ends.map((end) => end ?? Number.POSITIVE_INFINITY).filter((end) => end > after);
-  return Math.min(Number.POSITIVE_INFINITY, ...later);
-}
-
 /** The wallet with everything due applied, without writing it. */
 function wouldBe(book: Book, catalog: Catalog, clock: Instant): Wallet | null {
   return book.due(catalog, clock)?.wallet ?? book.wallet;
@@ -205,22 +186,4 @@ function openGrants(book: Book): { number: number; remaining: number }[] {
   return (book.wallet?.grants ?? [])
     .filter((grant) => grant.remaining > 0)
     .map(({ number, remaining }) => ({ number, remaining }));
-}
-
-/** All that can be seen of a customer but how often it was looked at: plan, credits by expiry, every answer. */
-function seen(
-  book: Book,
-  { catalog, clock }: ScriptStep,
-): { plan: unknown; credits: unknown; answers: unknown } {
-  const view = book.view(book.due(catalog, clock));
-  const credits: Record<string, number> = {};
-  for (const { pool, kind, remaining, givenAt, expiresAt } of view.grants) {
-    const name = `${kind} of pool ${pool} from ${givenAt} until ${expiresAt}`;
-    credits[name] = (credits[name] ?? 0) + remaining;
-  }
-  const answers = [...catalog.features.keys()].map((feature) => {
-    const { answer } = book.ask(catalog, { kind: "decide", feature, quantity: 1 }, clock);
-    return answer;
-  });
-  return { plan: view.plan, credits, answers };
 }

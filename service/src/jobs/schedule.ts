@@ -1,18 +1,25 @@
 export type Job = { readonly name: string; readonly everyMs: number; readonly run: () => Promise<unknown> };
 
+export type JobRun = {
+  readonly name: string;
+  readonly durationMs: number;
+  /** Null: it did what it should. */
+  readonly error: unknown;
+};
+
 /** Runs each job on its timer, never twice at once; a failure is reported and the next turn tries again. */
-export function schedule(
-  jobs: readonly Job[],
-  onError: (name: string, error: unknown) => void,
-): { stop(): void } {
+export function schedule(jobs: readonly Job[], onRun: (run: JobRun) => void): { stop(): void } {
   const running = new Set<Job>();
   const timers = jobs.map((job) =>
     setInterval(() => {
       if (running.has(job)) return;
       running.add(job);
+      const startedAt = performance.now();
+      const report = (error: unknown) =>
+        onRun({ name: job.name, durationMs: performance.now() - startedAt, error });
       job
         .run()
-        .catch((error: unknown) => onError(job.name, error))
+        .then(() => report(null), report)
         .finally(() => running.delete(job));
     }, job.everyMs).unref(),
   );

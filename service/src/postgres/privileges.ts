@@ -34,7 +34,10 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant select, insert on cell.meters to ${to};
     grant select, insert, update, delete on cell.usage_quarters, cell.usage_customer_quarters, cell.usage_customer_months
       to ${to};
-    grant select, update on cell.usage_progress to ${to};
+    grant select, update on cell.usage_progress, cell.walks to ${to};
+    grant delete on cell.keyed_requests to ${to};
+    grant select, delete, update (key_hash) on
+      ${Array.from({ length: 8 }, (_, part) => `cell.keyed_requests_${part}`).join(", ")} to ${to};
     grant execute on function cell.ensure_monthly_partitions(integer, integer) to ${to};
   `);
 }

@@ -30,7 +30,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
   };
   const plan = decideBatch([pending], {
     wallets: [{ ...known, readWallet: () => wallet, isMissing: false }],
-    keyedRequests: earlier === null ? [] : [earlier],
+    keyedRequests: earlier === null ? [] : [{ ...earlier, isEnded: false }],
     storedEvents: new Set(),
     customers: [{ environmentId, customerId, number: customerNumber }],
     newcomers: new Map(),

@@ -18,6 +18,7 @@ import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell
 import { insertGrants } from "../../store/cell/grants.ts";
 import {
   compareKeys,
+  deleteKeyedRequests,
   insertKeyedRequests,
   type KeyName,
   lockKeyedRequests,
@@ -39,13 +40,15 @@ export type OpenOptions = {
   readonly catalogs: CatalogCache;
   /** Whether to wait for wallets that another transaction holds, or to leave their requests undecided. */
   readonly waits: boolean;
+  /** How long a key names its request. Null: for ever. */
+  readonly idempotencyDays: number | null;
 };
 
 /** Clock and catalog versions by statements of their own, after the locks: one that waited would be from before. */
 export async function openBatch(
   session: Session,
   batch: readonly Pending[],
-  { catalogs, waits }: OpenOptions,
+  { catalogs, waits, idempotencyDays }: OpenOptions,
 ): Promise<BatchFacts> {
   const keys = new Map<string, KeyName>();
   const uncertain: EventName[] = [];
@@ -66,7 +69,7 @@ export async function openBatch(
   const [, wallets, keyedRequests, storedEvents, customers, versions, now] = await session.trip(() => [
     session.begin(),
     names.length > 0 ? lock(session, names) : [],
-    keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys)) : [],
+    keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
     uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
     reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
     environments.size > 0 ? readCatalogVersions(session, [...environments]) : new Map<never, never>(),
@@ -129,6 +132,7 @@ export async function closeBatch(
         write(plan.assignments, insertAssignmentChanges),
         write(plan.denials, insertDenials),
         write(plan.events, insertEvents),
+        write(plan.endedKeys, deleteKeyedRequests),
         write(plan.keyedRequests.toSorted(compareKeys), insertKeyedRequests),
         session.commit(),
       ]),

@@ -10,7 +10,7 @@ import {
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
 import type { GrantRow } from "../../store/cell/grants.ts";
-import type { KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
+import type { FoundKey, KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
 import type { LedgerRow } from "../../store/cell/ledger.ts";
 import type { ChangedWallet, FoundWallet, WalletName } from "../../store/cell/wallets.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
@@ -21,7 +21,7 @@ import type { HELD, KeyConflict, Outcome, Pending, RuntimeRequest } from "./requ
 /** What the database said in the first trip, and the catalogs of the versions it named. */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
-  readonly keyedRequests: readonly KeyedRequest[];
+  readonly keyedRequests: readonly FoundKey[];
   readonly storedEvents: ReadonlySet<EventName>;
   readonly customers: readonly Customer[];
   /** Numbers for customers nobody knows, in case this batch makes them known. */
@@ -39,6 +39,8 @@ export class BatchPlan {
   readonly denials: DenialRow[] = [];
   readonly events: EventRow[] = [];
   readonly keyedRequests: KeyedRequest[] = [];
+  /** What stands where new ones are to stand. */
+  endedKeys: readonly KeyName[] = [];
   /** Made known by a consume, under a number that its ledger needs at once. */
   readonly newCustomers = new Map<string, NewCustomer>();
   /** Made known by events alone: whoever makes them first, the number is looked up. */
@@ -67,7 +69,8 @@ export class BatchPlan {
 /** Settles requests in arrival order. A copy of a key in the same batch meets its original in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   const plan = new BatchPlan(facts);
-  const answered = new Map(facts.keyedRequests.map((request) => [keyId(request), request]));
+  const answered = new Map<string, KeyedRequest>();
+  for (const found of facts.keyedRequests) if (!found.isEnded) answered.set(keyId(found), found);
   for (const pending of batch) {
     const { keyed } = pending.request;
     const key = keyed === null ? null : keyId(keyed);
@@ -81,6 +84,8 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
     const stored = plan.keyedRequests[count];
     if (key !== null && stored !== undefined) answered.set(key, stored);
   }
+  const isTaken = (ended: FoundKey): boolean => ended.isEnded && answered.has(keyId(ended));
+  plan.endedKeys = facts.keyedRequests.filter(isTaken);
   return plan;
 }
 

@@ -12,6 +12,7 @@ import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 export type LaneOptions = {
   readonly openSession: OpenSession;
   readonly catalogs: CatalogCache;
+  readonly idempotencyDays: number | null;
   /** Where requests go whose wallet was held elsewhere too often. Null: here they wait for it, one customer at a time. */
   readonly patient: Lane | null;
   readonly onBatch: (batch: { size: number; durationMs: number }) => void;
@@ -192,8 +193,8 @@ export class Lane {
   }
 
   #open(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
-    const { catalogs, patient } = this.#options;
-    return openBatch(session, batch, { catalogs, waits: patient === null });
+    const { catalogs, patient, idempotencyDays } = this.#options;
+    return openBatch(session, batch, { catalogs, waits: patient === null, idempotencyDays });
   }
 
   async #explain(session: Session, error: unknown): Promise<Attempt> {

@@ -22,6 +22,7 @@ test("a batch that set out behind a commit is not closed on another connection",
       return session;
     },
     catalogs: new CatalogCache(),
+    idempotencyDays: null,
     patient: null,
     onBatch: () => {},
     onFailure: ({ kind }) => failures.push(kind),

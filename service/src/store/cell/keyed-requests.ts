@@ -10,7 +10,14 @@ import {
   timestamps,
   uuids,
 } from "../../postgres/binary-array.ts";
-import { readBytes, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import {
+  readBoolean,
+  readBytes,
+  readInstant,
+  readInteger,
+  readNullable,
+  readText,
+} from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import {
   brandAs,
@@ -58,7 +65,8 @@ const LOCK = statement(
     r.limit_quantity,
     r.limit_used,
     r.limit_resets_at,
-    r.reason
+    r.reason,
+    r.is_ended
   from unnest($1::integer[], $2::uuid[]) as k (project_id, key_hash)
   cross join lateral (
     select
@@ -74,7 +82,8 @@ const LOCK = statement(
       q.limit_quantity,
       q.limit_used,
       (extract(epoch from q.limit_resets_at) * 1000)::bigint as limit_resets_at,
-      q.reason
+      q.reason,
+      $3::integer is not null and q.recorded_at < clock_timestamp() - make_interval(days => $3::integer) as is_ended
     from cell.keyed_requests as q
     where q.project_id = k.project_id
       and q.key_hash = k.key_hash
@@ -82,19 +91,28 @@ const LOCK = statement(
   ) as r`,
 );
 
+/** A key that has ended is free again, whether or not its row is still there. */
+export type FoundKey = KeyedRequest & { readonly isEnded: boolean };
+
 /**
  * What is stored under these keys, which must come sorted. A plain read could show a row that a synchronous standby
  * lacks; the lock makes this transaction's commit wait until it has it. The lateral look-up touches one partition
  * a key, where `= any(…)` would probe every partition for each.
  */
-export async function lockKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promise<KeyedRequest[]> {
+export async function lockKeyedRequests(
+  tx: Tx,
+  keys: readonly KeyName[],
+  daysMax: number | null,
+): Promise<FoundKey[]> {
   const { rows } = await tx.run(LOCK, [
     integers(keys.map((key) => key.projectId)),
     hexUuids(keys.map((key) => key.keyHash)),
+    daysMax,
   ]);
   return rows.map((row) => {
     const [projectId, keyHash, environmentId, endpoint, fingerprint, format, subjectId, key, ...verdict] =
       row;
+    const isEnded = readBoolean(verdict.pop());
     return {
       projectId: brandAs<ProjectId>(readInteger(projectId)),
       keyHash: readText(keyHash),
@@ -107,6 +125,7 @@ export async function lockKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promi
         subjectId: readBytes(subjectId),
         verdict: readVerdict(verdict),
       },
+      isEnded,
     };
   });
 }
@@ -173,6 +192,23 @@ export function insertKeyedRequests(
     bigints(positions.map((position) => position?.limit?.used ?? null)),
     timestamps(positions.map((position) => position?.limit?.resetsAt ?? null)),
     smallints(verdicts.map((verdict) => numberOf(verdict?.reason ?? null))),
+  ]);
+}
+
+const DELETE = statement(
+  "keyed_requests.delete",
+  `
+  delete from cell.keyed_requests as q
+  using unnest($1::integer[], $2::uuid[]) as k (project_id, key_hash)
+  where q.project_id = k.project_id
+    and q.key_hash = k.key_hash`,
+);
+
+/** Of keys that have ended, and that this transaction has locked. */
+export function deleteKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promise<Rows> {
+  return tx.run(DELETE, [
+    integers(keys.map((key) => key.projectId)),
+    hexUuids(keys.map((key) => key.keyHash)),
   ]);
 }
 

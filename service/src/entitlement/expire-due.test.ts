@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { audit } from "../../test/model/audit.ts";
+import type { Book } from "../../test/model/book.ts";
+import { forEveryHistory } from "../../test/model/for-every-history.ts";
+import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/model/histories.ts";
+import { steadyHistories } from "../../test/model/history.ts";
+import { look, nextEnd, seen } from "../../test/model/looking.ts";
+import { playStep, startBook } from "../../test/model/play.ts";
+import type { Script, ScriptStep } from "../../test/model/script.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Entry } from "./entry.ts";
+import { expireDue, mayHaveExpired } from "./expire-due.ts";
+
+const RUNS = Math.ceil(HISTORIES / 5);
+const HOUR_MS = 3_600_000;
+
+test("a sweep gives nothing, and makes no difference to anybody", { timeout: HISTORIES_TIMEOUT_MS }, () =>
+  forEveryHistory(RUNS, sweepAlongTheWay, steadyHistories),
+);
+
+function sweepAlongTheWay(script: Script): void {
+  const [swept, untouched] = [startBook(script), startBook(script)];
+  let { firstCatalog: catalog, start: clock } = script;
+  for (const step of script.steps) {
+    for (let at = clock; at < step.clock; ) {
+      const end = swept.wallet === null ? step.clock : Math.min(step.clock, nextEnd(swept.wallet, at));
+      for (const moment of [end, end + HOUR_MS]) {
+        if (moment < step.clock) sweep(swept, catalog, brandAs<Instant>(moment));
+      }
+      at = brandAs<Instant>(end);
+    }
+    // A catalog knows its last default plan only: every one of them has to be seen.
+    const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
+    for (const book of isChosen ? [swept, untouched] : []) look(book, { catalog, clock: step.clock });
+    expect(playStep(swept, step).answer).toEqual(playStep(untouched, step).answer);
+    expect(seen(swept, step)).toEqual(seen(untouched, step));
+    expect(entriesOnceSeen(swept, step)).toEqual(entriesOnceSeen(untouched, step));
+    expect(audit(swept)).toEqual([]);
+    ({ catalog, clock } = step);
+  }
+}
+
+/** With what is due. */
+function entriesOnceSeen(book: Book, { catalog, clock }: ScriptStep): Entry[] {
+  return [...book.entries, ...(book.due(catalog, clock)?.entries ?? [])];
+}
+
+function sweep(book: Book, catalog: Catalog, clock: Instant): void {
+  const change = book.wallet === null ? null : expireDue(catalog, book.wallet, clock);
+  if (change === null || book.wallet === null) return;
+  expect(mayHaveExpired(book.wallet, clock)).toBe(true);
+  expect(change.grants).toEqual([]);
+  expect(change.entries.filter(({ kind }) => kind !== "expire")).toEqual([]);
+  book.write(change);
+}

@@ -1,0 +1,24 @@
+import type { Instant } from "../words/brand.ts";
+import { isAhead } from "./assignment.ts";
+import type { Catalog } from "./catalog.ts";
+import { catchUpOnExpiries } from "./catch-up.ts";
+import { Draft, decisionTime } from "./draft.ts";
+import type { Change } from "./entry.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** What expired of a wallet that nobody touched. Never gives anything. Null: no credits have. */
+export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
+  const draft = new Draft(wallet);
+  catchUpOnExpiries(catalog, draft, decisionTime(catalog, wallet, clock));
+  const change = draft.finish(draft.at);
+  return change === null || change.entries.length === 0 ? null : change;
+}
+
+/** Whether it is worth a closer look: the catalog is not asked. */
+export function mayHaveExpired({ grants, assignment }: Wallet, clock: Instant): boolean {
+  const endsAt = assignment?.endsAt ?? null;
+  return (
+    (endsAt !== null && endsAt <= clock) ||
+    grants.some(({ expiresAt, remaining }) => remaining > 0 && !isAhead(expiresAt, clock))
+  );
+}

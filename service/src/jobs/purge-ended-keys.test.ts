@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { type Credits, setupCredits } from "../../test/credits.ts";
+import { connectTo, type TestDatabase } from "../../test/harness.ts";
+import { times } from "../../test/two-services.ts";
+import { purgeEndedKeys } from "./purge-ended-keys.ts";
+
+async function age(database: TestDatabase, days: number, where = "true"): Promise<void> {
+  await database.query("alter table cell.keyed_requests disable trigger user");
+  await database.query(
+    `update cell.keyed_requests set recorded_at = recorded_at - make_interval(days => $1) where ${where}`,
+    [days],
+  );
+  await database.query("alter table cell.keyed_requests enable trigger user");
+}
+
+const render = ({ consume }: Credits, quantity: number) =>
+  consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey: "job-7" });
+
+test("a key that has ended is free, although its row is there, and then names the new request", async () => {
+  const credits = await setupCredits({ IDEMPOTENCY_DAYS: "40", LANES: "1" });
+  const { database } = credits;
+  const { body: first } = await render(credits, 1);
+  await age(database, 39);
+  expect((await render(credits, 1)).body).toEqual(first);
+  expect((await render(credits, 2)).status).toBe(409);
+  await age(database, 2);
+  const replies = await Promise.all(times(8, () => render(credits, 2)));
+  const bodies = new Set(replies.map(({ text }) => text));
+  expect(bodies.size).toBe(1);
+  expect(replies[0]?.body).toMatchObject({ allowed: true, creditsCharged: 20, balance: 70 });
+  expect(replies.filter(({ headers }) => headers.get("idempotent-replayed") === null)).toHaveLength(1);
+  expect((await render(credits, 1)).status).toBe(409);
+  expect(await database.count("cell.keyed_requests")).toBe(1);
+});
+
+test("without IDEMPOTENCY_DAYS a key never ends", async () => {
+  const credits = await setupCredits();
+  const { body: first } = await render(credits, 1);
+  await age(credits.database, 10_000);
+  expect((await render(credits, 1)).body).toEqual(first);
+  expect((await render(credits, 2)).status).toBe(409);
+});
+
+test("the walk deletes what has ended, passes by what somebody holds, and leaves the rest", async () => {
+  const { database, cell, record } = await setupCredits();
+  await Promise.all(
+    times(400, (i) => record({ customerId: "ada", event: "e", quantity: 1, idempotencyKey: `k-${i}` })),
+  );
+  await age(database, 41, "hashtext(key) % 2 = 0");
+  const ended = "recorded_at < now() - interval '40 days'";
+  const [before, kept] = [
+    await database.count("cell.keyed_requests", ended),
+    await database.count("cell.keyed_requests", `not (${ended})`),
+  ];
+  expect(before).toBeGreaterThan(100);
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query(`select from cell.keyed_requests where ${ended} limit 3 for update`);
+  const options = { pagesMax: 1, stepsMax: 1_000 };
+  expect(await purgeEndedKeys(cell, 40, options)).toBe(before - 3);
+  await client.query("commit");
+  // At rest until the next walk.
+  expect(await purgeEndedKeys(cell, 40, options)).toBe(0);
+  await database.query("update cell.walks set rests_until = 'epoch'");
+  expect(await purgeEndedKeys(cell, 40, options)).toBe(3);
+  expect(await database.count("cell.keyed_requests")).toBe(kept);
+});

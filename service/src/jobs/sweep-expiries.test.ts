@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { expectSoundBooks } from "../../test/books.ts";
+import { type Credits, setupCredits } from "../../test/credits.ts";
+import { ADA, TOP_UP } from "../../test/customers.ts";
+import { connectTo } from "../../test/harness.ts";
+import { countAllowed, times } from "../../test/two-services.ts";
+import { DAY_MS, windBack } from "../../test/wind-back.ts";
+import { addCredits } from "../manage/credits/add-credits.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+import { sweepExpiries } from "./sweep-expiries.ts";
+
+/** 500 credits that were bought and end in a day. */
+async function buy({ cell, context }: Credits, customerId = ADA): Promise<void> {
+  const expiresAt = brandAs<Instant>(Date.now() + DAY_MS);
+  await addCredits(cell, context, { ...TOP_UP, customerId, credits: 500, expiresAt });
+}
+
+/** The service's own job is at it too. */
+async function sweep({ database, cell }: Credits): Promise<void> {
+  await database.query(
+    "update cell.walks set position = null, rests_until = 'epoch' where name = 'expiries'",
+  );
+  const isAtRest = async () => {
+    await sweepExpiries(cell, { walletsMax: 2 });
+    return database.count("cell.walks", "name = 'expiries' and position is null and rests_until > now()");
+  };
+  await expect.poll(isAtRest, { interval: 5 }).toBe(1);
+}
+
+const lastEntries = ({ database }: Credits) =>
+  database.query(
+    "select kind, amount::integer, balance_after::integer as balance from cell.ledger order by customer_number, sequence desc limit 2",
+  );
+
+test("what expired of a wallet that nobody touched is written, as of its end, and nothing is granted", async () => {
+  const credits = await setupCredits();
+  const { database, assign, check } = credits;
+  for (const customer of ["b", "c", "d", "e"]) await assign(customer);
+  await buy(credits);
+  await sweep(credits);
+  expect(await database.count("cell.ledger", "kind = 3")).toBe(0);
+  await windBack(database, 40 * DAY_MS);
+  const granted = await database.count("cell.ledger", "kind = 1");
+  await sweep(credits);
+  await sweep(credits);
+  // The 500, then the allowance with its period; the next period's is for whoever comes next to give.
+  expect(await lastEntries(credits)).toEqual([
+    { kind: 3, amount: -100, balance: 0 },
+    { kind: 3, amount: -500, balance: 100 },
+  ]);
+  expect(await database.count("cell.ledger", "kind = 3")).toBe(6);
+  expect(await database.count("cell.ledger", "kind = 1")).toBe(granted);
+  expect(
+    await database.count("cell.ledger", "kind = 3 and effective_at > recorded_at - interval '41 days'"),
+  ).toBe(6);
+  expect((await check({ customerId: "ada", feature: "image.render" })).body["balance"]).toBe(100);
+  await expectSoundBooks(database);
+});
+
+test("a wallet that somebody holds is passed by, and found the next time", async () => {
+  const credits = await setupCredits();
+  const { database } = credits;
+  await buy(credits);
+  await windBack(database, 2 * DAY_MS);
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query("select from cell.wallets for update");
+  await sweep(credits);
+  expect(await database.count("cell.ledger", "kind = 3")).toBe(0);
+  await client.query("commit");
+  await sweep(credits);
+  expect(await lastEntries(credits)).toMatchObject([{ kind: 3, amount: -500, balance: 100 }, {}]);
+});
+
+test("sweeps and consumes at once: each grant expires once, and 10 of 50 are allowed", async () => {
+  const credits = await setupCredits();
+  const { database, consume } = credits;
+  await buy(credits);
+  await windBack(database, 2 * DAY_MS);
+  const consumes = times(50, (i) =>
+    consume({ customerId: "ada", feature: "image.render", idempotencyKey: `k-${i}` }),
+  );
+  const sweeps = times(5, () => sweepExpiries(credits.cell, { restMs: 0 }));
+  expect(countAllowed(await Promise.all(consumes))).toBe(10);
+  await Promise.all(sweeps);
+  expect(await database.count("cell.ledger", "kind = 3")).toBe(1);
+  await expectSoundBooks(database);
+});

@@ -1,0 +1,77 @@
+import type { Change } from "../entitlement/entry.ts";
+import { expireDue, mayHaveExpired } from "../entitlement/expire-due.ts";
+import type { Pool } from "../postgres/pool.ts";
+import type { Tx } from "../postgres/statement.ts";
+import { transaction } from "../postgres/transaction.ts";
+import { insertAssignmentChanges } from "../store/cell/assignments.ts";
+import { loadCatalog } from "../store/cell/catalogs.ts";
+import { readClock } from "../store/cell/clock.ts";
+import { appendToLedger } from "../store/cell/ledger.ts";
+import { lockWalk, moveWalk } from "../store/cell/walks.ts";
+import { listNextWallets, lockWalkedWallets, type WalkedWallet } from "../store/cell/wallet-walk.ts";
+import { updateWallets, type WalletName } from "../store/cell/wallets.ts";
+
+/** Of one step, which is one short transaction. */
+const WALLETS_MAX = 500;
+/** Between the end of the walk and its next beginning. */
+const REST_MS = 10 * 60_000;
+
+/**
+ * Writes what expired of wallets that nobody touched, so that reports are current; grants nothing. One step of a walk over all
+ * wallets, by one process at a time. Returns how many wallets it changed.
+ */
+export function sweepExpiries(
+  cell: Pool,
+  { walletsMax = WALLETS_MAX, restMs = REST_MS } = {},
+): Promise<number> {
+  return transaction(cell, async (tx) => {
+    const walk = await lockWalk(tx, "expiries");
+    if (walk === null) return 0;
+    const [environmentId = -1, customerNumber = 0] = walk.position ?? [];
+    const { wallets, last } = await listNextWallets(tx, { environmentId, customerNumber }, walletsMax);
+    const changed = await expireWallets(tx, wallets);
+    await moveWalk(tx, "expiries", {
+      position: last === null ? null : [last.environmentId, last.customerNumber],
+      restMs: last === null ? restMs : 0,
+    });
+    return changed;
+  });
+}
+
+type Expired = WalletName & { readonly change: Change };
+
+/** Wallets that somebody holds are being brought up to date anyway. */
+async function expireWallets(tx: Tx, wallets: readonly WalkedWallet[]): Promise<number> {
+  const before = await readClock(tx);
+  const suspects = wallets.filter(({ wallet }) => mayHaveExpired(wallet, before));
+  if (suspects.length === 0) return 0;
+  const locked = await lockWalkedWallets(tx, suspects);
+  // Catalog and clock after the locks, as for a consume.
+  const expired: Expired[] = [];
+  for (const [environmentId, some] of Map.groupBy(locked, (wallet) => wallet.environmentId)) {
+    const catalog = await loadCatalog(tx, environmentId);
+    const clock = await readClock(tx);
+    for (const { customerNumber, wallet } of some) {
+      const change = expireDue(catalog, wallet, clock);
+      if (change !== null) expired.push({ environmentId, customerNumber, change });
+    }
+  }
+  if (expired.length > 0) await write(tx, expired);
+  return expired.length;
+}
+
+async function write(tx: Tx, expired: readonly Expired[]): Promise<void> {
+  const now = await readClock(tx);
+  await updateWallets(
+    tx,
+    expired.map(({ change, ...name }) => ({ ...name, wallet: change.wallet })),
+  );
+  const entries = expired.flatMap(({ change, ...name }) =>
+    change.entries.map((entry) => ({ ...name, entry, keyHash: null, metadata: null })),
+  );
+  await appendToLedger(tx, entries, now);
+  const assignments = expired.flatMap(({ change: { assignments: changes }, ...name }) =>
+    changes.map((change) => ({ ...name, change })),
+  );
+  if (assignments.length > 0) await insertAssignmentChanges(tx, assignments, now);
+}

@@ -1,0 +1,48 @@
+import { readNullable } from "../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
+
+export type WalkName = "expiries" | "ended keys";
+
+/** Where a walk is: numbers that mean something to its job alone. Null: at the beginning. */
+export type WalkPosition = readonly number[] | null;
+
+const LOCK = statement(
+  "walks.lock",
+  `
+  select position::text
+  from cell.walks
+  where name = $1
+    and rests_until <= clock_timestamp()
+  for update skip locked`,
+);
+
+/** One process at a time takes a step. Null: another one does, or the walk rests. */
+export async function lockWalk(tx: Tx, name: WalkName): Promise<{ readonly position: WalkPosition } | null> {
+  const { rows } = await tx.run(LOCK, [name]);
+  return rows[0] === undefined ? null : { position: readNullable(rows[0][0], readPosition) };
+}
+
+function readPosition(value: unknown): readonly number[] {
+  const numbers: unknown = JSON.parse(String(value));
+  assert(Array.isArray(numbers) && numbers.every(Number.isSafeInteger), "a position is made of integers");
+  return numbers;
+}
+
+const MOVE = statement(
+  "walks.move",
+  `
+  update cell.walks
+  set
+    position = $2::jsonb,
+    rests_until = clock_timestamp() + make_interval(secs => $3::double precision / 1000)
+  where name = $1`,
+);
+
+export function moveWalk(
+  tx: Tx,
+  name: WalkName,
+  { position, restMs }: { readonly position: WalkPosition; readonly restMs: number },
+): Promise<Rows> {
+  return tx.run(MOVE, [name, position === null ? null : JSON.stringify(position), restMs]);
+}

@@ -1,0 +1,42 @@
+import type { Wallet } from "../../src/entitlement/wallet.ts";
+import type { Book } from "./book.ts";
+import type { ScriptStep } from "./script.ts";
+
+/** Until then, being looked at is not the same as nothing: the first question takes up the default plan. */
+export function hadPlan(book: Book): boolean {
+  return (book.wallet?.assignmentCount ?? 0) > 0;
+}
+
+export function look(book: Book, { catalog, clock }: Pick<ScriptStep, "catalog" | "clock">): void {
+  if (hadPlan(book)) book.notice(catalog, clock);
+}
+
+/** When the next thing of the wallet ends. */
+export function nextEnd({ assignment, grants }: Wallet, after: number): number {
+  const ends = [
+    assignment?.endsAt,
+    ...(assignment?.allowances ?? []).map((allowance) => allowance.end),
+    ...(assignment?.counters ?? []).map((counter) => counter.end),
+    ...grants.map((grant) => grant.expiresAt),
+  ];
+  const later = ends.map((end) => end ?? Number.POSITIVE_INFINITY).filter((end) => end > after);
+  return Math.min(Number.POSITIVE_INFINITY, ...later);
+}
+
+/** All that can be seen of a customer but how often it was looked at: plan, credits by expiry, every answer. */
+export function seen(
+  book: Book,
+  { catalog, clock }: ScriptStep,
+): { plan: unknown; credits: unknown; answers: unknown } {
+  const view = book.view(book.due(catalog, clock));
+  const credits: Record<string, number> = {};
+  for (const { pool, kind, remaining, givenAt, expiresAt } of view.grants) {
+    const name = `${kind} of pool ${pool} from ${givenAt} until ${expiresAt}`;
+    credits[name] = (credits[name] ?? 0) + remaining;
+  }
+  const answers = [...catalog.features.keys()].map((feature) => {
+    const { answer } = book.ask(catalog, { kind: "decide", feature, quantity: 1 }, clock);
+    return answer;
+  });
+  return { plan: view.plan, credits, answers };
+}
