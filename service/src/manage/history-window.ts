@@ -3,6 +3,7 @@ import { single } from "../postgres/transaction.ts";
 import { readControlClock } from "../store/control/clock.ts";
 import { getWorkspace } from "../store/control/workspaces.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
+import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -13,4 +14,9 @@ export function readHistoryStart(control: Pool, workspaceId: number): Promise<In
     if (historyDaysMax === null) return null;
     return brandAs<Instant>((await readControlClock(tx)) - historyDaysMax * DAY_MS);
   });
+}
+
+/** The same for whoever calls. */
+export function historyStartOf(control: Pool, call: Call): Promise<Instant | null> {
+  return readHistoryStart(control, principalOf(call).workspaceId);
 }

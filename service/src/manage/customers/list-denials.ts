@@ -45,12 +45,12 @@ export type Denial = Static<typeof Denial>;
 
 export type DenialPage = { readonly denials: readonly Denial[]; readonly next: string | null };
 
-/** The newest first, those before the one with id `before`. Null: there is no such customer. */
+/** The newest first, those before the one with id `before`, back to `since`. Null: there is no such customer. */
 export function listDenials(
   cell: Pool,
   place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
   customerId: CustomerId,
-  page: { readonly before: string | null; readonly limit: number },
+  page: { readonly before: string | null; readonly since: Instant | null; readonly limit: number },
 ): Promise<DenialPage | null> {
   const { projectId, environmentId } = place;
   const before = page.before === null ? AFTER_ALL : readPlace(page.before);
@@ -59,7 +59,11 @@ export function listDenials(
     if (customer === null) return null;
     const names = new CatalogNames(await loadCatalog(tx, environmentId));
     const name = { environmentId, customerNumber: customer.customerNumber };
-    const found = await listDenialRecords(tx, name, { before, limit: page.limit + 1 });
+    const found = await listDenialRecords(tx, name, {
+      before,
+      since: page.since ?? BEFORE_ALL,
+      limit: page.limit + 1,
+    });
     const shown = found.slice(0, page.limit);
     const keys = await listKeyTexts(
       tx,
@@ -71,6 +75,7 @@ export function listDenials(
   });
 }
 
+const BEFORE_ALL = brandAs<Instant>(0);
 const YEAR_9999 = 253_402_300_799_999;
 const AFTER_ALL = { recordedAt: brandAs<Instant>(YEAR_9999), id: "f".repeat(32) };
 

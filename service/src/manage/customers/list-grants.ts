@@ -8,7 +8,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type GrantRecord, listGrantRecords, sumLaterGrants } from "../../store/cell/grant-list.ts";
-import type { CustomerId, EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
 import { CatalogNames } from "./catalog-names.ts";
@@ -48,12 +48,15 @@ export type Grant = Static<typeof Grant>;
 
 export type GrantPage = { readonly grants: readonly Grant[]; readonly next: number | null };
 
-/** The newest first, those below number `before`. Null: there is no such customer. */
+/**
+ * The newest first, those below number `before`, back to `since`; and of those before it what is left to spend, which is part
+ * of the balance. Null: there is no such customer.
+ */
 export function listGrants(
   cell: Pool,
   environmentId: EnvironmentId,
   customerId: CustomerId,
-  page: { readonly before: number | null; readonly limit: number },
+  page: { readonly before: number | null; readonly since: Instant | null; readonly limit: number },
 ): Promise<GrantPage | null> {
   return single(cell, async (tx) => {
     const customer = await findCustomerRecord(tx, { environmentId, customerId });
@@ -64,16 +67,22 @@ export function listGrants(
     const newest = customer.wallet.grantCount + 1;
     // A cursor is the caller's to forge, and the column is no wider than its numbers.
     const before = page.before === null ? newest : Math.max(1, Math.min(page.before, newest));
-    const found = await listGrantRecords(tx, name, { before, limit: page.limit + 1 });
+    const since = page.since ?? BEFORE_ALL;
+    const open = wallet.grants.map(({ number }) => number);
+    const found = await listGrantRecords(tx, name, { before, since, open, limit: page.limit + 1 });
     const shown = found.slice(0, page.limit);
     const later = before === newest ? new Map() : await sumLaterGrants(tx, name, before);
     const names = new CatalogNames(catalog);
-    const grants = shown.map((record) =>
-      describeGrant(record, { names, remaining: takeShare(record, wallet, later) }),
-    );
+    const grants = shown.flatMap((record) => {
+      const remaining = takeShare(record, wallet, later);
+      const isInSight = record.effectiveAt >= since || remaining > 0;
+      return isInSight ? describeGrant(record, { names, remaining }) : [];
+    });
     return { grants, next: found.length > page.limit ? (shown.at(-1)?.number ?? null) : null };
   });
 }
+
+const BEFORE_ALL = brandAs<Instant>(0);
 
 /** Grants must come from the newest to the oldest: `later` grows with each of them. */
 function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, number>): number {

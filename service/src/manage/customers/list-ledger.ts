@@ -2,18 +2,22 @@ import { type Static, Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { EntryKind } from "../../entitlement/entry.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listKeyTexts } from "../../store/cell/key-texts.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger-list.ts";
-import type {
-  CustomerId,
-  CustomerNumber,
-  EnvironmentId,
-  FeatureId,
-  Instant,
-  ProjectId,
+import { findLastBefore, listBalances } from "../../store/cell/ledger-start.ts";
+import type { WalletName } from "../../store/cell/wallets.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type FeatureId,
+  type Instant,
+  type ProjectId,
 } from "../../words/brand.ts";
 import { consumeId } from "../../words/consume-id.ts";
 import { publicId } from "../../words/public-id.ts";
@@ -54,7 +58,8 @@ export const LedgerEntry = Type.Object({
   ),
   reverses: nullable(
     Type.String({
-      description: "Of a reversal: the charge's `consumeId`.",
+      description:
+        "Of a reversal: the charge's `consumeId`. Null also where the charge lies before the history window.",
       examples: ["con_01m7e9sv4w0000000000a00002"],
     }),
   ),
@@ -75,24 +80,42 @@ export const LedgerEntry = Type.Object({
 
 export type LedgerEntry = Static<typeof LedgerEntry>;
 
+export const BroughtForward = Type.Object({
+  pool: Type.String({ examples: ["credits"] }),
+  amount: Type.Integer({
+    description: "The sum of all amounts before the history window.",
+    examples: [1_240],
+  }),
+  before: timeField,
+});
+
+export type BroughtForward = Static<typeof BroughtForward>;
+
 export type LedgerFilter = {
   readonly kind: EntryKind | null;
   /** A feature's key. */
   readonly feature: string | null;
 };
 
-export type LedgerPage = { readonly entries: readonly LedgerEntry[]; readonly next: number | null };
+export type LedgerPage = {
+  readonly entries: readonly LedgerEntry[];
+  readonly next: number | null;
+  /** With the last page, so that what is shown sums to the balance. */
+  readonly broughtForward: readonly BroughtForward[];
+};
+
+const BEFORE_ALL = brandAs<Instant>(0);
 
 /** Entries looked at for one page of a filtered list: a page that finds little among so many is given out short. */
 const SCANNED_MAX = 10_000;
 
-/** The newest first, those below entry `before`. Null: there is no such customer. */
+/** The newest first, those below entry `before`, back to `since`. Null: there is no such customer. */
 export function listLedger(
   cell: Pool,
   place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
   customerId: CustomerId,
   filter: LedgerFilter,
-  page: { readonly before: number | null; readonly limit: number },
+  page: { readonly before: number | null; readonly since: Instant | null; readonly limit: number },
 ): Promise<LedgerPage | null> {
   const { projectId, environmentId } = place;
   return single(cell, async (tx) => {
@@ -102,14 +125,18 @@ export function listLedger(
     const { kind } = filter;
     const feature = filter.feature === null ? null : findFeature(catalog, filter.feature);
     // Nothing was ever charged for what is not there.
-    if (feature === undefined) return { entries: [], next: null };
+    if (feature === undefined) return { entries: [], next: null, broughtForward: [] };
+    const name = { environmentId, customerNumber: customer.customerNumber };
     const newest = customer.wallet.sequence + 1;
     const before = page.before === null ? newest : Math.min(page.before, newest);
     // Numbers have no gap, so that they count entries.
     const isScan = kind !== null || feature !== null;
-    const after = isScan ? Math.max(0, before - 1 - SCANNED_MAX) : 0;
-    const name = { environmentId, customerNumber: customer.customerNumber };
-    const found = await listRecords(tx, name, { before, after, kind, feature, limit: page.limit + 1 });
+    const since = page.since ?? BEFORE_ALL;
+    const start =
+      page.since === null ? 0 : await findLastBefore(tx, name, { last: newest - 1, at: page.since });
+    const after = isScan ? Math.max(start, before - 1 - SCANNED_MAX) : start;
+    const range = { before, after, kind, feature, since, limit: page.limit + 1 };
+    const found = await listRecords(tx, name, range);
     const shown = found.slice(0, page.limit);
     const keys = await listKeyTexts(
       tx,
@@ -117,10 +144,27 @@ export function listLedger(
       shown.flatMap(({ keyHash }) => keyHash ?? []),
     );
     const names = new CatalogNames(catalog);
-    const entries = shown.map((record) => describeEntry(record, { ...name, names, keys }));
-    if (found.length > page.limit) return { entries, next: shown.at(-1)?.sequence ?? null };
-    return { entries, next: after === 0 ? null : after + 1 };
+    const entries = shown.map((record) => describeEntry(record, { ...name, names, keys, since }));
+    if (found.length > page.limit)
+      return { entries, next: shown.at(-1)?.sequence ?? null, broughtForward: [] };
+    if (after > start) return { entries, next: after + 1, broughtForward: [] };
+    const isWhole = page.since !== null && !isScan;
+    const broughtForward = isWhole ? await bringForward(tx, name, names, { upTo: start, at: since }) : [];
+    return { entries, next: null, broughtForward };
   });
+}
+
+/** What began before the window counts, though it is not shown. */
+async function bringForward(
+  tx: Tx,
+  name: WalletName,
+  names: CatalogNames,
+  range: { readonly upTo: number; readonly at: Instant },
+): Promise<BroughtForward[]> {
+  if (range.upTo === 0) return [];
+  const balances = await listBalances(tx, name, range);
+  const before = formatTimestamp(range.at);
+  return balances.map(({ pool, balance }) => ({ pool: names.pool(pool), amount: balance, before }));
 }
 
 function findFeature({ features }: Catalog, key: string): FeatureId | undefined {
@@ -131,9 +175,10 @@ type Known = {
   readonly customerNumber: CustomerNumber;
   readonly names: CatalogNames;
   readonly keys: ReadonlyMap<string, string>;
+  readonly since: Instant;
 };
 
-function describeEntry(record: LedgerRecord, { customerNumber, names, keys }: Known): LedgerEntry {
+function describeEntry(record: LedgerRecord, { customerNumber, names, keys, since }: Known): LedgerEntry {
   const { sequence, kind, recordedAt, reverses, feature, planVersion, keyHash } = record;
   const nameConsume = (place: { sequence: number; recordedAt: Instant }): string =>
     publicId("con", consumeId({ customerNumber, ...place }));
@@ -150,7 +195,7 @@ function describeEntry(record: LedgerRecord, { customerNumber, names, keys }: Kn
     plan: planVersion === null ? null : names.plan(planVersion),
     consumeId: kind === "consume" ? nameConsume({ sequence, recordedAt }) : null,
     reversedQuantity: record.reversedQuantity,
-    reverses: reverses === null ? null : nameConsume(reverses),
+    reverses: reverses === null || reverses.recordedAt < since ? null : nameConsume(reverses),
     idempotencyKey: keyHash === null ? null : (keys.get(keyHash) ?? null),
     metadata: record.metadata,
     parts: [...record.parts],

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
+import { historyStartOf } from "../history-window.ts";
 import { type Operation, operation, placeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { Denial, listDenials } from "./list-denials.ts";
 import { Grant, listGrants } from "./list-grants.ts";
-import { ENTRY_KINDS, LedgerEntry, listLedger } from "./list-ledger.ts";
+import { BroughtForward, ENTRY_KINDS, LedgerEntry, listLedger } from "./list-ledger.ts";
 import { listPlanChanges, PlanChange } from "./list-plan-changes.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "./operations.ts";
 import { Proof, proveWallet } from "./prove-wallet.ts";
@@ -18,7 +19,7 @@ export function customerRecordOperations(parts: ManageParts): Operation[] {
   return [ledger(parts), proof(parts), grants(parts), planChanges(parts), denials(parts)];
 }
 
-function ledger({ cellOf }: ManageParts): Operation {
+function ledger({ control, cellOf }: ManageParts): Operation {
   return operation({
     method: "GET",
     path: `${CUSTOMER_PATH}/ledger`,
@@ -29,7 +30,8 @@ function ledger({ cellOf }: ManageParts): Operation {
     description:
       "Every change of the balance, the newest first: the sum of all amounts of a pool is its balance. What fell due since the " +
       "last request, an expiry or a new period's allowance, is written with the next one. With a filter a page may hold " +
-      "fewer than `limit`, even none: read on while there is a `nextCursor`.",
+      "fewer than `limit`, even none: read on while there is a `nextCursor`. What lies before the workspace's history window is not " +
+      "shown; `broughtForward` has its sum, so that amounts still sum to the balance.",
     params: customerParams,
     query: Type.Object(
       {
@@ -41,15 +43,22 @@ function ledger({ cellOf }: ManageParts): Operation {
       },
       { additionalProperties: false },
     ),
-    answer: pageOf(LedgerEntry),
+    answer: Type.Object({
+      ...pageOf(LedgerEntry).properties,
+      broughtForward: Type.Array(BroughtForward, {
+        description:
+          "With the last page, where a history window hides what lies before it: one line for each pool. Empty with a filter.",
+      }),
+    }),
     codes: [],
     handle: async (call) => {
       const place = placeOf(call);
       const { kind = null, feature = null, cursor, limit } = call.query;
-      const page = { before: readBefore(cursor), limit: readLimit(limit) };
+      const since = await historyStartOf(control, call);
+      const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
       const found = await listLedger(cellOf(place.cell), place, customerIdOf(call), { kind, feature }, page);
       if (found === null) throw customerNotFound();
-      return toPage(found.entries, found.next);
+      return { ...toPage(found.entries, found.next), broughtForward: [...found.broughtForward] };
     },
   });
 }
@@ -79,7 +88,7 @@ function proof({ cellOf }: ManageParts): Operation {
   });
 }
 
-function grants({ cellOf }: ManageParts): Operation {
+function grants({ control, cellOf }: ManageParts): Operation {
   return operation({
     method: "GET",
     path: `${CUSTOMER_PATH}/grants`,
@@ -87,7 +96,9 @@ function grants({ cellOf }: ManageParts): Operation {
     id: "listGrants",
     noun: NOUN,
     summary: "List a customer's grants",
-    description: "All credits that were given, the newest first, and what can still be spent of each.",
+    description:
+      "All credits that were given, the newest first, and what can still be spent of each. Of what was given before the workspace's " +
+      "history window only that which is left is shown, and a page may hold fewer than `limit`.",
     params: customerParams,
     query,
     answer: pageOf(Grant),
@@ -95,7 +106,8 @@ function grants({ cellOf }: ManageParts): Operation {
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const { cursor, limit } = call.query;
-      const page = { before: readBefore(cursor), limit: readLimit(limit) };
+      const since = await historyStartOf(control, call);
+      const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
       const found = await listGrants(cellOf(cell), environmentId, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return toPage(found.grants, found.next);
@@ -127,7 +139,7 @@ function planChanges({ cellOf }: ManageParts): Operation {
   });
 }
 
-function denials({ cellOf }: ManageParts): Operation {
+function denials({ control, cellOf }: ManageParts): Operation {
   return operation({
     method: "GET",
     path: `${CUSTOMER_PATH}/denials`,
@@ -135,7 +147,9 @@ function denials({ cellOf }: ManageParts): Operation {
     id: "listDenials",
     noun: NOUN,
     summary: "List a customer's denials",
-    description: "What the customer was told no for, the newest first, with the arithmetic of the moment.",
+    description:
+      "What the customer was told no for, the newest first, with the arithmetic of the moment, as far back as the workspace's history " +
+      "window reaches.",
     params: customerParams,
     query,
     answer: pageOf(Denial),
@@ -144,7 +158,7 @@ function denials({ cellOf }: ManageParts): Operation {
       const place = placeOf(call);
       const { cursor, limit } = call.query;
       const [before = null] = decodeCursor(cursor, ["string"]) ?? [];
-      const page = { before, limit: readLimit(limit) };
+      const page = { before, since: await historyStartOf(control, call), limit: readLimit(limit) };
       const found = await listDenials(cellOf(place.cell), place, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return toPage(found.denials, found.next);

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { pageByKey } from "../catalog/page-by-key.ts";
 import { eventKeyField, STRICT, unitField } from "../catalog/schema.ts";
 import { nameField, nullable } from "../fields.ts";
+import { historyStartOf } from "../history-window.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -19,7 +20,7 @@ const NOUN = "Event keys";
 const count = (value: number): string => value.toLocaleString("en");
 
 /** What usage events are called. Any key is taken without a definition; a name is for people. */
-export function eventKeyOperations({ cellOf }: ManageParts): Operation[] {
+export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[] {
   return [
     operation({
       method: "GET",
@@ -47,7 +48,7 @@ export function eventKeyOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
         const { named } = call.query;
-        const keys = await listEventKeys(cellOf(cell), environmentId);
+        const keys = await listEventKeys(cellOf(cell), environmentId, await historyStartOf(control, call));
         const wanted = keys.filter(
           ({ name }) => named === undefined || (name !== null) === (named === "true"),
         );

@@ -54,7 +54,9 @@ export const DenialExplanation = Type.Object({
       },
     ),
   ),
-  chargesBefore: Type.Array(ChargeDetails, { description: "The last ones before it, up to 10." }),
+  chargesBefore: Type.Array(ChargeDetails, {
+    description: "The last ones before it, up to 10, as far as the history window reaches.",
+  }),
   now: nullable(
     Type.Object(
       {

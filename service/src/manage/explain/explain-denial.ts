@@ -57,7 +57,7 @@ export function explainDenial(
       pool: poolKey(catalog, poolOf(catalog, denial)),
       ...describePosition(denial, kept),
       openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
-      chargesBefore: charges.map(describeCharge),
+      chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
       now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
     };
     return { ...facts, sentences: denialSentences(facts) };

@@ -1,16 +1,8 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { parseTimedId } from "../../words/timed-id.ts";
-import { readHistoryStart } from "../history-window.ts";
-import {
-  type Call,
-  ENVIRONMENT_PATH,
-  environmentParams,
-  type Operation,
-  operation,
-  placeOf,
-  principalOf,
-} from "../operation.ts";
+import { historyStartOf } from "../history-window.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { DenialExplanation } from "./denial-explanation.ts";
 import { explainDenial } from "./explain-denial.ts";
@@ -21,7 +13,6 @@ const NOUN = "Explanations";
 
 /** Answers to "why?": what a key did, and how a denial came about. */
 export function explanationOperations({ control, cellOf }: ManageParts): Operation[] {
-  const historyStart = (call: Call) => readHistoryStart(control, principalOf(call).workspaceId);
   return [
     operation({
       method: "GET",
@@ -47,7 +38,7 @@ export function explanationOperations({ control, cellOf }: ManageParts): Operati
       codes: [],
       handle: async (call) => {
         const place = placeOf(call);
-        const asked = { key: call.params.idempotencyKey, since: await historyStart(call) };
+        const asked = { key: call.params.idempotencyKey, since: await historyStartOf(control, call) };
         const story = await readKey(cellOf(place.cell), place, asked);
         if (story !== null) return story;
         throw new Problem("not_found", { detail: "This key was not used in this project." });
@@ -71,7 +62,7 @@ export function explanationOperations({ control, cellOf }: ManageParts): Operati
       handle: async (call) => {
         const place = placeOf(call);
         const id = parseTimedId("den", call.params.denialId);
-        const since = await historyStart(call);
+        const since = await historyStartOf(control, call);
         const explanation =
           id === null ? null : await explainDenial(cellOf(place.cell), place, { id, since });
         if (explanation !== null) return explanation;

@@ -1,21 +1,12 @@
 import { Type } from "typebox";
-import type { Pool } from "../../postgres/pool.ts";
 import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import { parsePublicId, publicId } from "../../words/public-id.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, nullable, readTime, timeField } from "../fields.ts";
-import { readHistoryStart } from "../history-window.ts";
-import {
-  type Call,
-  ENVIRONMENT_PATH,
-  environmentParams,
-  type Operation,
-  operation,
-  placeOf,
-  principalOf,
-} from "../operation.ts";
+import { historyStartOf } from "../history-window.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { endpointField, LoggedRequest } from "./describe-request.ts";
@@ -38,10 +29,6 @@ const ABOUT_THE_LOG =
 /** What a product's backend asked, and how it went. */
 export function requestOperations(parts: ManageParts): Operation[] {
   return [list(parts), summary(parts), ofCustomer(parts)];
-}
-
-function historyStart(control: Pool, call: Call): Promise<Instant | null> {
-  return readHistoryStart(control, principalOf(call).workspaceId);
 }
 
 function list({ control, cellOf }: ManageParts): Operation {
@@ -100,7 +87,7 @@ function list({ control, cellOf }: ManageParts): Operation {
         code: code ?? null,
         reason: reason ?? null,
         customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
-        since: laterOf(readTime("since", call.query.since) ?? null, await historyStart(control, call)),
+        since: laterOf(readTime("since", call.query.since) ?? null, await historyStartOf(control, call)),
       };
       const page = {
         before: readLogCursor("cursor", cursor),
@@ -145,7 +132,7 @@ function summary({ control, cellOf }: ManageParts): Operation {
     codes: [],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
-      const window = { hours: Number(call.query.hours ?? "24"), start: await historyStart(control, call) };
+      const window = { hours: Number(call.query.hours ?? "24"), start: await historyStartOf(control, call) };
       return summarizeRequests(cellOf(cell), environmentId, window);
     },
   });
@@ -171,7 +158,7 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
       const page = {
         from: readCustomerCursor(call.query.cursor),
         limit: readLimit(call.query.limit),
-        since: await historyStart(control, call),
+        since: await historyStartOf(control, call),
       };
       const found = await listCustomerRequests(cellOf(place.cell), place, customerIdOf(call), page);
       if (found === null) throw customerNotFound();

@@ -84,9 +84,9 @@ async function searchReferences(
       recordedAt: formatTimestamp(at),
       ...grant,
     })),
-    keys: keys.filter(isAfter(since)).map(({ environmentId, at, endpoint }) => ({
+    keys: keys.filter(isAfter(since)).map(({ environmentId, recordedAt, endpoint }) => ({
       ...whereIs(environmentId),
-      recordedAt: formatTimestamp(at),
+      recordedAt: formatTimestamp(recordedAt),
       idempotencyKey: text,
       endpoint,
     })),

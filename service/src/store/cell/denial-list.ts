@@ -45,6 +45,7 @@ const LIST = statement(
   where d.environment_id = $1
     and d.customer_number = $2
     and d.recorded_at <= $3::timestamptz
+    and d.recorded_at >= $6::timestamptz
     and (d.recorded_at, d.id) < ($3::timestamptz, $4::uuid)
   order by d.recorded_at desc, d.id desc
   limit $5`,
@@ -52,11 +53,11 @@ const LIST = statement(
 
 export type DenialPlace = { readonly recordedAt: Instant; readonly id: string };
 
-/** The newest first, after the one at this place. */
+/** The newest first, after the one at this place, back to `since`. */
 export async function listDenialRecords(
   tx: Tx,
   name: WalletName,
-  page: { readonly before: DenialPlace; readonly limit: number },
+  page: { readonly before: DenialPlace; readonly since: Instant; readonly limit: number },
 ): Promise<DenialRecord[]> {
   const { recordedAt, id } = page.before;
   const { environmentId, customerNumber } = name;
@@ -66,6 +67,7 @@ export async function listDenialRecords(
     formatTimestamp(recordedAt),
     id,
     page.limit,
+    formatTimestamp(page.since),
   ]);
   return rows.map(readRecord);
 }

@@ -1,6 +1,7 @@
 import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type EventKey, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 
 /** What people call the events of a key. */
 export type EventKeyName = {
@@ -60,26 +61,39 @@ const LIST_SEEN = statement(
   from (
     select n.event, n.recorded_at
     from (
-      select environment_id, event, recorded_at
+      select environment_id, event, recorded_at, occurred_at
       from cell.events
       where recorded_at >= now() - interval '35 days'
       order by recorded_at desc
       limit $2
     ) as n
     where n.environment_id = $1
+      and n.occurred_at >= $4::timestamptz
     limit $3
   ) as e
   group by e.event`,
 );
 
+export type SeenRange = {
+  readonly rowsMax: number;
+  readonly eventsMax: number;
+  /** By the events' own time. */
+  readonly since: Instant;
+};
+
 /** The keys among the newest `eventsMax` events of the environment, of which `rowsMax` of all environments are looked at. */
 export async function listSeenEventKeys(
   tx: Tx,
   environmentId: EnvironmentId,
-  { rowsMax, eventsMax }: { readonly rowsMax: number; readonly eventsMax: number },
+  { rowsMax, eventsMax, since }: SeenRange,
 ): Promise<SeenEventKey[]> {
   // Planned anew each time, for the events there are.
-  const { rows } = await tx.run({ ...LIST_SEEN, name: "" }, [environmentId, rowsMax, eventsMax]);
+  const { rows } = await tx.run({ ...LIST_SEEN, name: "" }, [
+    environmentId,
+    rowsMax,
+    eventsMax,
+    formatTimestamp(since),
+  ]);
   return rows.map(([key, events, lastSeenAt]) => ({
     key: brandAs<EventKey>(readText(key)),
     events: readInteger(events),

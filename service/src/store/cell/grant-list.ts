@@ -1,4 +1,5 @@
 import type { GrantKind } from "../../entitlement/wallet.ts";
+import { integers } from "../../postgres/binary-array.ts";
 import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type Instant, type PoolId } from "../../words/brand.ts";
@@ -17,6 +18,7 @@ export type GrantRecord = GrantOrigin & {
   readonly credits: number;
   readonly expiresAt: Instant | null;
   readonly recordedAt: Instant;
+  readonly effectiveAt: Instant;
   readonly revokedAt: Instant | null;
 };
 
@@ -28,6 +30,7 @@ const COLUMNS = `
     g.credits,
     (extract(epoch from g.expires_at) * 1000)::bigint,
     (extract(epoch from g.recorded_at) * 1000)::bigint,
+    (extract(epoch from g.effective_at) * 1000)::bigint,
     (extract(epoch from g.revoked_at) * 1000)::bigint,
     g.reference,
     g.price_amount,
@@ -42,23 +45,36 @@ const LIST = statement(
   where g.environment_id = $1
     and g.customer_number = $2
     and g.number < $3
+    and (g.effective_at >= $5::timestamptz or coalesce(g.merged_into, g.number) = any($6::integer[]))
   order by g.number desc
   limit $4`,
 );
 
+export type GrantRange = {
+  readonly before: number;
+  readonly limit: number;
+  /** Back to here by their own time, */
+  readonly since: Instant;
+  /** and of those before it only the grants of these slots. */
+  readonly open: readonly number[];
+};
+
 /** The newest first. */
-export async function listGrantRecords(
-  tx: Tx,
-  name: WalletName,
-  page: { readonly before: number; readonly limit: number },
-): Promise<GrantRecord[]> {
-  const { rows } = await tx.run(LIST, [name.environmentId, name.customerNumber, page.before, page.limit]);
+export async function listGrantRecords(tx: Tx, name: WalletName, range: GrantRange): Promise<GrantRecord[]> {
+  const { rows } = await tx.run(LIST, [
+    name.environmentId,
+    name.customerNumber,
+    range.before,
+    range.limit,
+    formatTimestamp(range.since),
+    integers(range.open),
+  ]);
   return rows.map(readRecord);
 }
 
 function readRecord(row: readonly unknown[]): GrantRecord {
-  const [number, slot, pool, kind, credits, expiresAt, recordedAt, revokedAt, ...origin] = row;
-  const [reference, amount, currency, note] = origin;
+  const [number, slot, pool, kind, credits, expiresAt, recordedAt, effectiveAt, ...rest] = row;
+  const [revokedAt, reference, amount, currency, note] = rest;
   return {
     number: readInteger(number),
     slot: readInteger(slot),
@@ -67,6 +83,7 @@ function readRecord(row: readonly unknown[]): GrantRecord {
     credits: readInteger(credits),
     expiresAt: readNullable(expiresAt, readInstant),
     recordedAt: readInstant(recordedAt),
+    effectiveAt: readInstant(effectiveAt),
     revokedAt: readNullable(revokedAt, readInstant),
     reference: readNullable(reference, readText),
     price: amount === null ? null : { amount: readInteger(amount), currency: readText(currency) },

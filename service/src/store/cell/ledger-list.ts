@@ -3,6 +3,7 @@ import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type FeatureId, type Instant, type PlanVersionId, type PoolId } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import { ENTRY_KIND_NUMBER, entryKindOf, parseParts } from "./ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
@@ -66,6 +67,7 @@ const LIST = statement(
     and e.sequence > $4
     and ($5::smallint is null or e.kind = $5)
     and ($6::integer is null or e.feature_id = $6)
+    and coalesce(e.effective_at, e.recorded_at) >= $8::timestamptz
   order by e.sequence desc
   limit $7`,
 );
@@ -77,6 +79,8 @@ export type LedgerRange = {
   readonly after: number;
   readonly kind: EntryKind | null;
   readonly feature: FeatureId | null;
+  /** By the entries' own time. */
+  readonly since: Instant;
   readonly limit: number;
 };
 
@@ -90,6 +94,7 @@ export async function listLedger(tx: Tx, name: WalletName, range: LedgerRange): 
     range.kind === null ? null : ENTRY_KIND_NUMBER[range.kind],
     range.feature,
     range.limit,
+    formatTimestamp(range.since),
   ]);
   return rows.map(readRecord);
 }

@@ -76,17 +76,29 @@ export async function findGrantsByReference(
 
 export type FoundUse = {
   readonly environmentId: EnvironmentId;
+  /** Of what was asked: of an event its own time. */
   readonly at: Instant;
+  readonly recordedAt: Instant;
   readonly endpoint: Endpoint;
 };
 
 const FIND_KEYS = statement(
   "search.find_keys",
   `
-  select q.environment_id, (extract(epoch from q.recorded_at) * 1000)::bigint, q.endpoint
+  select
+    q.environment_id,
+    (extract(epoch from q.recorded_at) * 1000)::bigint,
+    q.endpoint,
+    (
+      select (extract(epoch from e.occurred_at) * 1000)::bigint
+      from cell.events as e
+      where q.endpoint = ${ENDPOINT_NUMBER.events}
+        and e.recorded_at = q.recorded_at
+        and e.id = q.subject_id
+    )
   from unnest($1::integer[]) as p (id)
   cross join lateral (
-    select q.environment_id, q.recorded_at, q.endpoint
+    select q.environment_id, q.recorded_at, q.endpoint, q.subject_id
     from cell.keyed_requests as q
     where q.project_id = p.id
       and q.key_hash = $2
@@ -101,9 +113,10 @@ export async function findUsesOfKey(
   keyHash: ShortHash,
 ): Promise<FoundUse[]> {
   const { rows } = await tx.run(FIND_KEYS, [integers(projects), keyHash, integers(environments), limit]);
-  return rows.map(([environmentId, at, endpoint]) => ({
+  return rows.map(([environmentId, recordedAt, endpoint, occurredAt]) => ({
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    at: readInstant(at),
+    at: readInstant(occurredAt ?? recordedAt),
+    recordedAt: readInstant(recordedAt),
     endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
   }));
 }

@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import { ageHistory } from "../../test/age-history.ts";
+import { type Facts, HISTORY_LINES, type Look } from "../../test/history-lines.ts";
+import { type Managed, setupManage } from "../../test/manage.ts";
+import { DAY_MS } from "../../test/wind-back.ts";
+import { openPool } from "../postgres/pool.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+import { parsePublicId, publicId } from "../words/public-id.ts";
+import { manageOperations } from "./operations.ts";
+
+const NOWHERE = openPool({
+  url: "postgres://localhost:1/none",
+  name: "test",
+  sizeMax: 1,
+  onIdleError: () => {},
+});
+
+/** They write nothing, however they are called. */
+const READS = manageOperations({
+  version: "0",
+  startedAt: brandAs<Instant>(0),
+  control: NOWHERE,
+  cellOf: () => NOWHERE,
+  tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
+}).filter(({ method, path }) => method === "GET" || /\/(preview|diff)$/.test(path));
+
+test("every operation that reads says how it keeps the history window", () => {
+  expect(Object.keys(HISTORY_LINES).sort()).toEqual(READS.map(({ id }) => id).sort());
+});
+
+/** A charge, a denial after it, and an event at this moment, which is its own and not when it was recorded. */
+async function live(managed: Managed, name: string, timestamp?: string): Promise<Facts> {
+  const { consume, record, manage } = managed;
+  const customer = "ada";
+  const feature = "image.render";
+  const ask = { customerId: customer, feature };
+  const keys = { chargeKey: `${name}-charge`, denialKey: `${name}-denial`, eventKey: `${name}-event` };
+  const charge = await consume({ ...ask, idempotencyKey: keys.chargeKey });
+  await consume({ ...ask, quantity: 1_000, idempotencyKey: keys.denialKey });
+  const event = `${name}.visit`;
+  const sent = { customerId: customer, event, quantity: 1, idempotencyKey: keys.eventKey };
+  const recorded = await record(timestamp === undefined ? sent : { ...sent, timestamp });
+  const { denialId } = (await manage("GET", `keys/${keys.denialKey}`)).body["denial"] as { denialId: string };
+  const consumeId = String(charge.body["consumeId"]);
+  const eventId = String(recorded.body["eventId"]);
+  await expect
+    .poll(async () => (await manage("GET", "requests")).text, { timeout: 10_000 })
+    .toMatch(new RegExp(`${event}"`));
+  return { customer, feature, ...keys, consumeId, denialId, event, eventId };
+}
+
+/** What happened a second before the window begins, under the names it has there. */
+async function ageFacts({ database }: Managed, facts: Facts, ms: number): Promise<Facts> {
+  await ageHistory(database, ms);
+  const rename = (prefix: "con" | "den" | "evt", text: string): string => {
+    const id = Buffer.from(parsePublicId(prefix, text) ?? []);
+    id.writeUIntBE(id.readUIntBE(0, 6) - ms, 0, 6);
+    return publicId(prefix, id);
+  };
+  return {
+    ...facts,
+    consumeId: rename("con", facts.consumeId),
+    denialId: rename("den", facts.denialId),
+    eventId: rename("evt", facts.eventId),
+  };
+}
+
+/** A day's window; something just before it, something in it, and an event that came late, of a time before it. */
+async function setupWindow(): Promise<Managed & { outside: Facts; inside: Facts; late: Facts }> {
+  const managed = await setupManage();
+  const outside = await ageFacts(managed, await live(managed, "outside"), DAY_MS + 1_000);
+  const inside = await live(managed, "inside");
+  const timestamp = new Date(Date.now() - DAY_MS - 1_000).toISOString();
+  const late = await live(managed, "late", timestamp);
+  await setWindow(managed, 1);
+  return { ...managed, outside, inside, late };
+}
+
+async function setWindow({ manage }: Managed, historyDaysMax: number | null): Promise<void> {
+  const reply = await manage("PATCH", "/manage/v1/workspace", { body: { limits: { historyDaysMax } } });
+  expect(reply.status).toBe(200);
+}
+
+function looksFor(facts: Facts): (Look & { readonly id: string })[] {
+  return Object.entries(HISTORY_LINES).flatMap(([id, line]) =>
+    typeof line === "string" ? [] : line(facts).map((look) => ({ id, ...look })),
+  );
+}
+
+/** `operation path: what it says of what it should say`. */
+async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
+  const found: string[] = [];
+  for (const { id, path, says } of looksFor(facts)) {
+    const { status, text } = await manage("GET", path);
+    expect(status, `${id} ${path}: ${text}`).toBeLessThan(405);
+    found.push(`${id} ${path}: ${says.filter((word) => status === 200 && text.includes(word))}`);
+  }
+  return found;
+}
+
+const all = (facts: Facts): string[] => looksFor(facts).map(({ id, path, says }) => `${id} ${path}: ${says}`);
+const none = (facts: Facts): string[] => looksFor(facts).map(({ id, path }) => `${id} ${path}: `);
+
+test("what lies a second before the window is in no list, count, search or explanation; a wider one has it again", {
+  timeout: 120_000,
+}, async () => {
+  const managed = await setupWindow();
+  const { outside, inside } = managed;
+  expect(await lookFor(managed, outside)).toEqual(none(outside));
+  expect(await lookFor(managed, inside)).toEqual(all(inside));
+  const explained = await managed.manage("GET", `denials/${inside.denialId}`);
+  expect(explained.text).not.toContain(outside.consumeId);
+  await setWindow(managed, 2);
+  expect(await lookFor(managed, outside)).toEqual(all(outside));
+  await setWindow(managed, null);
+  expect(await lookFor(managed, outside)).toEqual(all(outside));
+});
+
+test("an event is measured by its own time, not by when it was recorded", async () => {
+  const managed = await setupWindow();
+  const { manage, late } = managed;
+  const looks = [
+    ["event-keys", late.event],
+    [`keys/${late.eventKey}`, late.eventId],
+    [`/manage/v1/search?q=${late.eventId}`, late.eventId],
+    [`/manage/v1/search?q=${late.eventKey}`, late.eventKey],
+  ] as const;
+  const look = () =>
+    Promise.all(looks.map(async ([path, word]) => (await manage("GET", path)).text.includes(word)));
+  expect(await look()).toEqual(looks.map(() => false));
+  await setWindow(managed, null);
+  expect(await look()).toEqual(looks.map(() => true));
+});
+
+type Line = { sequence: number; kind: string; amount: number; reverses: string | null };
+
+/** Page by page, two entries each. */
+async function readLedger({ manage }: Managed) {
+  const entries: Line[] = [];
+  const pages: { amount: number }[][] = [];
+  for (let cursor = ""; ; ) {
+    const { body } = await manage("GET", `customers/ada/ledger?limit=2${cursor}`);
+    entries.push(...(body["items"] as Line[]));
+    pages.push(body["broughtForward"] as { amount: number }[]);
+    if (body["nextCursor"] === null) return { entries, pages };
+    cursor = `&cursor=${body["nextCursor"]}`;
+  }
+}
+
+test("the ledger before the window is one line for each pool, so that sums hold", async () => {
+  const managed = await setupWindow();
+  const { manage, outside, topUp } = managed;
+  await manage("POST", `customers/ada/consumes/${outside.consumeId}/reverse`, { body: {} });
+  await topUp("ada", 5);
+  // 100 were given and 10 charged before; then twice 10 charged, 10 reversed and 5 added.
+  const { entries, pages } = await readLedger(managed);
+  expect(entries.map(({ amount }) => amount)).toEqual([5, 10, -10, -10]);
+  expect(pages).toEqual([[], [expect.objectContaining({ pool: "credits", amount: 90 })]]);
+  expect(entries[1]).toMatchObject({ kind: "reverse", reverses: null });
+  const { body } = await manage("GET", "customers/ada");
+  expect(body["balances"]).toEqual([{ pool: "credits", balance: 85 }]);
+  await setWindow(managed, null);
+  const whole = await readLedger(managed);
+  expect(whole.entries.map(({ amount }) => amount)).toEqual([5, 10, -10, -10, -10, 100]);
+  expect(whole.entries[1]).toMatchObject({ reverses: outside.consumeId });
+  expect(whole.pages.flat()).toEqual([]);
+});
+
+test("of grants before the window those are shown of which something is left", async () => {
+  const managed = await setupManage();
+  const { manage, topUp, consume, database } = managed;
+  await topUp("bob", 30);
+  await topUp("ada", 30);
+  await ageHistory(database, DAY_MS + 1_000);
+  await topUp("ada", 7);
+  // Of bob's nothing is left once they have a plan, and of ada's plan credits neither.
+  await managed.assign("bob");
+  for (const customerId of ["ada", "bob"])
+    await consume({ customerId, feature: "image.render", quantity: 13, idempotencyKey: customerId });
+  await setWindow(managed, 1);
+  const numbers = async (customer: string) =>
+    ((await manage("GET", `customers/${customer}/grants`)).body["items"] as object[]).map((grant) =>
+      Object.fromEntries(Object.entries(grant).filter(([key]) => key === "grant" || key === "remaining")),
+    );
+  expect(await numbers("ada")).toEqual([{ grant: 3, remaining: 7 }]);
+  expect(await numbers("bob")).toEqual([{ grant: 2, remaining: 0 }]);
+  await setWindow(managed, null);
+  expect((await numbers("ada")).map(({ grant }) => grant)).toEqual([3, 2, 1]);
+});

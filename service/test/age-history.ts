@@ -1,0 +1,37 @@
+import type { TestDatabase } from "./harness.ts";
+import { windBack } from "./wind-back.ts";
+
+/** Whose times, and whose ids that begin with one, are those of what happened. */
+const TABLES = {
+  ledger: { times: ["recorded_at", "effective_at"], ids: [] },
+  denials: { times: ["recorded_at", "resets_at"], ids: ["id"] },
+  events: { times: ["recorded_at", "occurred_at"], ids: ["id"] },
+  grants: { times: ["recorded_at", "effective_at", "expires_at", "revoked_at"], ids: [] },
+  assignments: { times: ["recorded_at", "effective_at", "anchor", "ends_at"], ids: [] },
+  keyed_requests: { times: ["recorded_at"], ids: ["subject_id"] },
+  request_log: { times: ["recorded_at"], ids: ["id"] },
+} as const;
+
+/** As if all that ever happened had happened this much earlier. */
+export async function ageHistory(database: TestDatabase, ms: number): Promise<void> {
+  await windBack(database, ms);
+  await database.query("select cell.ensure_monthly_partitions(12, 0)");
+  // Only for a superuser, and for this session: no trigger guards history from it.
+  await database.query("set session_replication_role = replica");
+  for (const [table, { times, ids }] of Object.entries(TABLES)) {
+    const earlier = times.map((time) => `${time} = ${time} - make_interval(secs => ${ms / 1000})`);
+    const renamed = ids.map((id) => `${id} = ${renameAt(id, ms)}`);
+    await database.query(`update cell.${table} set ${[...earlier, ...renamed].join(", ")}`);
+  }
+  await database.query(
+    `update cell.request_counts set hour = date_trunc('hour', hour - make_interval(secs => ${ms / 1000}))`,
+  );
+  await database.query("set session_replication_role = origin");
+}
+
+/** The same id of an earlier moment. */
+export function renameAt(id: string, ms: number): string {
+  const hex = `replace(${id}::text, '-', '')`;
+  const time = `('x' || lpad(left(${hex}, 12), 16, '0'))::bit(64)::bigint - ${ms}`;
+  return `(lpad(to_hex(${time}), 12, '0') || substr(${hex}, 13))::uuid`;
+}

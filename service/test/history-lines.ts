@@ -1,0 +1,93 @@
+/** Something of each kind, and what names it. */
+export type Facts = {
+  readonly customer: string;
+  readonly feature: string;
+  readonly chargeKey: string;
+  readonly consumeId: string;
+  readonly denialKey: string;
+  readonly denialId: string;
+  readonly eventKey: string;
+  readonly event: string;
+  readonly eventId: string;
+};
+
+export type Look = {
+  /** Below the environment, unless it begins with a slash. */
+  readonly path: string;
+  /** What the answer says when the facts are within the window, and must not say when they are not. */
+  readonly says: readonly string[];
+};
+
+/** Where an operation shows what happened; or why it shows nothing of the kind. */
+export type HistoryLine = ((facts: Facts) => readonly Look[]) | string;
+
+const NOW = "what is, not what was";
+const CATALOG = "what is sold";
+const PEOPLE = "who may do what";
+const DEEDS = "what people and automation did: no usage";
+
+/** How each operation that reads keeps the history window: spec 8. One without a line fails the test. */
+export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
+  readSetup: PEOPLE,
+  readSession: PEOPLE,
+  listMembers: PEOPLE,
+  listTokens: PEOPLE,
+  listApiKeys: PEOPLE,
+  readWorkspace: NOW,
+  readHealth: NOW,
+  listProjects: NOW,
+  readProject: NOW,
+  listAudit: DEEDS,
+  listEnvironmentAudit: DEEDS,
+
+  listPools: CATALOG,
+  listFeatures: CATALOG,
+  readFeature: CATALOG,
+  listPlans: CATALOG,
+  readPlan: CATALOG,
+  diffPlan: CATALOG,
+  exportCatalog: CATALOG,
+  diffCatalog: CATALOG,
+  diffPromotion: CATALOG,
+  listEventKeys: ({ event }) => [{ path: "event-keys", says: [event] }],
+
+  listCustomers: NOW,
+  readCustomer: NOW,
+  previewCredits: "twins of the last ten minutes, which every window holds",
+  previewBulkAssignment: NOW,
+  proveWallet: "sums to the balance, and shows no entry",
+  listPlanChanges: DEEDS,
+  listGrants: "what was given, of which only the rest is older than the window: a test of its own",
+  listLedger: ({ customer, chargeKey, consumeId }) => [
+    { path: `customers/${customer}/ledger`, says: [chargeKey, consumeId] },
+    { path: `customers/${customer}/ledger?kind=consume`, says: [chargeKey, consumeId] },
+    { path: `customers/${customer}/ledger?cursor=WzEwMDBd`, says: [chargeKey, consumeId] },
+  ],
+  listDenials: ({ customer, denialKey, denialId }) => [
+    { path: `customers/${customer}/denials`, says: [denialKey, denialId] },
+  ],
+  listCustomerRequests: ({ customer, chargeKey, denialId }) => [
+    { path: `customers/${customer}/requests`, says: [chargeKey, denialId] },
+  ],
+
+  listRequests: ({ chargeKey, denialKey, customer }) => [
+    { path: "requests", says: [chargeKey, denialKey] },
+    { path: `requests?customerId=${customer}`, says: [chargeKey, denialKey] },
+    { path: "requests?since=2020-01-01T00:00:00Z", says: [chargeKey] },
+  ],
+  summarizeRequests: ({ event }) => [{ path: "requests/summary?hours=168", says: [event] }],
+  readKey: ({ chargeKey, consumeId, denialKey, denialId, eventKey, eventId }) => [
+    { path: `keys/${chargeKey}`, says: [consumeId] },
+    { path: `keys/${denialKey}`, says: [denialId] },
+    { path: `keys/${eventKey}`, says: [eventId] },
+  ],
+  explainDenial: ({ denialId, consumeId }) => [{ path: `denials/${denialId}`, says: [denialId, consumeId] }],
+  search: (facts) => searches("/manage/v1/search", facts),
+  searchEnvironment: (facts) => searches("search", facts),
+};
+
+/** What is searched for stands in no answer but where it is found. */
+function searches(path: string, { consumeId, denialId, eventId, ...keys }: Facts): Look[] {
+  const found = [consumeId, denialId, eventId, keys.chargeKey, keys.denialKey, keys.eventKey];
+  return found.map((q) => ({ path: `${path}?q=${q}`, says: [q] }));
+}
