@@ -59,6 +59,11 @@ export function otherPages(document: Document, { shop }: World): { pages: Page[]
   const left: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
     if (get === undefined || path.endsWith("/customers")) continue;
+    // A file of everything is no page.
+    if (path.includes("/exports/")) {
+      left.push(path);
+      continue;
+    }
     const filled = path
       .replace("/manage/v1/projects/{projectId}/{environment}", shop.here)
       .replace("{projectId}", String(shop.context.projectId))

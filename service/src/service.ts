@@ -130,6 +130,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const lanesOf = () => lanes;
   const readerOf = () => reader;
   const missingFeature = findMissingFeature((work) => single(pool, work));
+  const stopping = new AbortController();
   const app = await buildServer({
     config,
     log,
@@ -146,6 +147,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       startedAt: STARTED_AT,
       control: managePool,
       cellOf: () => managePool,
+      stopping: stopping.signal,
       tryRequest: tryRequest({
         lanesOf,
         readerOf,
@@ -159,6 +161,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   const stop = async (): Promise<void> => {
     readiness.isStopping = true;
+    stopping.abort();
     // Closing lets go of connections that idle now; those that were busy become idle only afterwards.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
     await app.close();

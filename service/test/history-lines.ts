@@ -70,6 +70,23 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
     { path: `customers/${customer}/requests`, says: [chargeKey, denialId] },
   ],
 
+  listEvents: ({ customer, event, eventId }) => [
+    { path: "events", says: [eventId] },
+    { path: `events?event=${event}`, says: [eventId] },
+    { path: `events?customerId=${customer}&from=2020-01-01T00:00:00Z`, says: [eventId] },
+  ],
+  listCustomerEvents: ({ customer, eventId }) => [{ path: `customers/${customer}/events`, says: [eventId] }],
+  readEvent: ({ eventId }) => [{ path: `events/${eventId}`, says: [eventId] }],
+  exportEvents: ({ event, eventId }) => [
+    { path: "exports/events", says: [event, eventId] },
+    { path: "exports/events?format=ndjson&from=2020-01-01T00:00:00Z", says: [event, eventId] },
+  ],
+  exportCharges: ({ chargeKey, consumeId }) => [
+    { path: "exports/charges", says: [chargeKey, consumeId] },
+    { path: "exports/charges?format=ndjson&cursor=WzQxMDI0NDQ4MDAwMDAsMCwwXQ", says: [chargeKey, consumeId] },
+  ],
+  exportLedger: ({ consumeId }) => [{ path: "exports/ledger?from=2020-01-01T00:00:00Z", says: [consumeId] }],
+  exportGrants: "what was given: a test of its own",
   listRequests: ({ chargeKey, denialKey, customer }) => [
     { path: "requests", says: [chargeKey, denialKey] },
     { path: `requests?customerId=${customer}`, says: [chargeKey, denialKey] },

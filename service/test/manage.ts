@@ -67,7 +67,7 @@ export async function send(url: string, method: string, options: CallOptions = {
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "");
   return {
     status: response.status,
     headers: response.headers,

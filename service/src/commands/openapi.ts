@@ -26,6 +26,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
       startedAt: brandAs<Instant>(0),
       control: openPool({ ...NOWHERE, onIdleError: () => {} }),
       cellOf: refuse,
+      stopping: new AbortController().signal,
       tryRequest: refuse,
     },
   });

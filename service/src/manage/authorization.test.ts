@@ -25,6 +25,7 @@ const OPERATIONS = manageOperations({
   startedAt: brandAs<Instant>(0),
   control: ANYWHERE,
   cellOf: () => ANYWHERE,
+  stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;

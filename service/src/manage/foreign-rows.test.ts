@@ -31,6 +31,7 @@ const OPERATIONS = manageOperations({
   startedAt: brandAs<Instant>(0),
   control: NOWHERE,
   cellOf: () => NOWHERE,
+  stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(
   ({ id, path }) =>
@@ -62,16 +63,18 @@ const MISSING: Rows = {
   "api-keys": "987654",
   keys: "no-such-key",
   denials: "den_01m7e9sv00000000000000000z",
+  events: "evt_01m7e9sv00000000000000000z",
   members: "987654",
   tokens: "987654",
 };
 
 /** Rows of the test environment and of the workspace, one of each kind. */
-async function plantRows({ consume, manage }: Managed): Promise<Rows> {
+async function plantRows({ consume, record, manage }: Managed): Promise<Rows> {
   const ask = (idempotencyKey: string, quantity: number) =>
     consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
   const { body: charge } = await ask("planted-charge", 1);
   await ask("planted-denial", 1_000);
+  const { body: event } = await record({ customerId: "ada", event: "planted", quantity: 1 });
   const idOf = async (path: string): Promise<string> => {
     const { body } = await manage("GET", path);
     const [first] = body["items"] as { id: string | number }[];
@@ -85,6 +88,7 @@ async function plantRows({ consume, manage }: Managed): Promise<Rows> {
     plans: "pro",
     "api-keys": await idOf("api-keys"),
     keys: "planted-charge",
+    events: String(event["eventId"]),
     denials: await idOf("customers/ada/denials"),
     members: await idOf("/manage/v1/members"),
     tokens: await idOf("/manage/v1/tokens"),

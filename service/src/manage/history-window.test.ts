@@ -21,6 +21,7 @@ const READS = manageOperations({
   startedAt: brandAs<Instant>(0),
   control: NOWHERE,
   cellOf: () => NOWHERE,
+  stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(({ method, path }) => method === "GET" || /\/(preview|diff)$/.test(path));
 

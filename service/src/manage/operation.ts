@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Access } from "../edge/admit-managers.ts";
@@ -37,6 +38,8 @@ export type Operation = {
   /** The body is a file, which the operation reads while it comes; `body` only describes it. */
   readonly takesCsv?: true;
   readonly answer: TSchema;
+  /** The answer is a file, which is sent while it is made; what it looks like by its media type. */
+  readonly files?: Readonly<Record<string, TSchema>>;
   /** Beyond those that every operation may answer with. */
   readonly codes: readonly ProblemCode[];
   readonly handle: (call: Call<never, never, never>) => Promise<unknown>;
@@ -60,6 +63,18 @@ export function operation<
   },
 ): Operation {
   return definition as unknown as Operation;
+}
+
+/** One that answers with a file. */
+export function fileOperation<P extends TObject, Q extends TObject>(
+  definition: Omit<Operation, "params" | "query" | "answer" | "handle"> & {
+    readonly params: P;
+    readonly query: Q;
+    readonly files: Readonly<Record<string, TSchema>>;
+    readonly handle: (call: Call<Static<P>, Static<Q>, undefined>) => Promise<Readable>;
+  },
+): Operation {
+  return { ...definition, answer: Type.String() } as unknown as Operation;
 }
 
 export const ENVIRONMENT_PATH = "/manage/v1/projects/:projectId/:environment";
@@ -87,7 +102,7 @@ const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
 /** The operation as the server knows it. */
 export function toRoute(operation: Operation): RouteOptions {
-  const { method, path, access, params, query, body, takesCsv, answer, handle } = operation;
+  const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
   const codes: ProblemCode[] = [
     ...CODES_OF_ALL,
     ...(method === "GET" ? [] : (["origin_not_allowed", "outcome_unknown"] as const)),
@@ -101,6 +116,8 @@ export function toRoute(operation: Operation): RouteOptions {
     method,
     url: path,
     config: { access },
+    // Whoever asks for the headers alone must not make the whole file be written.
+    ...(files === undefined ? {} : { exposeHeadRoute: false }),
     ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
     schema: {
       operationId: operation.id,
@@ -115,7 +132,15 @@ export function toRoute(operation: Operation): RouteOptions {
         ? {}
         : { body: takesCsv === true ? { content: { "text/csv": { schema: body } } } : body }),
       response: {
-        200: { description: "Done.", ...answer },
+        200:
+          files === undefined
+            ? { description: "Done.", ...answer }
+            : {
+                description: "The file.",
+                content: Object.fromEntries(
+                  Object.entries(files).map(([type, schema]) => [type, { schema }]),
+                ),
+              },
         ...problemResponses([...new Set(codes)]),
       },
     },

@@ -6,7 +6,9 @@ import { customerOperations } from "./customers/operations.ts";
 import { customerRecordOperations } from "./customers/record-operations.ts";
 import { customerVerbOperations } from "./customers/verb-operations.ts";
 import { eventKeyOperations } from "./event-keys/operations.ts";
+import { eventOperations } from "./events/operations.ts";
 import { explanationOperations } from "./explain/operations.ts";
+import { exportOperations } from "./exports/operations.ts";
 import { featureOperations } from "./features/operations.ts";
 import { healthOperations } from "./health/operations.ts";
 import { importOperations } from "./imports/operations.ts";
@@ -37,12 +39,14 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...customerVerbOperations(parts),
     ...customerRecordOperations(parts),
     ...creditsOperations(parts),
+    ...eventOperations(parts),
     ...requestOperations(parts),
     ...usageOperations(parts),
     ...usageTotalOperations(parts),
     ...tryOperations(parts),
     ...explanationOperations(parts),
     ...searchOperations(parts),
+    ...exportOperations(parts),
     ...importOperations(parts),
     ...bulkOperations(parts),
   ];

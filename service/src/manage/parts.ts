@@ -11,6 +11,8 @@ export type ManageParts = {
   readonly control: Pool;
   /** A project's rows are all in one cell. */
   readonly cellOf: (cell: string) => Pool;
+  /** Aborted when this process is to stop: what is long and can be continued elsewhere ends with it. */
+  readonly stopping: AbortSignal;
   /** The runtime, which is handed in: neither of the two imports the other. */
   readonly tryRequest: TryRequest;
 };

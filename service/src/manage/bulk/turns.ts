@@ -10,6 +10,16 @@ export class Turns {
   #running = 0;
 
   async take<T>(work: () => Promise<T>): Promise<T> {
+    const end = this.begin();
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
+  /** For work that goes on after its call was answered. Returns what ends the turn. */
+  begin(): () => void {
     if (this.#running >= AT_ONCE_MAX) {
       throw new Problem("overloaded", {
         detail: `This process is at ${AT_ONCE_MAX} such calls already. Send it again when one is done.`,
@@ -17,11 +27,11 @@ export class Turns {
       });
     }
     this.#running += 1;
-    try {
-      return await work();
-    } finally {
-      this.#running -= 1;
-    }
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#running -= 1;
+      isOver = true;
+    };
   }
 }
 

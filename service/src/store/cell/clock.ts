@@ -15,6 +15,25 @@ export async function readClock(tx: Tx): Promise<Instant> {
   return readInstant(rows[0]?.[0]);
 }
 
+const READ_SETTLED = statement(
+  "clock.read_settled",
+  `
+  select floor(extract(epoch from least(clock_timestamp(), min(xact_start))) * 1000)::bigint
+  from pg_stat_activity
+  where datname = current_database()
+    and application_name like 'purser %'
+    and pid <> pg_backend_pid()`,
+);
+
+/**
+ * Whatever was recorded before this moment is there to be read, and nothing more of it will come: everybody of ours who is
+ * in a transaction began later, and reads the clock after that.
+ */
+export async function readSettledClock(tx: Tx): Promise<Instant> {
+  const { rows } = await tx.run(READ_SETTLED);
+  return readInstant(rows[0]?.[0]);
+}
+
 const ARE_WRITERS_UNDER_WAY = statement(
   "clock.are_writers_under_way",
   `

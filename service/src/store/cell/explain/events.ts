@@ -12,6 +12,7 @@ export type StoredEvent = {
   readonly customerNumber: CustomerNumber;
   readonly event: string;
   readonly quantity: number;
+  readonly requestId: string;
   /** JSON. */
   readonly metadata: string | null;
 };
@@ -25,7 +26,8 @@ const FIND = statement(
     e.customer_number,
     e.event,
     e.quantity,
-    e.metadata::text
+    e.metadata::text,
+    e.request_id
   from cell.events as e
   where e.recorded_at = $2
     and e.id = $3
@@ -46,5 +48,6 @@ export async function findEvent(tx: Tx, environmentId: EnvironmentId, id: Uuid):
     event: readText(row[3]),
     quantity: readInteger(row[4]),
     metadata: readNullable(row[5], readText),
+    requestId: readText(row[6]),
   };
 }

@@ -1,0 +1,136 @@
+import { type Static, Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findCustomers } from "../../store/cell/customers.ts";
+import { type EventPlace, listEvents as listStored } from "../../store/cell/event-list.ts";
+import { findEvent, type StoredEvent } from "../../store/cell/explain/events.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+} from "../../words/brand.ts";
+import { publicId } from "../../words/public-id.ts";
+import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
+import type { Uuid } from "../../words/uuid.ts";
+import { parseMetadata } from "../explain/key-story.ts";
+import { nullable, timeField } from "../fields.ts";
+import { type EventTimes, eventTimes } from "./event-time.ts";
+
+export const UsageEvent = Type.Object({
+  eventId: Type.String({ examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
+  event: Type.String({ description: "The event's key.", examples: ["tokens.generated"] }),
+  featureId: Type.Null({ description: "Always null: an event belongs to no feature and moves no credits." }),
+  customerId: nullable(Type.String({ description: "Null: erased since.", examples: ["customer_42"] })),
+  quantity: Type.Integer({ examples: [1840] }),
+  occurredAt: Type.String({
+    format: "date-time",
+    description: "Its own time: `timestamp` as it came, or else when it was recorded.",
+    examples: ["2026-11-15T08:30:00.000Z"],
+  }),
+  recordedAt: timeField,
+  metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
+  requestId: Type.String({
+    description: "`X-Request-Id` of the call that recorded it.",
+    examples: ["req_01k9zq6n2wf3rvd0"],
+  }),
+});
+
+export type UsageEvent = Static<typeof UsageEvent>;
+
+export type EventFilter = {
+  readonly customerId: CustomerId | null;
+  readonly event: string | null;
+  readonly metadata: { readonly key: string; readonly value: string } | null;
+  readonly times: EventTimes;
+};
+
+export type EventPage = { readonly events: readonly UsageEvent[]; readonly next: EventPlace | null };
+
+/** Later than any there is. */
+export const AFTER_ALL: EventPlace = { occurredAt: brandAs<Instant>(TIME_MAX), id: Buffer.alloc(16, 0xff) };
+
+/**
+ * Looked at for one page with a filter that no index serves: one that finds little among so many is given out short. A
+ * customer's events lie all over the table, so that each may be a read from the disk.
+ */
+const WALKED_MAX = 5_000;
+const WALKED_OF_CUSTOMER_MAX = 2_000;
+
+/** The newest first, by their own time. Null: there is no such customer. */
+export function listEvents(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  filter: EventFilter,
+  page: { readonly before: EventPlace; readonly limit: number },
+): Promise<EventPage | null> {
+  return single(cell, async (tx) => {
+    const { customerId, event, metadata, times } = filter;
+    const customer = customerId === null ? null : await findNumber(tx, environmentId, customerId);
+    if (customer === undefined) return null;
+    const isWalk = event !== null || metadata !== null;
+    const walkedMax = customer === null ? WALKED_MAX : WALKED_OF_CUSTOMER_MAX;
+    const { events, end } = await listStored(tx, environmentId, {
+      ...times,
+      customer,
+      event,
+      metadata,
+      before: page.before,
+      walkedMax: isWalk ? walkedMax : page.limit + 1,
+      limit: page.limit + 1,
+    });
+    const shown = events.slice(0, page.limit);
+    const last = shown.at(-1) ?? null;
+    return {
+      events: await describeEvents(tx, environmentId, shown),
+      next: events.length > page.limit ? last : end,
+    };
+  });
+}
+
+/** Null: there is no such event in this environment, or it lies before `since`. */
+export function readEvent(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  { id, since }: { readonly id: Uuid; readonly since: Instant | null },
+): Promise<UsageEvent | null> {
+  return single(cell, async (tx) => {
+    const found = await findEvent(tx, environmentId, id);
+    if (found === null || found.occurredAt < eventTimes({ from: since, to: null, historyStart: null }).from)
+      return null;
+    const [event = null] = await describeEvents(tx, environmentId, [found]);
+    return event;
+  });
+}
+
+async function findNumber(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  customerId: CustomerId,
+): Promise<CustomerNumber | undefined> {
+  const [customer] = await findCustomers(tx, [{ environmentId, customerId }]);
+  return customer === undefined ? undefined : brandAs<CustomerNumber>(customer.number);
+}
+
+async function describeEvents(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  events: readonly StoredEvent[],
+): Promise<UsageEvent[]> {
+  const numbers = events.map(({ customerNumber }) => customerNumber);
+  const customers = await mapCustomerIds(tx, environmentId, numbers);
+  return events.map((event) => ({
+    eventId: publicId("evt", event.id),
+    event: event.event,
+    featureId: null,
+    customerId: customers.get(event.customerNumber) ?? null,
+    quantity: event.quantity,
+    occurredAt: formatTimestamp(event.occurredAt),
+    recordedAt: formatTimestamp(event.recordedAt),
+    metadata: parseMetadata(event.metadata),
+    requestId: event.requestId,
+  }));
+}

@@ -1,0 +1,179 @@
+import { Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import type { EventPlace } from "../../store/cell/event-list.ts";
+import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { parsePublicId, publicId } from "../../words/public-id.ts";
+import { parseTimedId } from "../../words/timed-id.ts";
+import { TIME_MAX } from "../../words/timestamp.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
+import { invalidField, readTime, timeField } from "../fields.ts";
+import { historyStartOf } from "../history-window.ts";
+import {
+  type Call,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+} from "../operation.ts";
+import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { eventTimes } from "./event-time.ts";
+import { AFTER_ALL, type EventFilter, listEvents, readEvent, UsageEvent } from "./list-events.ts";
+
+const NOUN = "Events";
+const access = { role: "viewer", in: "environment" } as const;
+
+const filterQuery = {
+  event: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 120,
+      description: "An event's key.",
+      examples: ["tokens.generated"],
+    }),
+  ),
+  from: Type.Optional(timeField),
+  to: Type.Optional(timeField),
+  metadata: Type.Optional(
+    Type.String({
+      pattern: "^[^=]+=",
+      maxLength: 500,
+      description: "`key=value`: only events whose metadata has this value, as text, at its top level.",
+      examples: ["model=large"],
+    }),
+  ),
+};
+
+const DESCRIPTION =
+  "The newest first, by the event's own time; `from` is included, `to` is not. With a filter by event key or metadata a page may " +
+  "hold fewer than `limit`, even none: read on while there is a `nextCursor`. What lies before the workspace's history window is " +
+  "not shown.";
+
+/** Usage events, one by one. */
+export function eventOperations(parts: ManageParts): Operation[] {
+  return [list(parts), ofCustomer(parts), read(parts)];
+}
+
+function list(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/events`,
+    access,
+    id: "listEvents",
+    noun: NOUN,
+    summary: "List usage events",
+    description: DESCRIPTION,
+    params: Type.Object(environmentParams),
+    query: Type.Object(
+      {
+        ...pageQuery,
+        ...filterQuery,
+        customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] })),
+      },
+      { additionalProperties: false },
+    ),
+    answer: pageOf(UsageEvent),
+    codes: [],
+    handle: async (call) => {
+      const { customerId } = call.query;
+      const customer = customerId === undefined ? null : brandAs<CustomerId>(customerId);
+      return (await find(parts, call, customer)) ?? { items: [], nextCursor: null };
+    },
+  });
+}
+
+function ofCustomer(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/events`,
+    access,
+    id: "listCustomerEvents",
+    noun: NOUN,
+    summary: "List a customer's usage events",
+    description: DESCRIPTION,
+    params: customerParams,
+    query: Type.Object({ ...pageQuery, ...filterQuery }, { additionalProperties: false }),
+    answer: pageOf(UsageEvent),
+    codes: [],
+    handle: async (call) => {
+      const found = await find(parts, call, customerIdOf(call));
+      if (found === null) throw customerNotFound();
+      return found;
+    },
+  });
+}
+
+function read({ control, cellOf }: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/events/:eventId`,
+    access,
+    id: "readEvent",
+    noun: NOUN,
+    summary: "Read a usage event",
+    description: "As it was recorded. One before the workspace's history window is not found.",
+    params: Type.Object({
+      ...environmentParams,
+      eventId: Type.String({ maxLength: 40, examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
+    }),
+    answer: UsageEvent,
+    codes: [],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const id = parseTimedId("evt", call.params.eventId);
+      const since = await historyStartOf(control, call);
+      const event = id === null ? null : await readEvent(cellOf(cell), environmentId, { id, since });
+      if (event !== null) return event;
+      throw new Problem("not_found", { detail: "There is no such event in this environment." });
+    },
+  });
+}
+
+type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, string>>;
+
+/** Null: there is no such customer. */
+async function find(
+  { control, cellOf }: ManageParts,
+  call: Call<unknown, Query>,
+  customerId: CustomerId | null,
+) {
+  const { cell, environmentId } = placeOf(call);
+  const filter: EventFilter = {
+    customerId,
+    event: call.query.event ?? null,
+    metadata: readMetadata(call.query.metadata),
+    times: eventTimes({
+      from: readTime("from", call.query.from) ?? null,
+      to: readTime("to", call.query.to) ?? null,
+      historyStart: await historyStartOf(control, call),
+    }),
+  };
+  const page = { before: readCursor(call.query.cursor), limit: readLimit(call.query.limit) };
+  const found = await listEvents(cellOf(cell), environmentId, filter, page);
+  if (found === null) return null;
+  const { events, next } = found;
+  return { items: [...events], nextCursor: next === null ? null : writeCursor(next) };
+}
+
+/** The first `=` ends the key. */
+function readMetadata(text: string | undefined): EventFilter["metadata"] {
+  if (text === undefined) return null;
+  const end = text.indexOf("=");
+  return { key: text.slice(0, end), value: text.slice(end + 1) };
+}
+
+function readCursor(cursor: string | undefined): EventPlace {
+  const values = decodeCursor(cursor, ["number", "string"]);
+  if (values === null) return AFTER_ALL;
+  const [occurredAt, eventId] = values;
+  const id = parsePublicId("evt", eventId);
+  if (id !== null && occurredAt >= 0 && occurredAt <= TIME_MAX)
+    return { occurredAt: brandAs<Instant>(occurredAt), id };
+  const message = "is not one that this list gave out";
+  throw invalidField({ field: "cursor", code: "wrong_form", message });
+}
+
+function writeCursor({ occurredAt, id }: EventPlace): string {
+  return encodeCursor([occurredAt, publicId("evt", id)]);
+}

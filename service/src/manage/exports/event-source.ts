@@ -1,0 +1,69 @@
+import { single } from "../../postgres/transaction.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import type { StoredEvent } from "../../store/cell/explain/events.ts";
+import { listExportedEvents } from "../../store/cell/export/events.ts";
+import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { parsePublicId, publicId } from "../../words/public-id.ts";
+import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
+import { eventTimes } from "../events/event-time.ts";
+import { type ExportJob, type Placed, type Position, ROWS_MAX, type Source } from "./source.ts";
+
+type Row = StoredEvent & { readonly customerId: CustomerId | null };
+
+/** By their own time. */
+export const eventSource: Source<Row> = {
+  kind: "events",
+  about: "Usage events, the oldest first by their own time.",
+  columns: [
+    { name: "eventId", about: "the event's id", of: ({ id }) => publicId("evt", id) },
+    { name: "event", about: "its key", of: ({ event }) => event },
+    { name: "customerId", about: "whose; empty once erased", of: ({ customerId }) => customerId },
+    { name: "quantity", about: "how much", of: ({ quantity }) => quantity },
+    { name: "occurredAt", about: "its own time", of: ({ occurredAt }) => formatTimestamp(occurredAt) },
+    {
+      name: "recordedAt",
+      about: "when it was recorded",
+      of: ({ recordedAt }) => formatTimestamp(recordedAt),
+    },
+    { name: "featureId", about: "always empty: an event belongs to no feature", of: () => null },
+    {
+      name: "metadata",
+      about: "what the caller said about it, as JSON",
+      of: ({ metadata }) => (metadata === null ? null : { json: metadata }),
+    },
+    { name: "requestId", about: "of the call that recorded it", of: ({ requestId }) => requestId },
+  ],
+  readPosition: ([at, id]) =>
+    typeof id === "string" && parsePublicId("evt", id) !== null && at >= 0 && at <= TIME_MAX
+      ? [at, id]
+      : null,
+  pages: readPages,
+};
+
+const BEFORE_ALL = Buffer.alloc(16);
+
+async function* readPages(job: ExportJob, start: Position | null): AsyncGenerator<readonly Placed<Row>[]> {
+  const { cell, environmentId } = job;
+  const { recordedFrom } = eventTimes({ from: job.from, to: job.to, historyStart: null });
+  let after = startAfter(job, start);
+  for (;;) {
+    const page = await single(cell, async (tx) => {
+      const events = await listExportedEvents(tx, { ...job, recordedFrom }, { after, limit: ROWS_MAX });
+      const numbers = events.map(({ customerNumber }) => customerNumber);
+      const customers = await mapCustomerIds(tx, environmentId, numbers);
+      return events.map((event) => ({ ...event, customerId: customers.get(event.customerNumber) ?? null }));
+    });
+    yield page.map((row) => ({ row, position: [row.occurredAt, publicId("evt", row.id)] }));
+    const last = page.at(-1);
+    if (last === undefined || page.length < ROWS_MAX) return;
+    after = last;
+  }
+}
+
+/** What the window has left behind meanwhile is not given out, wherever somebody goes on. */
+function startAfter({ from }: ExportJob, start: Position | null) {
+  const [at, text] = start ?? [0, ""];
+  const id = parsePublicId("evt", String(text));
+  if (id === null || at < from) return { occurredAt: from, id: BEFORE_ALL };
+  return { occurredAt: brandAs<Instant>(at), id };
+}

@@ -1,0 +1,91 @@
+import { Readable } from "node:stream";
+import type { Pool } from "../../postgres/pool.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { insertAudit } from "../../store/cell/audit.ts";
+import { readClock, readSettledClock } from "../../store/cell/clock.ts";
+import { estimateRows } from "../../store/cell/export/estimate.ts";
+import { brandAs, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Context } from "../context.ts";
+import { encodeCursor } from "../page.ts";
+import { type Format, formatHeader, formatLines } from "./format.ts";
+import type { ExportJob, Position, Source } from "./source.ts";
+
+export type ExportRequest = {
+  readonly format: Format;
+  readonly from: Instant;
+  readonly to: Instant;
+  /** Of an export that was interrupted: what it was about, and the last row that arrived. */
+  readonly resume: { readonly asOf: Instant; readonly after: Position } | null;
+};
+
+export type ExportedFile = {
+  readonly asOf: Instant;
+  readonly rowsEstimate: number;
+  readonly content: Readable;
+};
+
+/**
+ * A file that is made while it is read: a page is asked for when the one before was taken, so that a slow reader slows it
+ * down, and one who hangs up ends it. No transaction lasts longer than a page.
+ *
+ * What is in it is settled when it begins: what was recorded by then, in an order that never changes. So whoever was cut
+ * off goes on after the last row they have, and gets neither a gap nor a row twice.
+ */
+export async function exportFile<Row>(
+  cell: Pool,
+  context: Context,
+  source: Source<Row>,
+  request: ExportRequest,
+): Promise<ExportedFile> {
+  const { format, from, to, resume } = request;
+  const { projectId, environmentId } = context;
+  const settled = await single(cell, readSettledClock);
+  const asOf = brandAs<Instant>(Math.min(settled, resume?.asOf ?? settled));
+  const job: ExportJob = { cell, projectId, environmentId, from, to, asOf };
+  const rowsEstimate = await single(cell, (tx) => estimateRows(tx, source.kind, job));
+  await audit(job, context, source, request);
+  return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume })) };
+}
+
+async function* write<Row>(
+  source: Source<Row>,
+  job: ExportJob,
+  { format, resume }: Pick<ExportRequest, "format" | "resume">,
+): AsyncGenerator<Buffer> {
+  const header = resume === null ? formatHeader(format, source.columns) : "";
+  if (header !== "") yield Buffer.from(header);
+  for await (const page of source.pages(job, resume?.after ?? null)) {
+    const lines = page.map(({ row, position }) => ({ row, cursor: encodeCursor([job.asOf, ...position]) }));
+    if (lines.length > 0) yield Buffer.from(formatLines(format, source.columns, lines));
+  }
+}
+
+/** Who took what away, before the first byte of it leaves. */
+async function audit<Row>(
+  { cell, environmentId, from, to, asOf }: ExportJob,
+  { actor }: Context,
+  { kind }: Source<Row>,
+  { format, resume }: ExportRequest,
+): Promise<void> {
+  const after = {
+    format,
+    from: formatTimestamp(from),
+    to: formatTimestamp(to),
+    asOf: formatTimestamp(asOf),
+    isContinued: resume !== null,
+  };
+  await transaction(cell, async (tx) => {
+    const recordedAt = await readClock(tx);
+    await insertAudit(tx, {
+      environmentId,
+      recordedAt,
+      actor,
+      action: `${kind}.exported`,
+      subject: kind,
+      customerNumber: null,
+      before: null,
+      after,
+    });
+  });
+}

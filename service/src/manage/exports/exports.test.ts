@@ -1,0 +1,199 @@
+import { connect } from "node:net";
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+
+type Row = Record<string, unknown> & { cursor: string };
+
+const KINDS = ["events", "charges", "ledger", "grants"] as const;
+
+async function read({ manage }: Managed, path: string): Promise<Row[]> {
+  const { status, text } = await manage("GET", `exports/${path}`);
+  expect([status, text]).toEqual([200, text]);
+  if (path.includes("csv")) return parse(text, { columns: true });
+  return text === ""
+    ? []
+    : text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+}
+
+/** A little of everything, of three customers. */
+async function setupExport(): Promise<Managed> {
+  const managed = await setupManage();
+  const { consume, record, topUp, assign, manage } = managed;
+  await assign("bob");
+  for (const customerId of ["ada", "bob", "ada"]) {
+    await record({ customerId, event: "tokens", quantity: 3, metadata: { model: "=cmd()" } });
+    const ask = { customerId, feature: "image.render", metadata: { job: 7 } };
+    await consume({ ...ask, idempotencyKey: `=${Math.random()}` });
+    await topUp(customerId, 20);
+  }
+  await record({ customerId: "-carol", event: "visits", quantity: 1, timestamp: "2026-11-01T00:00:00Z" });
+  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "undone" });
+  await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: {} });
+  return managed;
+}
+
+test("each export has the rows that its list has", async () => {
+  const managed = await setupExport();
+  const { manage } = managed;
+  const listed = async (path: string): Promise<Row[]> =>
+    (await manage("GET", `${path}?limit=200`)).body["items"] as Row[];
+  const events = await read(managed, "events?format=ndjson");
+  expect(events.map(({ cursor: _, ...event }) => event).reverse()).toEqual(await listed("events"));
+
+  const ledger = await read(managed, "ledger?format=ndjson");
+  const ofAda = ledger.filter(({ customerId }) => customerId === "ada");
+  const shared = [
+    "sequence",
+    "kind",
+    "amount",
+    "balanceAfter",
+    "consumeId",
+    "reverses",
+    "metadata",
+    "feature",
+  ];
+  const pick = (row: Row) => Object.fromEntries(shared.map((name) => [name, row[name]]));
+  expect(ofAda.map(pick).reverse()).toEqual((await listed("customers/ada/ledger")).map(pick));
+
+  const charges = await read(managed, "charges?format=ndjson");
+  expect(charges.map(({ customerId, credits }) => [customerId, credits])).toEqual([
+    ["ada", 10],
+    ["ada", 10],
+    ["ada", 10],
+    ["bob", 10],
+  ]);
+  expect(charges[2]).toMatchObject({ idempotencyKey: "undone", reversedQuantity: 1, reversedCredits: 10 });
+
+  const grants = await read(managed, "grants?format=ndjson");
+  expect(grants.map(({ customerId, grant, credits }) => [customerId, grant, credits])).toEqual([
+    ["ada", 1, 100],
+    ["ada", 2, 20],
+    ["ada", 3, 20],
+    ["bob", 1, 100],
+    ["bob", 2, 20],
+  ]);
+});
+
+test("CSV has what NDJSON has; formulas are escaped, and numbers below zero stay numbers", async () => {
+  const managed = await setupExport();
+  for (const kind of KINDS) {
+    const csv = await read(managed, `${kind}?format=csv`);
+    const json = await read(managed, `${kind}?format=ndjson`);
+    expect(csv.map(Object.keys)).toEqual(json.map(Object.keys));
+    const sameNumbers = ["amount", "quantity", "credits", "sequence", "grant"];
+    for (const name of sameNumbers) {
+      const text = json.map((row) => (row[name] === undefined ? undefined : String(row[name] ?? "")));
+      expect(csv.map((row) => row[name])).toEqual(text);
+    }
+  }
+  const [visit] = await read(managed, "events?format=csv");
+  expect(visit).toMatchObject({ customerId: "'-carol", featureId: "", metadata: "" });
+  const [charge] = await read(managed, "charges?format=csv");
+  expect(charge?.["idempotencyKey"]).toMatch(/^'=0\./);
+});
+
+test("an export goes on after any of its rows, without a gap, without a row twice, whatever was written since", async () => {
+  const managed = await setupExport();
+  for (const kind of KINDS) {
+    const whole = await read(managed, `${kind}?format=ndjson`);
+    expect(whole.length).toBeGreaterThan(3);
+    await managed.record({
+      customerId: "ada",
+      event: "late",
+      quantity: 1,
+      timestamp: "2026-11-02T00:00:00Z",
+    });
+    await managed.consume({ customerId: "ada", feature: "export", idempotencyKey: `later-${kind}` });
+    await managed.topUp("ada", 1);
+    for (const [index, { cursor }] of whole.entries()) {
+      const rest = await read(managed, `${kind}?format=ndjson&cursor=${cursor}`);
+      expect(rest, `${kind} after row ${index}`).toEqual(whole.slice(index + 1));
+    }
+    const [first] = whole;
+    const text = (await managed.manage("GET", `exports/${kind}?cursor=${first?.cursor}`)).text;
+    expect(text.startsWith("eventId") || text.startsWith("customerId,")).toBe(false);
+    expect((await read(managed, `${kind}?format=ndjson`)).length).toBeGreaterThan(whole.length);
+  }
+});
+
+test("from and to narrow an export by the rows' own time", async () => {
+  const managed = await setupExport();
+  const visits = await read(managed, "events?format=ndjson&to=2026-11-01T00:00:00.001Z");
+  expect(visits.map(({ event }) => event)).toEqual(["visits"]);
+  for (const kind of KINDS) {
+    expect(await read(managed, `${kind}?format=ndjson&from=2030-01-01T00:00:00Z`)).toEqual([]);
+    expect(await read(managed, `${kind}?format=ndjson&to=2020-01-01T00:00:00Z`)).toEqual([]);
+  }
+});
+
+test("an export says about how many rows come, is a download, and is audited with who made it", async () => {
+  const managed = await setupExport();
+  const { manage, database, tokens } = managed;
+  await database.query("analyze cell.events");
+  const { headers } = await manage("GET", "exports/events", { token: tokens.viewer });
+  expect(headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+  expect(headers.get("content-disposition")).toMatch(
+    /^attachment; filename="events-test-\d{4}-\d\d-\d\d\.csv"$/,
+  );
+  expect(Number(headers.get("purser-rows-estimate"))).toBe(4);
+  const { body } = await manage("GET", "audit?action=events.exported");
+  expect(body["items"]).toMatchObject([
+    { action: "events.exported", actor: { kind: "token", name: "The viewer's" }, after: { format: "csv" } },
+  ]);
+  for (const query of ["cursor=nonsense", "cursor=WzEsMl0", "cursor=WzEsMiwieCJd", "format=xml"]) {
+    expect((await manage("GET", `exports/events?${query}`)).status, query).toBe(400);
+  }
+  expect((await manage("HEAD", "exports/events")).status).toBe(404);
+});
+
+/** Somebody who asks for an export and reads no more than what they are given room for. */
+async function askAndStall({
+  service,
+  here,
+  tokens,
+}: Managed): Promise<{ hangUp: () => void; isOpen: () => boolean }> {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on("error", () => {});
+  socket.write(
+    `GET ${here}/exports/events?format=ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.owner}\r\n\r\n`,
+  );
+  const first = await new Promise<Buffer>((resolve) => socket.once("data", resolve));
+  socket.pause();
+  expect(first.toString()).toMatch(/^HTTP\/1.1 200 /);
+  return { hangUp: () => socket.destroy(), isOpen: () => socket.readyState === "open" };
+}
+
+test("two at a time: a slow reader slows the export down, and who hangs up makes room", {
+  timeout: 60_000,
+}, async () => {
+  const managed = await setupExport();
+  const { manage, database } = managed;
+  await database.query(
+    `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)
+     select e.recorded_at, gen_random_uuid(), e.occurred_at, e.customer_number, e.environment_id, 1, 'many', '',
+       jsonb_build_object('text', repeat('x', 1000))
+     from cell.events as e
+     cross join generate_series(1, 6000) as n`,
+  );
+  const [one, two] = [await askAndStall(managed), await askAndStall(managed)];
+  const ask = async (): Promise<number> => (await manage("GET", "exports/grants")).status;
+  await expect.poll(ask, { timeout: 10_000 }).toBe(503);
+  // Both wait for their readers: nothing is read from the database meanwhile.
+  const reads = async (): Promise<unknown> => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const [row] = await database.query("select sum(idx_tup_read)::integer as n from pg_stat_user_indexes");
+    return row?.["n"];
+  };
+  await reads();
+  const before = await reads();
+  expect(Number(await reads()) - Number(before)).toBeLessThan(2_000);
+  one.hangUp();
+  await expect.poll(ask, { timeout: 10_000 }).toBe(200);
+  // The other one ends with the service, which waits for nobody who can go on elsewhere.
+  expect(two.isOpen()).toBe(true);
+});

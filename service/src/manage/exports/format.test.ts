@@ -1,0 +1,49 @@
+import { parse } from "csv-parse/sync";
+import { expect, test } from "vitest";
+import type { Cell } from "./column.ts";
+import { formatHeader, formatLines } from "./format.ts";
+
+const COLUMNS = [{ name: "value", about: "", of: (cell: Cell) => cell }];
+const csv = (...cells: Cell[]): string =>
+  formatHeader("csv", COLUMNS) +
+  formatLines(
+    "csv",
+    COLUMNS,
+    cells.map((row) => ({ row, cursor: "WzFd" })),
+  );
+
+test.each([
+  ["=1+1", "'=1+1"],
+  ['=HYPERLINK("http://x","y")', `'=HYPERLINK("http://x","y")`],
+  ["+1", "'+1"],
+  ["-1", "'-1"],
+  ["@SUM(A1)", "'@SUM(A1)"],
+  ["\t=1", "'\t=1"],
+  ["\r=1", "'\r=1"],
+  ["a=1", "a=1"],
+  [" =1", " =1"],
+  ["'", "'"],
+  ["", ""],
+  ['two\nlines, and a "quote"', 'two\nlines, and a "quote"'],
+  [-30, "-30"],
+  [0, "0"],
+  [null, ""],
+  [{ json: '{"a":"=1"}' }, '{"a":"=1"}'],
+])("a cell of %j is read from CSV as %j", (cell, text) => {
+  expect(parse(csv(cell), { columns: true })).toEqual([{ value: text, cursor: "WzFd" }]);
+});
+
+test("a number is not quoted, and the cursor ends the line", () => {
+  expect(csv(-30)).toBe("value,cursor\n-30,WzFd\n");
+});
+
+test("NDJSON has every value as it is", () => {
+  const cells: Cell[] = ["=1+1", -30, null, { json: '{"a":[1]}' }, "two\nlines"];
+  const lines = cells.map((row) => ({ row, cursor: "WzFd" }));
+  const text = formatHeader("ndjson", COLUMNS) + formatLines("ndjson", COLUMNS, lines);
+  const values = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).value);
+  expect(values).toEqual(["=1+1", -30, null, { a: [1] }, "two\nlines"]);
+});

@@ -1,0 +1,118 @@
+import { addAbortSignal } from "node:stream";
+import { Type } from "typebox";
+import { brandAs, type Instant } from "../../words/brand.ts";
+import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
+import { Turns } from "../bulk/turns.ts";
+import { readTime, timeField } from "../fields.ts";
+import { historyStartOf } from "../history-window.ts";
+import {
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  fileOperation,
+  type Operation,
+  placeOf,
+} from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { type Column, describeColumns } from "./column.ts";
+import { chargeSource, ledgerSource } from "./entry-sources.ts";
+import { eventSource } from "./event-source.ts";
+import { type ExportRequest, exportFile } from "./export-file.ts";
+import { FORMATS, MEDIA_TYPE } from "./format.ts";
+import { grantSource } from "./grant-source.ts";
+import { readResume } from "./resume.ts";
+import type { Source } from "./source.ts";
+
+/** A reader who takes nothing for so long is gone, and others wait for the turn. */
+const STALLED_MS = 60_000;
+
+const ABOUT_FILES =
+  "The file has what was recorded until it began, as far as the workspace's history window reaches, and is sent while it is made. The header " +
+  "`Purser-Rows-Estimate` says about how many rows come. Each row ends with a `cursor`: after an interruption drop the last row if it is " +
+  "not whole, and send the same call with the `cursor` of the last one you have; what comes is exactly the rest, without a header " +
+  "line, to be appended. A file is complete when its transfer ended without an error; continued after its last row it has no more. " +
+  "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, as a spreadsheet would run " +
+  "it; NDJSON has every text as it is. Every export is in the audit log. A process makes two at a time.";
+
+/** Everything of a kind in one file. */
+export function exportOperations(parts: ManageParts): Operation[] {
+  const turns = new Turns();
+  return [
+    exportOperation(parts, turns, { id: "exportEvents", noun: "usage events", source: eventSource }),
+    exportOperation(parts, turns, { id: "exportCharges", noun: "charges", source: chargeSource }),
+    exportOperation(parts, turns, { id: "exportLedger", noun: "the ledger", source: ledgerSource }),
+    exportOperation(parts, turns, { id: "exportGrants", noun: "grants", source: grantSource }),
+  ];
+}
+
+function exportOperation<Row>(
+  { control, cellOf, stopping }: ManageParts,
+  turns: Turns,
+  { id, noun, source }: { id: string; noun: string; source: Source<Row> },
+): Operation {
+  return fileOperation({
+    method: "GET",
+    path: `${ENVIRONMENT_PATH}/exports/${source.kind}`,
+    access: { role: "viewer", in: "environment" },
+    id,
+    noun: "Exports",
+    summary: `Export ${noun}`,
+    description: `${source.about} Columns:\n\n${describeColumns(source.columns)}\n\n${ABOUT_FILES}`,
+    params: Type.Object(environmentParams),
+    query: Type.Object(
+      {
+        format: Type.Optional(Type.Enum([...FORMATS], { description: "By default `csv`." })),
+        from: Type.Optional(timeField),
+        to: Type.Optional(timeField),
+        cursor: Type.Optional(
+          Type.String({ maxLength: 1000, description: "`cursor` of the last whole row you have." }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    files: describeFiles(source.columns),
+    codes: ["overloaded"],
+    handle: async (call) => {
+      const { cell, environment } = placeOf(call);
+      const { format = "csv", from, to, cursor } = call.query;
+      const start = (await historyStartOf(control, call)) ?? 0;
+      const request: ExportRequest = {
+        format,
+        from: notBefore(start, readTime("from", from)),
+        to: readTime("to", to) ?? brandAs<Instant>(TIME_MAX),
+        resume: readResume(cursor, source),
+      };
+      const end = turns.begin();
+      try {
+        const file = await exportFile(cellOf(cell), contextOf(call), source, request);
+        addAbortSignal(stopping, file.content).once("close", end);
+        const { reply } = call;
+        reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy());
+        const day = formatTimestamp(file.asOf).slice(0, 10);
+        reply.headers({
+          "content-type": MEDIA_TYPE[format],
+          "content-disposition": `attachment; filename="${source.kind}-${environment}-${day}.${format}"`,
+          "cache-control": "no-store",
+          "purser-rows-estimate": String(file.rowsEstimate),
+          "purser-export-as-of": formatTimestamp(file.asOf),
+        });
+        return file.content;
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+  });
+}
+
+function notBefore(start: number, from: Instant | undefined): Instant {
+  return brandAs<Instant>(Math.max(start, from ?? 0));
+}
+
+function describeFiles<Row>(columns: readonly Column<Row>[]) {
+  const names = [...columns.map(({ name }) => name), "cursor"];
+  return {
+    "text/csv": Type.String({ description: "With a header line.", examples: [`${names.join(",")}\n`] }),
+    "application/x-ndjson": Type.String({ description: "An object on each line.", examples: ["{}\n"] }),
+  };
+}

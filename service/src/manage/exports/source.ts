@@ -1,0 +1,31 @@
+import type { Pool } from "../../postgres/pool.ts";
+import type { ExportKind, ExportRange } from "../../store/cell/export/estimate.ts";
+import type { ProjectId } from "../../words/brand.ts";
+import type { Column } from "./column.ts";
+
+/** Of what an export is made: which rows, and where they are. */
+export type ExportJob = ExportRange & { readonly cell: Pool; readonly projectId: ProjectId };
+
+/** Two values that order the rows: whoever has those of one row can go on after it. */
+export type Position = readonly [number, string | number];
+
+export type Placed<Row> = { readonly row: Row; readonly position: Position };
+
+/** Rows of one kind, in an order that never changes, so that an export can be continued after any of them. */
+export type Source<Row> = {
+  readonly kind: ExportKind;
+  readonly about: string;
+  readonly columns: readonly Column<Row>[];
+  /** Null: this is no position of this kind. */
+  readonly readPosition: (values: readonly [number, string | number]) => Position | null;
+  /** Page by page, each in a statement or two of its own; those after `after`. A page may be empty. */
+  readonly pages: (job: ExportJob, after: Position | null) => AsyncGenerator<readonly Placed<Row>[]>;
+};
+
+/** Of a page: some milliseconds of this process, which serves others meanwhile. */
+export const ROWS_MAX = 500;
+
+export function readNumbers(values: readonly [number, string | number]): Position | null {
+  const [first, second] = values;
+  return typeof second === "number" && first >= 0 && second >= 0 ? [first, second] : null;
+}

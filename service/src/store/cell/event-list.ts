@@ -1,0 +1,130 @@
+import {
+  readBoolean,
+  readBytes,
+  readInstant,
+  readInteger,
+  readNullable,
+  readText,
+} from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Uuid } from "../../words/uuid.ts";
+import type { StoredEvent } from "./explain/events.ts";
+
+// A walk along one index, by the events' own time, of so many rows; of them come back those that match, and the last if
+// there were so many. When they were recorded bounds the parts of the table that are opened.
+const LIST = statement(
+  "events.list",
+  `
+  with walked as materialized (
+    select
+      e.id, e.recorded_at, e.occurred_at, e.customer_number, e.event, e.quantity, e.metadata, e.request_id,
+      ($11::text is null or e.event = $11)
+        and ($12::text is null or e.metadata ->> $12 = $13) as is_match
+    from cell.events as e
+    where e.environment_id = $1
+      and ($2::bigint is null or e.customer_number = $2)
+      and e.occurred_at >= $3::timestamptz
+      and e.occurred_at < $4::timestamptz
+      and e.recorded_at >= $5::timestamptz
+      and e.recorded_at < $6::timestamptz
+      and e.occurred_at <= $7::timestamptz
+      and (e.occurred_at, e.id) < ($7::timestamptz, $8::uuid)
+    order by e.occurred_at desc, e.id desc
+    limit $9
+  ),
+  places as (
+    select
+      w.id,
+      row_number() over in_order as place,
+      w.is_match and count(*) filter (where w.is_match) over in_order <= $10 as is_shown
+    from walked as w
+    window in_order as (order by w.occurred_at desc, w.id desc)
+  )
+  select
+    uuid_send(w.id),
+    (extract(epoch from w.recorded_at) * 1000)::bigint,
+    (extract(epoch from w.occurred_at) * 1000)::bigint,
+    w.customer_number,
+    w.event,
+    w.quantity,
+    w.metadata::text,
+    w.request_id,
+    p.is_shown,
+    p.place = $9
+  from places as p
+  join walked as w on w.id = p.id
+  where p.is_shown
+    or p.place = $9
+  order by p.place`,
+);
+
+export type EventPlace = { readonly occurredAt: Instant; readonly id: Uuid };
+
+export type EventRange = {
+  readonly customer: CustomerNumber | null;
+  /** By their own time: from here, and before there. */
+  readonly from: Instant;
+  readonly to: Instant;
+  /** When anything of that time can have been recorded: from here, and before there. */
+  readonly recordedFrom: Instant;
+  readonly recordedTo: Instant;
+  /** Older than this one. */
+  readonly before: EventPlace;
+  readonly event: string | null;
+  readonly metadata: { readonly key: string; readonly value: string } | null;
+  /** How many are looked at, */
+  readonly walkedMax: number;
+  /** and how many of those come back. */
+  readonly limit: number;
+};
+
+export type WalkedEvents = {
+  readonly events: readonly StoredEvent[];
+  /** Where the walk goes on. Null: there is nothing after it. */
+  readonly end: EventPlace | null;
+};
+
+/** The newest first. */
+export async function listEvents(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  range: EventRange,
+): Promise<WalkedEvents> {
+  const { from, to, recordedFrom, recordedTo, before, event, metadata } = range;
+  // Planned anew each time, for the filters there are.
+  const { rows } = await tx.run({ ...LIST, name: "" }, [
+    environmentId,
+    range.customer,
+    formatTimestamp(from),
+    formatTimestamp(to),
+    formatTimestamp(recordedFrom),
+    formatTimestamp(recordedTo),
+    formatTimestamp(before.occurredAt),
+    before.id.toString("hex"),
+    range.walkedMax,
+    range.limit,
+    event,
+    metadata?.key ?? null,
+    metadata?.value ?? null,
+  ]);
+  const end = rows.find((row) => readBoolean(row[9]));
+  return {
+    events: rows.filter((row) => readBoolean(row[8])).map(readEvent),
+    end: end === undefined ? null : readEvent(end),
+  };
+}
+
+function readEvent(row: readonly unknown[]): StoredEvent {
+  return {
+    id: readBytes(row[0]),
+    recordedAt: readInstant(row[1]),
+    occurredAt: readInstant(row[2]),
+    customerNumber: brandAs<CustomerNumber>(readInteger(row[3])),
+    event: readText(row[4]),
+    quantity: readInteger(row[5]),
+    metadata: readNullable(row[6], readText),
+    requestId: readText(row[7]),
+  };
+}
