@@ -102,6 +102,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`GET ${E}/denials/:denialId`]: environment("viewer"),
   [`GET ${E}/search`]: environment("viewer"),
 
+  [`GET ${E}/months/:month`]: environment("viewer"),
   [`GET ${E}/exports/events`]: environment("viewer"),
   [`GET ${E}/exports/charges`]: environment("viewer"),
   [`GET ${E}/exports/ledger`]: environment("viewer"),

@@ -87,6 +87,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   ],
   exportLedger: ({ consumeId }) => [{ path: "exports/ledger?from=2020-01-01T00:00:00Z", says: [consumeId] }],
   exportGrants: "what was given: a test of its own",
+  readMonth: "sums, which begin with the window: a test of its own",
   listRequests: ({ chargeKey, denialKey, customer }) => [
     { path: "requests", says: [chargeKey, denialKey] },
     { path: `requests?customerId=${customer}`, says: [chargeKey, denialKey] },

@@ -14,8 +14,9 @@ const NOWHERE = openPool({
   onIdleError: () => {},
 });
 
-/** They make what is not there, whatever there is elsewhere. */
+/** They make what is not there, whatever there is elsewhere; or name a time, which is no row. */
 const MAKERS = [
+  "readMonth",
   "putPool",
   "putFeature",
   "putEventKey",

@@ -13,6 +13,7 @@ import { featureOperations } from "./features/operations.ts";
 import { healthOperations } from "./health/operations.ts";
 import { importOperations } from "./imports/operations.ts";
 import { apiKeyOperations } from "./keys/operations.ts";
+import { monthOperations } from "./months/operations.ts";
 import type { Operation } from "./operation.ts";
 import type { ManageParts } from "./parts.ts";
 import { memberOperations } from "./people/member-operations.ts";
@@ -47,6 +48,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...explanationOperations(parts),
     ...searchOperations(parts),
     ...exportOperations(parts),
+    ...monthOperations(parts),
     ...importOperations(parts),
     ...bulkOperations(parts),
   ];

@@ -1,0 +1,106 @@
+import { type RolledLine, RollForward } from "../../entitlement/roll-forward.ts";
+import { viewDue } from "../../entitlement/view-wallet.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readSettledClock } from "../../store/cell/clock.ts";
+import { findLastBefore } from "../../store/cell/ledger-start.ts";
+import { listMonthWallets, type MovedRun, type OwnedWallet, sumMoved } from "../../store/cell/months.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import { CatalogNames } from "../customers/catalog-names.ts";
+
+const WALLETS_MAX = 500;
+/** Entries that one statement sums: some milliseconds, also from a cold disk well below a second. */
+const ENTRIES_MAX = 5_000;
+
+export type MonthRange = { readonly from: Instant; readonly to: Instant };
+
+export type ClosedMonth = {
+  /** What the figures stand for ends here: the month's end, or now. */
+  readonly until: Instant;
+  readonly completeTo: Instant;
+  readonly lines: readonly (Omit<RolledLine, "pool"> & { readonly pool: string })[];
+};
+
+/**
+ * What credits there were, came and went, over all customers. Wallets are walked a few at a time, each read with the
+ * number of its last entry, so that charges go on meanwhile and no transaction is long. Null: nobody wants it any more, or
+ * the month has not begun.
+ */
+export async function closeMonth(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  { from, to }: MonthRange,
+  isWanted: () => boolean,
+): Promise<ClosedMonth | null> {
+  const asOf = await single(cell, readSettledClock);
+  const until = brandAs<Instant>(Math.min(to, asOf));
+  if (until <= from) return null;
+  const roll = new RollForward({ from, until });
+  for (let after: number | null = 0; after !== null; ) {
+    if (!isWanted()) return null;
+    after = await addPage({ cell, environmentId, roll, from, until, asOf }, after);
+  }
+  const names = new CatalogNames(await single(cell, (tx) => loadCatalog(tx, environmentId)));
+  const lines = roll.lines().sort((a, b) => a.pool - b.pool || a.kind.localeCompare(b.kind));
+  return {
+    until,
+    completeTo: roll.completeTo,
+    lines: lines.map(({ pool, ...line }) => ({ pool: names.pool(pool), ...line })),
+  };
+}
+
+type Walk = {
+  readonly cell: Pool;
+  readonly environmentId: EnvironmentId;
+  readonly roll: RollForward;
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly asOf: Instant;
+};
+
+/** Returns after whom it goes on; null when that was everybody. */
+async function addPage(walk: Walk, after: number): Promise<number | null> {
+  const { cell, environmentId, roll, asOf } = walk;
+  const { page, catalog } = await single(cell, async (tx) => {
+    const page = await listMonthWallets(tx, environmentId, { after, limit: WALLETS_MAX });
+    // After the wallets, so that every version which they name is there.
+    return { page, catalog: await loadCatalog(tx, environmentId) };
+  });
+  for (const { wallet } of page) roll.addWallet(wallet, viewDue(catalog, wallet, asOf));
+  for await (const runs of runsOf(walk, page)) {
+    const moved = await single(cell, (tx) => sumMoved(tx, environmentId, runs, walk));
+    for (const one of moved) roll.addMoved(one);
+  }
+  const last = page.at(-1);
+  return last === undefined || page.length < WALLETS_MAX ? null : last.customerNumber;
+}
+
+/** The entries that may be of the month or later, cut into what one statement sums. */
+async function* runsOf(walk: Walk, page: readonly OwnedWallet[]): AsyncGenerator<readonly MovedRun[]> {
+  let runs: MovedRun[] = [];
+  let room = ENTRIES_MAX;
+  for (const owned of page) {
+    const { customerNumber, wallet } = owned;
+    let after = await skipTo(walk, owned);
+    while (after < wallet.sequence) {
+      const until = Math.min(wallet.sequence, after + room);
+      runs.push({ customerNumber, after, until });
+      room -= until - after;
+      after = until;
+      if (room > 0) continue;
+      yield runs;
+      runs = [];
+      room = ENTRIES_MAX;
+    }
+  }
+  if (runs.length > 0) yield runs;
+}
+
+/** Nothing is noticed after a wallet's last decision, and a long ledger is not walked from its beginning. */
+async function skipTo({ cell, environmentId, from }: Walk, { customerNumber, wallet }: OwnedWallet) {
+  const { sequence: last, decidedAt } = wallet;
+  if (decidedAt < from) return last;
+  if (last <= WALLETS_MAX) return 0;
+  return single(cell, (tx) => findLastBefore(tx, { environmentId, customerNumber }, { last, at: from }));
+}

@@ -1,0 +1,169 @@
+import { expect, onTestFinished, test } from "vitest";
+import { ageHistory } from "../../../test/age-history.ts";
+import {
+  createDatabase,
+  createTestProject,
+  startTestService,
+  type TestDatabase,
+} from "../../../test/harness.ts";
+import { send, setupManage } from "../../../test/manage.ts";
+import { DAY_MS } from "../../../test/wind-back.ts";
+import { seedDemo } from "../../commands/demo/seed-demo.ts";
+import { verifyCommand } from "../../commands/verify.ts";
+import { openPool } from "../../postgres/pool.ts";
+import { createManagementToken } from "../people/management-tokens.ts";
+
+type Line = Record<
+  "opening" | "granted" | "used" | "expired" | "revoked" | "reversed" | "closing",
+  number
+> & {
+  pool: string;
+  kind: string;
+};
+type Month = { from: string; to: string; completeTo: string; isFinal: boolean; lines: Line[] };
+
+const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
+
+/** This one and those before it, the oldest first. */
+function lastMonths(count: number): string[] {
+  const now = new Date();
+  return Array.from({ length: count }, (_, i) =>
+    monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - (count - 1 - i), 1))),
+  );
+}
+
+function expectSound({ lines }: Month): void {
+  for (const { opening, granted, used, expired, revoked, reversed, closing } of lines)
+    expect(opening + granted - used - expired - revoked + reversed).toBe(closing);
+}
+
+const closings = ({ lines }: Month) =>
+  Object.fromEntries(lines.flatMap((l) => (l.closing === 0 ? [] : [[`${l.pool} ${l.kind}`, l.closing]])));
+const openings = ({ lines }: Month) =>
+  Object.fromEntries(lines.flatMap((l) => (l.opening === 0 ? [] : [[`${l.pool} ${l.kind}`, l.opening]])));
+
+type Demo = {
+  readonly database: TestDatabase;
+  read(month: string): Promise<Month>;
+  sumBalances(): Promise<number>;
+};
+
+async function setupDemo(): Promise<Demo> {
+  const database = await createDatabase();
+  const project = await createTestProject(database);
+  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => cell.end());
+  const { environmentId } = project.test;
+  await seedDemo(database.url, { projectId: project.projectId, environmentId });
+  const service = await startTestService(database);
+  const actor = { kind: "system", id: null, requestId: null } as const;
+  const input = {
+    workspaceId: 1,
+    name: "books",
+    role: "viewer",
+    environment: null,
+    expiresAt: null,
+  } as const;
+  const { secret: token } = await createManagementToken(cell, actor, input);
+  const here = `${service.url}/manage/v1/projects/${project.projectId}/test`;
+  return {
+    database,
+    sumBalances: async () => {
+      const { body } = await send(`${here}/customers?limit=200`, "GET", { token });
+      const customers = body["items"] as { balances: { balance: number }[] }[];
+      return customers.flatMap(({ balances }) => balances).reduce((sum, { balance }) => sum + balance, 0);
+    },
+    read: async (month) => {
+      const { status, body, text } = await send(`${here}/months/${month}`, "GET", { token });
+      expect([status, text]).toEqual([200, text]);
+      return body as unknown as Month;
+    },
+  };
+}
+
+test("the demo's months close to the credit, each opens as the one before closed, and the ledger says the same", {
+  timeout: 120_000,
+}, async () => {
+  const { database, read, sumBalances } = await setupDemo();
+  const lines: string[] = [];
+  expect(await verifyCommand({ databaseUrl: database.url, print: (line) => lines.push(line) })).toBe(true);
+  const months: Month[] = [];
+  for (const month of lastMonths(4)) months.push(await read(month));
+  expect(openings(months[0] as Month)).toEqual({});
+  for (const [index, month] of months.entries()) {
+    expectSound(month);
+    const before = months[index - 1];
+    if (before !== undefined) expect(openings(month)).toEqual(closings(before));
+  }
+  const used = months.flatMap((month) => month.lines).reduce((sum, line) => sum + line.used, 0);
+  const kinds = new Set(months.flatMap((month) => month.lines).map(({ kind }) => kind));
+  expect(used).toBeGreaterThan(1_000);
+  expect(kinds.size).toBeGreaterThan(2);
+
+  // What is written, summed in another way. Of wallets in which nothing is due that is all there is.
+  for (const month of months.filter(({ completeTo, to }) => completeTo === to)) {
+    const rows = await database.query(
+      `select l.kind, sum(l.amount)::integer as amount
+       from cell.ledger as l
+       where coalesce(l.effective_at, l.recorded_at) >= $1 and coalesce(l.effective_at, l.recorded_at) < $2::timestamptz
+       group by l.kind`,
+      [month.from, month.to],
+    );
+    const written = new Map(rows.map(({ kind, amount }) => [Number(kind), Number(amount)]));
+    const sum = (of: (line: Line) => number): number =>
+      month.lines.reduce((total, line) => total + of(line), 0);
+    expect(sum(({ granted }) => granted)).toBe(written.get(1) ?? 0);
+    expect(sum((line) => line.used)).toBe(0 - (written.get(2) ?? 0));
+    expect(sum(({ expired }) => expired)).toBe(0 - (written.get(3) ?? 0));
+  }
+  expect(months.filter(({ isFinal }) => isFinal).length).toBeGreaterThan(1);
+  // And what everybody has by now.
+  const total = Object.values(closings(months.at(-1) as Month)).reduce((sum, closing) => sum + closing, 0);
+  expect(total).toBe(await sumBalances());
+});
+
+test("what is due and not yet written is counted, and the month says how far it is final", async () => {
+  const managed = await setupManage();
+  const { database, manage, consume, topUp } = managed;
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
+  await topUp("ada", 30);
+  const [month = ""] = lastMonths(1);
+  const read = async (): Promise<Month> => (await manage("GET", `months/${month}`)).body as unknown as Month;
+  const now = await read();
+  expect(now).toMatchObject({ isFinal: false, completeTo: now.to });
+  expect(now.lines).toMatchObject([
+    { kind: "allowance", opening: 0, granted: 100, used: 10, closing: 90 },
+    { kind: "manual", opening: 0, granted: 30, used: 0, closing: 30 },
+  ]);
+  // As if all of it had been 40 days ago: the plan's period ended, and a new one began, which nobody has noticed.
+  await ageHistory(database, 40 * DAY_MS);
+  const count = await database.count("cell.ledger");
+  const due = await read();
+  expectSound(due);
+  expect(due.completeTo < due.to).toBe(true);
+  expect(await database.count("cell.ledger")).toBe(count);
+  const { body } = await manage("GET", "customers/ada");
+  expect(body["balances"]).toEqual([{ pool: "credits", balance: 130 }]);
+  expect(due.lines.reduce((sum, { closing }) => sum + closing, 0)).toBe(130);
+  // Once somebody looks it is written, and nothing else changes.
+  await consume({ customerId: "ada", feature: "export", idempotencyKey: "look" });
+  const seen = await read();
+  expect(await database.count("cell.ledger")).toBeGreaterThan(count + 1);
+  expect([seen.lines, seen.completeTo === seen.to]).toEqual([due.lines, true]);
+});
+
+test("a month that has not begun, one before the history window, and one that is none are told as such", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  const [before = "", month = ""] = lastMonths(2);
+  expect((await manage("GET", "months/2999-01")).status).toBe(404);
+  expect((await manage("GET", "months/2026-13")).status).toBe(400);
+  await database.query("update control.workspace_plans set history_days_max = 1");
+  expect((await manage("GET", `months/${lastMonths(3)[0]}`)).status).toBe(404);
+  const { body } = await manage("GET", `months/${month}`);
+  const isFirst = new Date().getUTCDate() === 1;
+  if (!isFirst) expect((await manage("GET", `months/${before}`)).status).toBe(404);
+  const day = Date.now() - Date.parse(String(body["from"]));
+  expect(day).toBeLessThanOrEqual(DAY_MS + 60_000);
+  expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, closing: 100 }]);
+});

@@ -1,0 +1,120 @@
+import { type Static, Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { brandAs, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { Turns } from "../bulk/turns.ts";
+import { historyStartOf } from "../history-window.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { closeMonth, type MonthRange } from "./close-month.ts";
+
+const amount = (description: string) => Type.Integer({ description, examples: [1_200] });
+
+const Month = Type.Object({
+  month: Type.String({ examples: ["2026-11"] }),
+  from: Type.String({
+    format: "date-time",
+    description: "The month's beginning; or that of the history window, if it lies within the month.",
+    examples: ["2026-11-01T00:00:00.000Z"],
+  }),
+  to: Type.String({
+    format: "date-time",
+    description: "The month's end, or now.",
+    examples: ["2026-12-01T00:00:00.000Z"],
+  }),
+  completeTo: Type.String({
+    format: "date-time",
+    description:
+      "Up to here the figures are final. What fell due later, an expiry or a new period's allowance of somebody who was not seen " +
+      "since, is counted as if they were seen now, and is written when they are.",
+    examples: ["2026-11-28T09:12:44.120Z"],
+  }),
+  isFinal: Type.Boolean({ description: "The month is over, and its figures are final." }),
+  lines: Type.Array(
+    Type.Object({
+      pool: Type.String({ examples: ["credits"] }),
+      kind: Type.Enum(["allowance", "purchase", "manual", "promotion"], {
+        description: "How the credits had been given.",
+      }),
+      opening: amount("What there was at `from`."),
+      granted: amount("Given."),
+      used: amount("Charged."),
+      expired: amount("Expired, or ended with a plan."),
+      revoked: amount("Taken back."),
+      reversed: amount("Charges that were given back."),
+      closing: amount("What there was at `to`."),
+    }),
+    { description: "`opening + granted - used - expired - revoked + reversed = closing`." },
+  ),
+});
+
+/** How many credits there were, came and went. */
+export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
+  const turns = new Turns();
+  return [
+    operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/months/:month`,
+      access: { role: "viewer", in: "environment" },
+      id: "readMonth",
+      noun: "Months",
+      summary: "Close a month's books",
+      description:
+        "A roll-forward of all customers' credits by pool and kind of grant, by when things happened, in UTC. A month's closing is the " +
+        "next one's opening. It looks at every wallet and at all entries since the month began, a short statement at a time: about a " +
+        "second for 100,000 customers or entries. A process does two at a time.",
+      params: Type.Object({
+        ...environmentParams,
+        month: Type.String({
+          pattern: "^[12]\\d{3}-(0[1-9]|1[0-2])$",
+          description: "Year and month, in UTC.",
+          examples: ["2026-11"],
+        }),
+      }),
+      answer: Month,
+      codes: ["overloaded"],
+      handle: async (call) => {
+        const { cell, environmentId } = placeOf(call);
+        const { month } = call.params;
+        const range = rangeOf(month, await historyStartOf(control, call));
+        const isWanted = (): boolean => !call.reply.raw.destroyed;
+        const closed =
+          range === null
+            ? null
+            : await turns.take(() => closeMonth(cellOf(cell), environmentId, range, isWanted));
+        if (range === null || closed === null) throw notFound();
+        return describe(month, range, closed);
+      },
+    }),
+  ];
+}
+
+/** Null: all of it lies before the history window. */
+function rangeOf(month: string, start: Instant | null): MonthRange | null {
+  const [year = 0, number = 0] = month.split("-").map(Number);
+  const first = Date.UTC(year, number - 1, 1);
+  const to = brandAs<Instant>(Date.UTC(year, number, 1));
+  const from = brandAs<Instant>(Math.max(first, start ?? first));
+  return from < to ? { from, to } : null;
+}
+
+function describe(
+  month: string,
+  { from, to }: MonthRange,
+  { until, completeTo, lines }: NonNullable<Awaited<ReturnType<typeof closeMonth>>>,
+): Static<typeof Month> {
+  return {
+    month,
+    from: formatTimestamp(from),
+    to: formatTimestamp(until),
+    completeTo: formatTimestamp(completeTo),
+    isFinal: completeTo === to,
+    lines: [...lines],
+  };
+}
+
+function notFound(): Problem {
+  return new Problem("not_found", {
+    detail: "This month has not begun, or lies before the history window of the workspace.",
+  });
+}
