@@ -3,6 +3,7 @@ import { CHECK_IMPORTED, makeOpeningFile } from "./opening-file.ts";
 import { DATABASE, type ProofServer, pause } from "./server.ts";
 import { Service } from "./service.ts";
 import type { Shop } from "./shop.ts";
+import { watchTransactions } from "./watch-transactions.ts";
 
 export type ImportResult = {
   readonly dryRunSeconds: number;
@@ -100,31 +101,6 @@ async function checkImported(server: ProofServer, rows: number): Promise<void> {
   if (code !== 0) throw new Error(`purser verify ended with code ${code}: ${output}`);
 }
 
-/** How long the service's longest transaction was seen to last. */
-function watchTransactions(server: ProofServer): { stop(): Promise<number> } {
-  let isWatching = true;
-  const watching = (async () => {
-    let msMax = 0;
-    while (isWatching) {
-      const [row = {}] = await server.query(
-        DATABASE,
-        `select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0) as ms
-         from pg_stat_activity
-         where application_name = 'purser manage' and xact_start is not null and state <> 'idle'`,
-      );
-      msMax = Math.max(msMax, Number(row["ms"]));
-      await pause(20);
-    }
-    return msMax;
-  })();
-  return {
-    stop: () => {
-      isWatching = false;
-      return watching;
-    },
-  };
-}
-
-export function expect(what: string, found: unknown, expected: number): void {
-  if (found !== expected) throw new Error(`${what}: ${expected} expected, ${String(found)} found`);
+export function expect(what: string, found: unknown, expected: unknown): void {
+  if (found !== expected) throw new Error(`${what}: ${String(expected)} expected, ${String(found)} found`);
 }

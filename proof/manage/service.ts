@@ -19,9 +19,13 @@ export class Service {
   }
 
   /** Ready when this returns; stopped at the latest with the stack. */
-  static async start(databaseUrl: string, stack: AsyncDisposableStack): Promise<Service> {
+  static async start(
+    databaseUrl: string,
+    stack: AsyncDisposableStack,
+    { semiSpaceMegabytes = 64 }: { semiSpaceMegabytes?: number } = {},
+  ): Promise<Service> {
     const port = await freePort();
-    const child = spawn(process.execPath, ["--max-semi-space-size=64", MAIN, "serve"], {
+    const child = spawn(process.execPath, [`--max-semi-space-size=${semiSpaceMegabytes}`, MAIN, "serve"], {
       env: {
         ...process.env,
         DATABASE_URL: databaseUrl,

@@ -57,8 +57,8 @@ export const AFTER_ALL: EventPlace = { occurredAt: brandAs<Instant>(TIME_MAX), i
  * Looked at for one page with a filter that no index serves: one that finds little among so many is given out short. A
  * customer's events lie all over the table, so that each may be a read from the disk.
  */
-const WALKED_MAX = 5_000;
-const WALKED_OF_CUSTOMER_MAX = 2_000;
+const WALKED_MAX = 2_000;
+const WALKED_OF_CUSTOMER_MAX = 1_000;
 
 /** The newest first, by their own time. Null: there is no such customer. */
 export function listEvents(
