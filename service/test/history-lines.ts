@@ -24,6 +24,7 @@ export type HistoryLine = ((facts: Facts) => readonly Look[]) | string;
 const NOW = "what is, not what was";
 const CATALOG = "what is sold";
 const PEOPLE = "who may do what";
+const SUMS = "sums, which begin with the window: manage/usage/window.test.ts";
 const DEEDS = "what people and automation did: no usage";
 
 /** How each operation that reads keeps the history window: spec 8. One without a line fails the test. */
@@ -83,11 +84,19 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   ],
   exportCharges: ({ chargeKey, consumeId }) => [
     { path: "exports/charges", says: [chargeKey, consumeId] },
-    { path: "exports/charges?format=ndjson&cursor=WzQxMDI0NDQ4MDAwMDAsMCwwXQ", says: [chargeKey, consumeId] },
+    {
+      path: "exports/charges?format=ndjson&cursor=WzQxMDI0NDQ4MDAwMDAsIjk5OTk5OTk5OSIsMCwwXQ",
+      says: [chargeKey, consumeId],
+    },
   ],
   exportLedger: ({ consumeId }) => [{ path: "exports/ledger?from=2020-01-01T00:00:00Z", says: [consumeId] }],
   exportGrants: "what was given: a test of its own",
-  readMonth: "sums, which begin with the window: a test of its own",
+  readMonth: "sums, which begin with the window: manage/months/months.test.ts",
+  chartUsage: SUMS,
+  totalUsage: SUMS,
+  chartDecisions: SUMS,
+  rankCustomers: SUMS,
+  chartBalance: SUMS,
   listRequests: ({ chargeKey, denialKey, customer }) => [
     { path: "requests", says: [chargeKey, denialKey] },
     { path: `requests?customerId=${customer}`, says: [chargeKey, denialKey] },

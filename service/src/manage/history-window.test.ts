@@ -121,6 +121,10 @@ test("an event is measured by its own time, not by when it was recorded", async 
   const managed = await setupWindow();
   const { manage, late } = managed;
   const looks = [
+    ["events", late.eventId],
+    [`events/${late.eventId}`, late.eventId],
+    ["customers/ada/events", late.eventId],
+    ["exports/events", late.eventId],
     ["event-keys", late.event],
     [`keys/${late.eventKey}`, late.eventId],
     [`/manage/v1/search?q=${late.eventId}`, late.eventId],
@@ -131,6 +135,27 @@ test("an event is measured by its own time, not by when it was recorded", async 
   expect(await look()).toEqual(looks.map(() => false));
   await setWindow(managed, null);
   expect(await look()).toEqual(looks.map(() => true));
+});
+
+test("every list that the window clips says where it begins", async () => {
+  const managed = await setupManage();
+  await managed.topUp("ada", 1);
+  const month = new Date().toISOString().slice(0, 7);
+  const paths = [
+    "events",
+    "event-keys",
+    "requests",
+    "requests/summary",
+    `months/${month}`,
+    ...["events", "ledger", "grants", "denials", "requests"].map((list) => `customers/ada/${list}`),
+  ];
+  const starts = () =>
+    Promise.all(paths.map(async (path) => (await managed.manage("GET", path)).body["windowStart"]));
+  expect(await starts()).toEqual(paths.map(() => null));
+  await setWindow(managed, 1);
+  for (const start of await starts()) {
+    expect(Math.abs(Date.now() - DAY_MS - Date.parse(String(start)))).toBeLessThan(60_000);
+  }
 });
 
 type Line = { sequence: number; kind: string; amount: number; reverses: string | null };

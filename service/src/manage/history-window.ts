@@ -1,8 +1,11 @@
+import { Type } from "typebox";
 import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { readControlClock } from "../store/control/clock.ts";
 import { getWorkspace } from "../store/control/workspaces.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
+import { formatTimestamp } from "../words/timestamp.ts";
+import { nullable } from "./fields.ts";
 import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -19,4 +22,20 @@ export function readHistoryStart(control: Pool, workspaceId: number): Promise<In
 /** The same for whoever calls. */
 export function historyStartOf(control: Pool, call: Call): Promise<Instant | null> {
   return readHistoryStart(control, principalOf(call).workspaceId);
+}
+
+/** Of every answer that leaves out what lies before the window. */
+export const windowAnswer = {
+  windowStart: nullable(
+    Type.String({
+      format: "date-time",
+      description:
+        "Where the workspace's history window begins: what happened before is kept and not shown. Null: everything is shown.",
+      examples: ["2026-08-17T08:30:00.000Z"],
+    }),
+  ),
+};
+
+export function describeWindow(start: Instant | null) {
+  return { windowStart: start === null ? null : formatTimestamp(start) };
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { historyStartOf } from "../history-window.ts";
+import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { type Operation, operation, placeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -45,6 +45,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     ),
     answer: Type.Object({
       ...pageOf(LedgerEntry).properties,
+      ...windowAnswer,
       broughtForward: Type.Array(BroughtForward, {
         description:
           "With the last page, where a history window hides what lies before it: one line for each pool. Empty with a filter.",
@@ -58,7 +59,8 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
       const found = await listLedger(cellOf(place.cell), place, customerIdOf(call), { kind, feature }, page);
       if (found === null) throw customerNotFound();
-      return { ...toPage(found.entries, found.next), broughtForward: [...found.broughtForward] };
+      const { entries, next, broughtForward } = found;
+      return { ...toPage(entries, next), ...describeWindow(since), broughtForward: [...broughtForward] };
     },
   });
 }
@@ -101,7 +103,7 @@ function grants({ control, cellOf }: ManageParts): Operation {
       "history window only that which is left is shown, and a page may hold fewer than `limit`.",
     params: customerParams,
     query,
-    answer: pageOf(Grant),
+    answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
@@ -110,7 +112,7 @@ function grants({ control, cellOf }: ManageParts): Operation {
       const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
       const found = await listGrants(cellOf(cell), environmentId, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
-      return toPage(found.grants, found.next);
+      return { ...toPage(found.grants, found.next), ...describeWindow(since) };
     },
   });
 }
@@ -152,16 +154,17 @@ function denials({ control, cellOf }: ManageParts): Operation {
       "window reaches.",
     params: customerParams,
     query,
-    answer: pageOf(Denial),
+    answer: Type.Object({ ...pageOf(Denial).properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
       const place = placeOf(call);
       const { cursor, limit } = call.query;
       const [before = null] = decodeCursor(cursor, ["string"]) ?? [];
-      const page = { before, since: await historyStartOf(control, call), limit: readLimit(limit) };
+      const since = await historyStartOf(control, call);
+      const page = { before, since, limit: readLimit(limit) };
       const found = await listDenials(cellOf(place.cell), place, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
-      return toPage(found.denials, found.next);
+      return { ...toPage(found.denials, found.next), ...describeWindow(since) };
     },
   });
 }

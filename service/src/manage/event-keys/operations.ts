@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { pageByKey } from "../catalog/page-by-key.ts";
 import { eventKeyField, STRICT, unitField } from "../catalog/schema.ts";
 import { nameField, nullable } from "../fields.ts";
-import { historyStartOf } from "../history-window.ts";
+import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -43,16 +43,17 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
         },
         STRICT,
       ),
-      answer: pageOf(EventKey),
+      answer: Type.Object({ ...pageOf(EventKey).properties, ...windowAnswer }),
       codes: [],
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
         const { named } = call.query;
-        const keys = await listEventKeys(cellOf(cell), environmentId, await historyStartOf(control, call));
+        const start = await historyStartOf(control, call);
+        const keys = await listEventKeys(cellOf(cell), environmentId, start);
         const wanted = keys.filter(
           ({ name }) => named === undefined || (name !== null) === (named === "true"),
         );
-        return pageByKey(wanted, call.query);
+        return { ...pageByKey(wanted, call.query), ...describeWindow(start) };
       },
     }),
     operation({

@@ -7,7 +7,7 @@ import { parseTimedId } from "../../words/timed-id.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, readTime, timeField } from "../fields.ts";
-import { historyStartOf } from "../history-window.ts";
+import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import {
   type Call,
   ENVIRONMENT_PATH,
@@ -45,6 +45,8 @@ const filterQuery = {
   ),
 };
 
+const EventPage = Type.Object({ ...pageOf(UsageEvent).properties, ...windowAnswer });
+
 const DESCRIPTION =
   "The newest first, by the event's own time; `from` is included, `to` is not. With a filter by event key or metadata a page may " +
   "hold fewer than `limit`, even none: read on while there is a `nextCursor`. What lies before the workspace's history window is " +
@@ -73,12 +75,13 @@ function list(parts: ManageParts): Operation {
       },
       { additionalProperties: false },
     ),
-    answer: pageOf(UsageEvent),
+    answer: EventPage,
     codes: [],
     handle: async (call) => {
       const { customerId } = call.query;
       const customer = customerId === undefined ? null : brandAs<CustomerId>(customerId);
-      return (await find(parts, call, customer)) ?? { items: [], nextCursor: null };
+      const { found, start } = await find(parts, call, customer);
+      return { ...(found ?? { items: [], nextCursor: null }), ...describeWindow(start) };
     },
   });
 }
@@ -94,12 +97,12 @@ function ofCustomer(parts: ManageParts): Operation {
     description: DESCRIPTION,
     params: customerParams,
     query: Type.Object({ ...pageQuery, ...filterQuery }, { additionalProperties: false }),
-    answer: pageOf(UsageEvent),
+    answer: EventPage,
     codes: [],
     handle: async (call) => {
-      const found = await find(parts, call, customerIdOf(call));
+      const { found, start } = await find(parts, call, customerIdOf(call));
       if (found === null) throw customerNotFound();
-      return found;
+      return { ...found, ...describeWindow(start) };
     },
   });
 }
@@ -132,13 +135,14 @@ function read({ control, cellOf }: ManageParts): Operation {
 
 type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, string>>;
 
-/** Null: there is no such customer. */
+/** What the window hides is not found. Null: there is no such customer. */
 async function find(
   { control, cellOf }: ManageParts,
   call: Call<unknown, Query>,
   customerId: CustomerId | null,
 ) {
   const { cell, environmentId } = placeOf(call);
+  const start = await historyStartOf(control, call);
   const filter: EventFilter = {
     customerId,
     event: call.query.event ?? null,
@@ -146,14 +150,14 @@ async function find(
     times: eventTimes({
       from: readTime("from", call.query.from) ?? null,
       to: readTime("to", call.query.to) ?? null,
-      historyStart: await historyStartOf(control, call),
+      historyStart: start,
     }),
   };
   const page = { before: readCursor(call.query.cursor), limit: readLimit(call.query.limit) };
-  const found = await listEvents(cellOf(cell), environmentId, filter, page);
-  if (found === null) return null;
-  const { events, next } = found;
-  return { items: [...events], nextCursor: next === null ? null : writeCursor(next) };
+  const listed = await listEvents(cellOf(cell), environmentId, filter, page);
+  if (listed === null) return { found: null, start };
+  const { events, next } = listed;
+  return { found: { items: [...events], nextCursor: next === null ? null : writeCursor(next) }, start };
 }
 
 /** The first `=` ends the key. */

@@ -44,11 +44,12 @@ const BEFORE_ALL = Buffer.alloc(16);
 
 async function* readPages(job: ExportJob, start: Position | null): AsyncGenerator<readonly Placed<Row>[]> {
   const { cell, environmentId } = job;
-  const { recordedFrom } = eventTimes({ from: job.from, to: job.to, historyStart: null });
   let after = startAfter(job, start);
   for (;;) {
     const page = await single(cell, async (tx) => {
-      const events = await listExportedEvents(tx, { ...job, recordedFrom }, { after, limit: ROWS_MAX });
+      // By what is left of it, so that the parts of the table it is through with are not opened again.
+      const times = eventTimes({ from: after.occurredAt, to: job.to, historyStart: null });
+      const events = await listExportedEvents(tx, { ...times, ...job }, { after, limit: ROWS_MAX });
       const numbers = events.map(({ customerNumber }) => customerNumber);
       const customers = await mapCustomerIds(tx, environmentId, numbers);
       return events.map((event) => ({ ...event, customerId: customers.get(event.customerNumber) ?? null }));

@@ -1,22 +1,24 @@
 import { Readable } from "node:stream";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { insertAudit } from "../../store/cell/audit.ts";
 import { readClock, readSettledClock } from "../../store/cell/clock.ts";
 import { estimateRows } from "../../store/cell/export/estimate.ts";
+import { readSettled } from "../../store/cell/export/settled.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
-import { encodeCursor } from "../page.ts";
 import { type Format, formatHeader, formatLines } from "./format.ts";
-import type { ExportJob, Position, Source } from "./source.ts";
+import { writeCursor } from "./resume.ts";
+import type { ExportJob, Moment, Position, Source } from "./source.ts";
 
 export type ExportRequest = {
   readonly format: Format;
   readonly from: Instant;
   readonly to: Instant;
   /** Of an export that was interrupted: what it was about, and the last row that arrived. */
-  readonly resume: { readonly asOf: Instant; readonly after: Position } | null;
+  readonly resume: (Moment & { readonly after: Position }) | null;
 };
 
 export type ExportedFile = {
@@ -29,8 +31,8 @@ export type ExportedFile = {
  * A file that is made while it is read: a page is asked for when the one before was taken, so that a slow reader slows it
  * down, and one who hangs up ends it. No transaction lasts longer than a page.
  *
- * What is in it is settled when it begins: what was recorded by then, in an order that never changes. So whoever was cut
- * off goes on after the last row they have, and gets neither a gap nor a row twice.
+ * What is in it is settled when it begins: the rows there were, in an order that never changes. So whoever was cut off goes
+ * on after the last row they have, and gets neither a gap nor a row twice, whatever is written meanwhile and wherever.
  */
 export async function exportFile<Row>(
   cell: Pool,
@@ -40,12 +42,26 @@ export async function exportFile<Row>(
 ): Promise<ExportedFile> {
   const { format, from, to, resume } = request;
   const { projectId, environmentId } = context;
-  const settled = await single(cell, readSettledClock);
-  const asOf = brandAs<Instant>(Math.min(settled, resume?.asOf ?? settled));
-  const job: ExportJob = { cell, projectId, environmentId, from, to, asOf };
+  const now = await single(cell, readMoment);
+  const { asOf, settled } = resume === null ? now : earlierOf(resume, now);
+  const job: ExportJob = { cell, projectId, environmentId, from, to, asOf, settled };
   const rowsEstimate = await single(cell, (tx) => estimateRows(tx, source.kind, job));
   await audit(job, context, source, request);
   return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume })) };
+}
+
+async function readMoment(tx: Tx): Promise<Moment> {
+  // The clock first: whatever was answered before it is over by then.
+  const asOf = await readSettledClock(tx);
+  return { asOf, settled: await readSettled(tx) };
+}
+
+/** A cursor is the caller's to forge: what is not settled yet is in no export. */
+function earlierOf(then: Moment, now: Moment): Moment {
+  return {
+    asOf: brandAs<Instant>(Math.min(then.asOf, now.asOf)),
+    settled: then.settled.below <= now.settled.below ? then.settled : now.settled,
+  };
 }
 
 async function* write<Row>(
@@ -56,7 +72,7 @@ async function* write<Row>(
   const header = resume === null ? formatHeader(format, source.columns) : "";
   if (header !== "") yield Buffer.from(header);
   for await (const page of source.pages(job, resume?.after ?? null)) {
-    const lines = page.map(({ row, position }) => ({ row, cursor: encodeCursor([job.asOf, ...position]) }));
+    const lines = page.map(({ row, position }) => ({ row, cursor: writeCursor(job, position) }));
     if (lines.length > 0) yield Buffer.from(formatLines(format, source.columns, lines));
   }
 }

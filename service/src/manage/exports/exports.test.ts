@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
+import { connectTo } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
 type Row = Record<string, unknown> & { cursor: string };
@@ -118,6 +119,51 @@ test("an export goes on after any of its rows, without a gap, without a row twic
     expect(text.startsWith("eventId") || text.startsWith("customerId,")).toBe(false);
     expect((await read(managed, `${kind}?format=ndjson`)).length).toBeGreaterThan(whole.length);
   }
+});
+
+/** A copy of every event, a minute later than it, in a transaction that is not over. */
+const COPY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
+  select e.recorded_at, gen_random_uuid(), e.occurred_at + interval '1 minute', e.customer_number, e.environment_id, 1, 'copy', ''
+  from cell.events as e
+  where e.event <> 'copy'`;
+
+const eventsIn = (rows: Row[]): unknown[] => rows.map(({ eventId }) => eventId);
+
+test("what was not committed when an export began is not in it, nor in what follows of it, but in the next one", async () => {
+  const managed = await setupExport();
+  const writer = await connectTo(managed.database);
+  await writer.query("begin");
+  await writer.query(COPY);
+  // After it, and over before it: this one is in.
+  await managed.record({ customerId: "ada", event: "over", quantity: 1 });
+  const whole = await read(managed, "events?format=ndjson");
+  expect(whole.map(({ event }) => event)).toEqual(["visits", "tokens", "tokens", "tokens", "over"]);
+  await writer.query("commit");
+  for (const [index, { cursor }] of whole.entries()) {
+    const rest = await read(managed, `events?format=ndjson&cursor=${cursor}`);
+    expect(eventsIn(rest), `after row ${index}`).toEqual(eventsIn(whole.slice(index + 1)));
+  }
+  expect(await read(managed, "events?format=ndjson")).toHaveLength(9);
+});
+
+test("an event that is written again under its first time does not come into an export that has begun", async () => {
+  const managed = await setupExport();
+  const whole = await read(managed, "events?format=ndjson");
+  // As after a commit whose outcome was unknown: recorded_at is that of the first attempt.
+  await managed.database.query(COPY);
+  for (const [index, { cursor }] of whole.entries()) {
+    const rest = await read(managed, `events?format=ndjson&cursor=${cursor}`);
+    expect(eventsIn(rest), `after row ${index}`).toEqual(eventsIn(whole.slice(index + 1)));
+  }
+});
+
+test("an export says where the history window begins", async () => {
+  const managed = await setupExport();
+  const start = async () =>
+    (await managed.manage("GET", "exports/grants")).headers.get("purser-window-start");
+  expect(await start()).toBe("none");
+  await managed.database.query("update control.workspace_plans set history_days_max = 1");
+  expect(Date.now() - Date.parse(String(await start()))).toBeLessThan(86_400_000 + 60_000);
 });
 
 test("from and to narrow an export by the rows' own time", async () => {

@@ -35,8 +35,8 @@ function toJson(cell: Cell): string {
   return cell !== null && typeof cell === "object" ? cell.json : JSON.stringify(cell);
 }
 
-/** With these a spreadsheet takes a cell for a formula, and runs it. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** With these, also as wide as an ideograph, a spreadsheet takes a cell for a formula, and runs it. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** Numbers stay numbers, also those below zero. */
 function toCsv(cell: Cell): string | number | null {

@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
 import { Turns } from "../bulk/turns.ts";
 import { readTime, timeField } from "../fields.ts";
-import { historyStartOf } from "../history-window.ts";
+import { describeWindow, historyStartOf } from "../history-window.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -27,8 +27,9 @@ import type { Source } from "./source.ts";
 const STALLED_MS = 60_000;
 
 const ABOUT_FILES =
-  "The file has what was recorded until it began, as far as the workspace's history window reaches, and is sent while it is made. The header " +
-  "`Purser-Rows-Estimate` says about how many rows come. Each row ends with a `cursor`: after an interruption drop the last row if it is " +
+  "The file has the rows there were when it began, as far back as the workspace's history window reaches, and is sent while it is made. " +
+  "Headers: `Purser-Rows-Estimate` says about how many rows come, `Purser-Export-As-Of` the moment before which everything that was " +
+  "answered is in it, `Purser-Window-Start` where the window begins, or `none`. Each row ends with a `cursor`: after an interruption drop the last row if it is " +
   "not whole, and send the same call with the `cursor` of the last one you have; what comes is exactly the rest, without a header " +
   "line, to be appended. A file is complete when its transfer ended without an error; continued after its last row it has no more. " +
   "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, as a spreadsheet would run " +
@@ -65,7 +66,7 @@ function exportOperation<Row>(
         from: Type.Optional(timeField),
         to: Type.Optional(timeField),
         cursor: Type.Optional(
-          Type.String({ maxLength: 1000, description: "`cursor` of the last whole row you have." }),
+          Type.String({ maxLength: 4000, description: "`cursor` of the last whole row you have." }),
         ),
       },
       { additionalProperties: false },
@@ -75,10 +76,10 @@ function exportOperation<Row>(
     handle: async (call) => {
       const { cell, environment } = placeOf(call);
       const { format = "csv", from, to, cursor } = call.query;
-      const start = (await historyStartOf(control, call)) ?? 0;
+      const start = await historyStartOf(control, call);
       const request: ExportRequest = {
         format,
-        from: notBefore(start, readTime("from", from)),
+        from: notBefore(start ?? 0, readTime("from", from)),
         to: readTime("to", to) ?? brandAs<Instant>(TIME_MAX),
         resume: readResume(cursor, source),
       };
@@ -87,7 +88,10 @@ function exportOperation<Row>(
         const file = await exportFile(cellOf(cell), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);
         const { reply } = call;
-        reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy());
+        reply.raw.setTimeout(STALLED_MS, () => {
+          // Or there was nothing to take: where few rows are meant, many are passed by for one.
+          if (reply.raw.writableLength > 0) reply.raw.destroy();
+        });
         const day = formatTimestamp(file.asOf).slice(0, 10);
         reply.headers({
           "content-type": MEDIA_TYPE[format],
@@ -95,6 +99,7 @@ function exportOperation<Row>(
           "cache-control": "no-store",
           "purser-rows-estimate": String(file.rowsEstimate),
           "purser-export-as-of": formatTimestamp(file.asOf),
+          "purser-window-start": describeWindow(start).windowStart ?? "none",
         });
         return file.content;
       } catch (error) {

@@ -6,6 +6,9 @@ import type { Column } from "./column.ts";
 /** Of what an export is made: which rows, and where they are. */
 export type ExportJob = ExportRange & { readonly cell: Pool; readonly projectId: ProjectId };
 
+/** When an export began, and which rows there were. */
+export type Moment = Pick<ExportRange, "asOf" | "settled">;
+
 /** Two values that order the rows: whoever has those of one row can go on after it. */
 export type Position = readonly [number, string | number];
 

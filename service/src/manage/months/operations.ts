@@ -3,7 +3,7 @@ import { Problem } from "../../edge/problem.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { Turns } from "../bulk/turns.ts";
-import { historyStartOf } from "../history-window.ts";
+import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { closeMonth, type MonthRange } from "./close-month.ts";
@@ -11,6 +11,7 @@ import { closeMonth, type MonthRange } from "./close-month.ts";
 const amount = (description: string) => Type.Integer({ description, examples: [1_200] });
 
 const Month = Type.Object({
+  ...windowAnswer,
   month: Type.String({ examples: ["2026-11"] }),
   from: Type.String({
     format: "date-time",
@@ -76,14 +77,15 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
         const { month } = call.params;
-        const range = rangeOf(month, await historyStartOf(control, call));
+        const start = await historyStartOf(control, call);
+        const range = rangeOf(month, start);
         const isWanted = (): boolean => !call.reply.raw.destroyed;
         const closed =
           range === null
             ? null
             : await turns.take(() => closeMonth(cellOf(cell), environmentId, range, isWanted));
         if (range === null || closed === null) throw notFound();
-        return describe(month, range, closed);
+        return { ...describe(month, range, closed), ...describeWindow(start) };
       },
     }),
   ];
@@ -102,7 +104,7 @@ function describe(
   month: string,
   { from, to }: MonthRange,
   { until, completeTo, lines }: NonNullable<Awaited<ReturnType<typeof closeMonth>>>,
-): Static<typeof Month> {
+): Omit<Static<typeof Month>, "windowStart"> {
   return {
     month,
     from: formatTimestamp(from),

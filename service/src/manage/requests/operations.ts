@@ -5,7 +5,7 @@ import { TIME_MAX } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, nullable, readTime, timeField } from "../fields.ts";
-import { historyStartOf } from "../history-window.ts";
+import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -76,18 +76,20 @@ function list({ control, cellOf }: ManageParts): Operation {
           examples: ["WyIwMTlhN…"],
         }),
       ),
+      ...windowAnswer,
     }),
     codes: [],
     handle: async (call) => {
       const place = placeOf(call);
       const { endpoint, status, code, reason, customerId, cursor, after, limit } = call.query;
+      const start = await historyStartOf(control, call);
       const filter = {
         endpoint: endpoint ?? null,
         status: status === undefined ? null : readStatus(status),
         code: code ?? null,
         reason: reason ?? null,
         customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
-        since: laterOf(readTime("since", call.query.since) ?? null, await historyStartOf(control, call)),
+        since: laterOf(readTime("since", call.query.since) ?? null, start),
       };
       const page = {
         before: readLogCursor("cursor", cursor),
@@ -99,6 +101,7 @@ function list({ control, cellOf }: ManageParts): Operation {
         items,
         nextCursor: next === null ? null : publicId("log", next),
         latestCursor: latest === null ? null : publicId("log", latest),
+        ...describeWindow(start),
       };
     },
   });
@@ -128,12 +131,16 @@ function summary({ control, cellOf }: ManageParts): Operation {
       },
       { additionalProperties: false },
     ),
-    answer: RequestSummary,
+    answer: Type.Object({ ...RequestSummary.properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
-      const window = { hours: Number(call.query.hours ?? "24"), start: await historyStartOf(control, call) };
-      return summarizeRequests(cellOf(cell), environmentId, window);
+      const start = await historyStartOf(control, call);
+      const window = { hours: Number(call.query.hours ?? "24"), start };
+      return {
+        ...(await summarizeRequests(cellOf(cell), environmentId, window)),
+        ...describeWindow(start),
+      };
     },
   });
 }
@@ -151,19 +158,21 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
       "of checks, usage events, errors and replays. Usage events that are older are not in this list.",
     params: customerParams,
     query: Type.Object({ ...pageQuery }, { additionalProperties: false }),
-    answer: pageOf(CustomerRequest),
+    answer: Type.Object({ ...pageOf(CustomerRequest).properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
       const place = placeOf(call);
+      const since = await historyStartOf(control, call);
       const page = {
         from: readCustomerCursor(call.query.cursor),
         limit: readLimit(call.query.limit),
-        since: await historyStartOf(control, call),
+        since,
       };
       const found = await listCustomerRequests(cellOf(place.cell), place, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       const { items, next } = found;
-      return { items, nextCursor: next === null ? null : writeCustomerCursor(next) };
+      const nextCursor = next === null ? null : writeCustomerCursor(next);
+      return { items, nextCursor, ...describeWindow(since) };
     },
   });
 }

@@ -90,7 +90,12 @@ test("who follows by `after` sees every request of every process once", async ()
   const managed = await setupManage();
   const { manage, consume, database, project } = managed;
   const other = await startTestService(database);
-  expect((await manage("GET", "requests")).body).toEqual({ items: [], nextCursor: null, latestCursor: null });
+  expect((await manage("GET", "requests")).body).toEqual({
+    items: [],
+    nextCursor: null,
+    latestCursor: null,
+    windowStart: null,
+  });
   await consume({ customerId: "ada", feature: "export", idempotencyKey: "first" });
   await logged(managed, 1);
   const first = (await manage("GET", "requests")).body;

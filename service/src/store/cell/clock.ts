@@ -1,6 +1,6 @@
-import { readBoolean, readInstant } from "../../postgres/column.ts";
+import { readBoolean, readInstant, readNullable } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { Instant } from "../../words/brand.ts";
+import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 
 const READ = statement(
@@ -15,10 +15,10 @@ export async function readClock(tx: Tx): Promise<Instant> {
   return readInstant(rows[0]?.[0]);
 }
 
-const READ_SETTLED = statement(
-  "clock.read_settled",
+const READ_OLDEST = statement(
+  "clock.read_oldest",
   `
-  select floor(extract(epoch from least(clock_timestamp(), min(xact_start))) * 1000)::bigint
+  select (extract(epoch from min(xact_start)) * 1000)::bigint
   from pg_stat_activity
   where datname = current_database()
     and application_name like 'purser %'
@@ -26,12 +26,14 @@ const READ_SETTLED = statement(
 );
 
 /**
- * Whatever was recorded before this moment is there to be read, and nothing more of it will come: everybody of ours who is
- * in a transaction began later, and reads the clock after that.
+ * Whatever was decided on a wallet before this moment is there to be read, and nothing more of it will come: everybody of
+ * ours who is in a transaction began later, and reads the clock after that. The clock first: who begins between the two
+ * statements is not seen by the second, and reads a later one.
  */
 export async function readSettledClock(tx: Tx): Promise<Instant> {
-  const { rows } = await tx.run(READ_SETTLED);
-  return readInstant(rows[0]?.[0]);
+  const now = await readClock(tx);
+  const { rows } = await tx.run(READ_OLDEST);
+  return brandAs<Instant>(Math.min(now, readNullable(rows[0]?.[0], readInstant) ?? now));
 }
 
 const ARE_WRITERS_UNDER_WAY = statement(

@@ -93,7 +93,8 @@ const LIST = statement(
       and l.sequence > r.after
       and l.sequence <= r.until
       and l.recorded_at >= $5::timestamptz
-      and l.recorded_at < $7::timestamptz
+      and l.transaction_number < $7
+      and l.transaction_number <> all($10::bigint[])
       and coalesce(l.effective_at, l.recorded_at) >= $5::timestamptz
       and coalesce(l.effective_at, l.recorded_at) < $6::timestamptz
       and ($8::smallint is null or l.kind = $8)
@@ -106,7 +107,8 @@ const LIST = statement(
     where e.kind = 2
       and b.customer_number = r.customer_number
       and b.reverses = e.sequence
-      and b.recorded_at < $7::timestamptz
+      and b.transaction_number < $7
+      and b.transaction_number <> all($10::bigint[])
   ) as b on true
   order by r.position, e.sequence`,
 );
@@ -141,7 +143,7 @@ export type ExportedEntry = {
 /** Run after run, each in its order. */
 export async function listExportedEntries(
   tx: Tx,
-  { environmentId, from, to, asOf }: ExportRange,
+  { environmentId, from, to, settled }: ExportRange,
   { runs, kind }: { readonly runs: readonly EntryRun[]; readonly kind: EntryKind | null },
 ): Promise<ExportedEntry[]> {
   const { rows } = await tx.run({ ...LIST, name: "" }, [
@@ -151,9 +153,10 @@ export async function listExportedEntries(
     environmentId,
     formatTimestamp(from),
     formatTimestamp(to),
-    formatTimestamp(asOf),
+    settled.below,
     kind === null ? null : ENTRY_KIND_NUMBER[kind],
     Math.max(...runs.map(({ after, until }) => until - after)),
+    bigints(settled.without),
   ]);
   return rows.flatMap((row) => {
     const owner = runs[readInteger(row[0]) - 1]?.owner;

@@ -2,13 +2,17 @@ import { statement, type Tx } from "../../../postgres/statement.ts";
 import { assert } from "../../../words/assert.ts";
 import type { EnvironmentId, Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { Settled } from "./settled.ts";
 
-/** What an export takes: of these times, and recorded by then. */
+/** What an export takes: of these times, and there when it began. */
 export type ExportRange = {
   readonly environmentId: EnvironmentId;
   readonly from: Instant;
   readonly to: Instant;
+  /** Whatever was answered before this moment is in it, */
   readonly asOf: Instant;
+  /** and these are the rows. */
+  readonly settled: Settled;
 };
 
 const RANGE = `r.environment_id = $1

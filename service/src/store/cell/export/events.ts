@@ -1,3 +1,4 @@
+import { bigints } from "../../../postgres/binary-array.ts";
 import { readBytes, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type Instant } from "../../../words/brand.ts";
@@ -25,14 +26,19 @@ const LIST = statement(
     and (e.occurred_at, e.id) > ($2::timestamptz, $4::uuid)
     and e.recorded_at >= $5::timestamptz
     and e.recorded_at < $6::timestamptz
+    and e.transaction_number < $7
+    and e.transaction_number <> all($8::bigint[])
   order by e.occurred_at, e.id
-  limit $7`,
+  limit $9`,
 );
+
+/** When anything of the time that is left can have been recorded: from here, and before there. */
+export type RecordedRange = { readonly recordedFrom: Instant; readonly recordedTo: Instant };
 
 /** The oldest first, those after this place. */
 export async function listExportedEvents(
   tx: Tx,
-  range: ExportRange & { readonly recordedFrom: Instant },
+  range: ExportRange & RecordedRange,
   { after, limit }: { readonly after: EventPlace; readonly limit: number },
 ): Promise<StoredEvent[]> {
   // Planned anew each time, for the parts of the table that are left.
@@ -42,7 +48,9 @@ export async function listExportedEvents(
     formatTimestamp(range.to),
     after.id.toString("hex"),
     formatTimestamp(range.recordedFrom),
-    formatTimestamp(range.asOf),
+    formatTimestamp(range.recordedTo),
+    range.settled.below,
+    bigints(range.settled.without),
     limit,
   ]);
   return rows.map((row) => ({
