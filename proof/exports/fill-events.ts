@@ -25,7 +25,7 @@ export async function fillEvents(server: ProofServer, { context }: Shop, events:
          e.recorded_at,
          (lpad(to_hex((extract(epoch from e.recorded_at) * 1000)::bigint), 12, '0') || '7' || substr(md5(e.n::text), 14))::uuid,
          ${environmentId},
-         c.first + e.n * 7919 % ${CUSTOMERS},
+         c.first + e.n::bigint * 7919 % ${CUSTOMERS},
          case when e.n % 100 = 0 then 'rare.event' else 'tokens.generated' end,
          1 + e.n % 1000,
          e.recorded_at - case when e.n % 10 = 0 then (e.n % 30) * interval '1 day' else interval '0' end,

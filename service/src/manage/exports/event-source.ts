@@ -8,14 +8,14 @@ import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
 import { eventTimes } from "../events/event-time.ts";
 import { type ExportJob, type Placed, type Position, ROWS_MAX, type Source } from "./source.ts";
 
-type Row = StoredEvent & { readonly customerId: CustomerId | null };
+type Row = StoredEvent & { readonly eventId: string; readonly customerId: CustomerId | null };
 
 /** By their own time. */
 export const eventSource: Source<Row> = {
   kind: "events",
   about: "Usage events, the oldest first by their own time.",
   columns: [
-    { name: "eventId", about: "the event's id", of: ({ id }) => publicId("evt", id) },
+    { name: "eventId", about: "the event's id", of: ({ eventId }) => eventId },
     { name: "event", about: "its key", of: ({ event }) => event },
     { name: "customerId", about: "whose; empty once erased", of: ({ customerId }) => customerId },
     { name: "quantity", about: "how much", of: ({ quantity }) => quantity },
@@ -52,9 +52,13 @@ async function* readPages(job: ExportJob, start: Position | null): AsyncGenerato
       const events = await listExportedEvents(tx, { ...times, ...job }, { after, limit: ROWS_MAX });
       const numbers = events.map(({ customerNumber }) => customerNumber);
       const customers = await mapCustomerIds(tx, environmentId, numbers);
-      return events.map((event) => ({ ...event, customerId: customers.get(event.customerNumber) ?? null }));
+      return events.map((event) => ({
+        ...event,
+        eventId: publicId("evt", event.id),
+        customerId: customers.get(event.customerNumber) ?? null,
+      }));
     });
-    yield page.map((row) => ({ row, position: [row.occurredAt, publicId("evt", row.id)] }));
+    yield page.map((row) => ({ row, position: [row.occurredAt, row.eventId] }));
     const last = page.at(-1);
     if (last === undefined || page.length < ROWS_MAX) return;
     after = last;

@@ -9,9 +9,9 @@ import { readSettled } from "../../store/cell/export/settled.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
-import { type Format, formatHeader, formatLines } from "./format.ts";
+import { type Format, formatHeader, formatLines, type Line } from "./format.ts";
 import { writeCursor } from "./resume.ts";
-import type { ExportJob, Moment, Position, Source } from "./source.ts";
+import type { ExportJob, Moment, Placed, Position, Source } from "./source.ts";
 
 export type ExportRequest = {
   readonly format: Format;
@@ -50,6 +50,10 @@ export async function exportFile<Row>(
   return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume })) };
 }
 
+function* linesOf<Row>(page: readonly Placed<Row>[], job: ExportJob): Generator<Line<Row>> {
+  for (const { row, position } of page) yield { row, cursor: writeCursor(job, position) };
+}
+
 async function readMoment(tx: Tx): Promise<Moment> {
   // The clock first: whatever was answered before it is over by then.
   const asOf = await readSettledClock(tx);
@@ -72,8 +76,7 @@ async function* write<Row>(
   const header = resume === null ? formatHeader(format, source.columns) : "";
   if (header !== "") yield Buffer.from(header);
   for await (const page of source.pages(job, resume?.after ?? null)) {
-    const lines = page.map(({ row, position }) => ({ row, cursor: writeCursor(job, position) }));
-    if (lines.length > 0) yield Buffer.from(formatLines(format, source.columns, lines));
+    yield* formatLines(format, source.columns, linesOf(page, job));
   }
 }
 

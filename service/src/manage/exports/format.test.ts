@@ -1,14 +1,15 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import type { Cell } from "./column.ts";
-import { formatHeader, formatLines } from "./format.ts";
+import { type Format, formatHeader, formatLines, type Line } from "./format.ts";
 
 const COLUMNS = [{ name: "value", about: "", of: (cell: Cell) => cell }];
+const textOf = (format: Format, lines: Line<Cell>[]): string =>
+  Buffer.concat([...formatLines(format, COLUMNS, lines)]).toString();
 const csv = (...cells: Cell[]): string =>
   formatHeader("csv", COLUMNS) +
-  formatLines(
+  textOf(
     "csv",
-    COLUMNS,
     cells.map((row) => ({ row, cursor: "WzFd" })),
   );
 
@@ -42,10 +43,24 @@ test("a number is not quoted, and the cursor ends the line", () => {
 test("NDJSON has every value as it is", () => {
   const cells: Cell[] = ["=1+1", -30, null, { json: '{"a":[1]}' }, "two\nlines"];
   const lines = cells.map((row) => ({ row, cursor: "WzFd" }));
-  const text = formatHeader("ndjson", COLUMNS) + formatLines("ndjson", COLUMNS, lines);
+  const text = formatHeader("ndjson", COLUMNS) + textOf("ndjson", lines);
   const values = text
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line).value);
   expect(values).toEqual(["=1+1", -30, null, { a: [1] }, "two\nlines"]);
+});
+
+test("lines of any length come whole, in chunks that stay small", () => {
+  const cells = ["ö".repeat(40_000), "x", "€".repeat(30_000), "y".repeat(65_000), "z"];
+  const chunks = [
+    ...formatLines(
+      "ndjson",
+      COLUMNS,
+      cells.map((row) => ({ row, cursor: "WzFd" })),
+    ),
+  ];
+  const lines = Buffer.concat(chunks).toString().trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line).value)).toEqual(cells);
+  expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(91_000);
 });

@@ -1,5 +1,7 @@
-import { stringify } from "csv-stringify/sync";
 import { type Cell, type Column, CURSOR } from "./column.ts";
+
+/** Of what is handed to the socket at once; a line that is longer goes alone. */
+const CHUNK_BYTES = 64 * 1_024;
 
 export const FORMATS = ["csv", "ndjson"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -13,22 +15,45 @@ export type Line<Row> = { readonly row: Row; readonly cursor: string };
 
 /** What stands above the rows. A file that is continued has it already. */
 export function formatHeader(format: Format, columns: readonly { readonly name: string }[]): string {
-  return format === "ndjson" ? "" : stringify([[...columns.map(({ name }) => name), CURSOR]]);
+  return format === "ndjson" ? "" : `${[...columns.map(({ name }) => name), CURSOR].join(",")}\n`;
 }
 
-export function formatLines<Row>(
+/**
+ * Bytes right away, line by line: text that is put together for a whole page outlives the collections of garbage meanwhile,
+ * and the process grows by it.
+ */
+export function* formatLines<Row>(
   format: Format,
   columns: readonly Column<Row>[],
-  lines: readonly Line<Row>[],
-): string {
-  if (format === "csv")
-    return stringify(lines.map(({ row, cursor }) => [...columns.map(({ of }) => toCsv(of(row))), cursor]));
-  let text = "";
-  for (const { row, cursor } of lines) {
-    const fields = columns.map(({ name, of }) => `${JSON.stringify(name)}:${toJson(of(row))}`);
-    text += `{${fields.join(",")},"${CURSOR}":"${cursor}"}\n`;
+  lines: Iterable<Line<Row>>,
+): Generator<Buffer> {
+  const write = format === "csv" ? csvLine : jsonLine;
+  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let length = 0;
+  for (const line of lines) {
+    const text = write(columns, line);
+    // No character takes more than three bytes for each of its units.
+    const isCertain = text.length * 3 <= CHUNK_BYTES - length;
+    if (!isCertain && Buffer.byteLength(text) > CHUNK_BYTES - length) {
+      if (length > 0) yield chunk.subarray(0, length);
+      chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, Buffer.byteLength(text)));
+      length = 0;
+    }
+    length += chunk.write(text, length);
   }
-  return text;
+  if (length > 0) yield chunk.subarray(0, length);
+}
+
+function csvLine<Row>(columns: readonly Column<Row>[], { row, cursor }: Line<Row>): string {
+  let text = "";
+  for (const { of } of columns) text += `${toCsv(of(row))},`;
+  return `${text}${cursor}\n`;
+}
+
+function jsonLine<Row>(columns: readonly Column<Row>[], { row, cursor }: Line<Row>): string {
+  let text = "{";
+  for (const { name, of } of columns) text += `"${name}":${toJson(of(row))},`;
+  return `${text}"${CURSOR}":"${cursor}"}\n`;
 }
 
 function toJson(cell: Cell): string {
@@ -38,9 +63,11 @@ function toJson(cell: Cell): string {
 /** With these, also as wide as an ideograph, a spreadsheet takes a cell for a formula, and runs it. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** Numbers stay numbers, also those below zero. */
-function toCsv(cell: Cell): string | number | null {
-  if (cell === null || typeof cell === "number") return cell;
+/** Numbers stay numbers, also those below zero. RFC 4180: a quote is doubled, and what has one, a comma or a line's end is quoted. */
+function toCsv(cell: Cell): string | number {
+  if (cell === null) return "";
+  if (typeof cell === "number") return cell;
   const text = typeof cell === "object" ? cell.json : cell;
-  return FORMULA.test(text) ? `'${text}` : text;
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
