@@ -22,10 +22,10 @@ export class Service {
   static async start(
     databaseUrl: string,
     stack: AsyncDisposableStack,
-    { semiSpaceMegabytes = 64 }: { semiSpaceMegabytes?: number } = {},
+    memory: readonly string[] = ["--max-semi-space-size=64"],
   ): Promise<Service> {
     const port = await freePort();
-    const child = spawn(process.execPath, [`--max-semi-space-size=${semiSpaceMegabytes}`, MAIN, "serve"], {
+    const child = spawn(process.execPath, [...memory, MAIN, "serve"], {
       env: {
         ...process.env,
         DATABASE_URL: databaseUrl,

@@ -30,8 +30,8 @@ const PAGES_MAX = 4_000;
 
 /**
  * Takes away whatever was written about a customer, but for what stands in the customer's own row. The ledger and denials are
- * found by an index. Events are not, in the order in which they were stored: all of them since `since` are looked at, and if some are the customer's, all keyed
- * requests too, for their keys.
+ * found by an index. Events are not, in the order in which they were stored: all of them since `since` are looked at, and if
+ * some are the customer's, all keyed requests too, for their keys.
  */
 export async function sweepTraces(
   cell: Pool,

@@ -243,3 +243,27 @@ test("two at a time: a slow reader slows the export down, and who hangs up makes
   // The other one ends with the service, which waits for nobody who can go on elsewhere.
   expect(two.isOpen()).toBe(true);
 });
+
+test("who hangs up before the first byte makes room too", { timeout: 30_000 }, async () => {
+  const managed = await setupExport();
+  const { service, here, tokens, manage } = managed;
+  const writer = await connectTo(managed.database);
+  await writer.query("begin");
+  await writer.query("lock table cell.audit in access exclusive mode");
+  const hangUp = new AbortController();
+  const asked = [1, 2].map(() =>
+    fetch(`${service.url}${here}/exports/events`, {
+      headers: { authorization: `Bearer ${tokens.owner}` },
+      signal: hangUp.signal,
+    }).catch(() => null),
+  );
+  const ask = async (): Promise<number> => (await manage("GET", "exports/grants")).status;
+  await expect
+    .poll(() => managed.database.count("pg_locks", "relation = 'cell.audit'::regclass and not granted"))
+    .toBe(2);
+  hangUp.abort();
+  await writer.query("rollback");
+  expect(await Promise.all(asked)).toEqual([null, null]);
+  await expect.poll(ask, { timeout: 5_000 }).toBe(200);
+  expect(await Promise.all([ask(), ask()])).toEqual([200, 200]);
+});

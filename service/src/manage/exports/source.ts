@@ -25,8 +25,8 @@ export type Source<Row> = {
   readonly pages: (job: ExportJob, after: Position | null) => AsyncGenerator<readonly Placed<Row>[]>;
 };
 
-/** Of a page: few milliseconds of this process, which serves others meanwhile, and little that outlives them. */
-export const ROWS_MAX = 200;
+/** Of a page: some milliseconds of this process, which serves others meanwhile. */
+export const ROWS_MAX = 500;
 
 export function readNumbers(values: readonly [number, string | number]): Position | null {
   const [first, second] = values;

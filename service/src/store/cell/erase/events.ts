@@ -5,8 +5,9 @@ import type { Uuid } from "../../../words/uuid.ts";
 import type { WalletName } from "../wallets.ts";
 import type { Moment } from "./denials.ts";
 
-// The index that leads from a customer to their events has them by their own time, and who is erased may still be written about:
-// nothing may be missed. So all events are looked at, in the order in which they were stored, a page at a time; of the page come back those of the customer, and its last one.
+// The index that leads from a customer to their events has them by their own time, and who is erased may still be written
+// about: nothing may be missed. So all events are looked at, in the order in which they were stored, a page at a time; of the
+// page come back those of the customer, and its last one.
 const LIST = statement(
   "erase.list_events",
   `
