@@ -14,6 +14,7 @@ import { doorRoutes } from "./pages/door/routes.tsx";
 import { homeRoutes } from "./pages/home/routes.tsx";
 import { apiKeyRoutes } from "./pages/keys/routes.tsx";
 import { requestRoutes } from "./pages/requests/routes.tsx";
+import { usageRoutes } from "./pages/usage/routes.tsx";
 import { firstEventRoutes, welcomeRoute } from "./pages/welcome/routes.tsx";
 import { workspaceRoutes } from "./pages/workspace/routes.tsx";
 import { SkeletonPage } from "./ui/skeleton.tsx";
@@ -28,6 +29,7 @@ const routeTree = rootRoute.addChildren([
       ...customerRoutes,
       ...catalogRoutes,
       ...requestRoutes,
+      ...usageRoutes,
       ...apiKeyRoutes,
       ...firstEventRoutes,
     ]),

@@ -1,6 +1,7 @@
 import {
   Activity,
   BookOpenText,
+  ChartColumn,
   Coins,
   House,
   KeyRound,
@@ -21,6 +22,7 @@ export const PLACE_SECTIONS = [
   { name: "Plans", to: "/projects/$projectId/$environment/plans", icon: Layers, key: "p" },
   { name: "Features", to: "/projects/$projectId/$environment/features", icon: Sparkles, key: "f" },
   { name: "Requests", to: "/projects/$projectId/$environment/requests", icon: Activity, key: "r" },
+  { name: "Usage", to: "/projects/$projectId/$environment/usage", icon: ChartColumn, key: "u" },
   { name: "API keys", to: "/projects/$projectId/$environment/api-keys", icon: KeyRound, key: "k" },
 ] as const satisfies readonly Section[];
 

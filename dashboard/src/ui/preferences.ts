@@ -25,6 +25,11 @@ export function useClock(): Clock {
   return useStored("clock") === "local" ? "local" : "utc";
 }
 
+/** For what is read before a page is drawn. */
+export function readClock(): Clock {
+  return localStorage.getItem("purser.clock") === "local" ? "local" : "utc";
+}
+
 export function chooseClock(clock: Clock): void {
   store("clock", clock);
 }

@@ -8,9 +8,9 @@ import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Page } from "../../ui/page.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { ApplyCatalog } from "./apply-catalog.tsx";
 import { catalogDocumentQuery } from "./queries.ts";
-import { saveFile } from "./save-file.ts";
 
 /** Everything that an environment sells, to keep in a repository and to apply again. */
 export function CatalogFilePage() {

@@ -38,6 +38,9 @@ export function CustomerPage() {
         <TabLink to="/projects/$projectId/$environment/customers/$customerId/grants" params={params}>
           Grants
         </TabLink>
+        <TabLink to="/projects/$projectId/$environment/customers/$customerId/usage" params={params}>
+          Usage
+        </TabLink>
         <TabLink to="/projects/$projectId/$environment/customers/$customerId/requests" params={params}>
           Requests
         </TabLink>

@@ -1,7 +1,10 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { readUntil } from "../../api/pages.ts";
+import { featureNamesQuery as featuresByKeyQuery, usageQuery } from "../../api/usage.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
+import { readClock } from "../../ui/preferences.ts";
+import { askedOf } from "../../words/usage-search.ts";
 import { readAskedFor } from "./asked-for.ts";
 import { readGrantFilters, readLedgerFilters } from "./ledger-filters.ts";
 import {
@@ -16,6 +19,7 @@ import { latestEntriesQuery } from "./overview-queries.ts";
 import { planVersionQuery } from "./plan-version-query.ts";
 import { customerQuery, customersQuery } from "./queries.ts";
 import { readFilters } from "./read-filters.ts";
+import { readCustomerUsage } from "./usage-search.ts";
 
 export const customersRoute = createRoute({
   getParentRoute: () => placeRoute,
@@ -95,6 +99,24 @@ export const grantsRoute = createRoute({
   component: lazyRouteComponent(() => import("./grants-tab.tsx"), "GrantsTab"),
 });
 
+export const customerUsageRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "usage",
+  validateSearch: readCustomerUsage,
+  loaderDeps: ({ search }) => search,
+  // Neither throws: what goes wrong stands where it was asked, and the filters stay.
+  loader: ({ context: { queryClient }, params, deps }) => {
+    const { customerId } = params;
+    const asked = askedOf({ ...deps, customerId }, Date.now(), readClock());
+    return Promise.all([
+      queryClient.prefetchQuery(usageQuery(params, asked)),
+      queryClient.prefetchQuery(featuresByKeyQuery(params)),
+    ]);
+  },
+  pendingMs: 60_000,
+  component: lazyRouteComponent(() => import("./usage-tab.tsx"), "UsageTab"),
+});
+
 export const customerRequestsRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "requests",
@@ -120,6 +142,7 @@ export const customerRoutes = [
     overviewRoute,
     ledgerRoute,
     grantsRoute,
+    customerUsageRoute,
     customerRequestsRoute,
     planHistoryRoute,
   ]),

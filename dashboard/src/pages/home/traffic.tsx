@@ -5,13 +5,13 @@ import type { Answer } from "../../api/answer.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ViewSwitch } from "../../ui/view-switch.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 import { formatCount } from "../../words/numbers.ts";
 import { Part } from "./part.tsx";
 import { summaryQuery } from "./queries.ts";
 import { SERIES } from "./series.ts";
 import { TrafficTable } from "./traffic-table.tsx";
-import { ViewSwitch } from "./view-switch.tsx";
 
 const TrafficChart = lazy(() =>
   import("./traffic-chart.tsx").then(({ TrafficChart }) => ({ default: TrafficChart })),

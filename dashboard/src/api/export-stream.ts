@@ -1,0 +1,59 @@
+import type { Place } from "./answer.ts";
+import { ApiProblem, readProblem } from "./api-problem.ts";
+import { pathIn } from "./path-in.ts";
+
+export type ExportKind = "events" | "charges" | "ledger" | "grants";
+export type ExportFormat = "csv" | "ndjson";
+
+export type ExportOrder = {
+  readonly place: Place;
+  readonly kind: ExportKind;
+  readonly format: ExportFormat;
+  readonly from: string | null;
+  readonly to: string | null;
+};
+
+export type ExportStream = {
+  readonly rowsEstimate: number;
+  readonly asOf: string | null;
+  readonly windowStart: string | null;
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+};
+
+/** Where an order is in the API; with a cursor, its rest after that row. */
+export function pathOfExport({ place, kind, format, from, to }: ExportOrder, cursor?: string): string {
+  const query = new URLSearchParams({
+    format,
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+  return `${pathIn(place, "exports", kind)}?${query}`;
+}
+
+/** The file as it is made: the client for everything else waits for whole answers. */
+export async function openExport(path: string, signal: AbortSignal): Promise<ExportStream> {
+  const response = await fetch(path, { signal });
+  if (!response.ok) throw readProblem(response.status, await response.json().catch(() => null));
+  const { headers, body } = response;
+  if (body === null) throw interrupted();
+  const windowStart = headers.get("purser-window-start");
+  return {
+    rowsEstimate: Number(headers.get("purser-rows-estimate") ?? 0),
+    asOf: headers.get("purser-export-as-of"),
+    windowStart: windowStart === "none" ? null : windowStart,
+    body,
+  };
+}
+
+export function interrupted(cause?: unknown): ApiProblem {
+  return new ApiProblem({
+    status: 0,
+    code: "interrupted",
+    title: "The transfer was interrupted",
+    detail: "What arrived is kept here. Go on, and the rest is added to it.",
+    requestId: null,
+    errors: [],
+    cause,
+  });
+}

@@ -1,0 +1,76 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { UsageAsked } from "../words/usage-search.ts";
+import type { Answer, Place } from "./answer.ts";
+import { answerOf, api } from "./client.ts";
+
+export type Usage = Answer<"chartUsage">;
+
+export function usageQuery({ projectId, environment }: Place, asked: UsageAsked) {
+  const place = { projectId, environment };
+  const query = toQuery(asked);
+  return queryOptions({
+    queryKey: ["usage", place, query],
+    // With what was asked: while the next answer is awaited, the one before is still shown as what it was.
+    queryFn: async ({ signal }) => ({
+      asked,
+      usage: await answerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/usage", {
+          params: { path: place, query },
+          signal,
+        }),
+      ),
+    }),
+    staleTime: 15_000,
+    // What was there stays until the next is, so that nothing jumps.
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** As the API takes it; also for who does the same by curl. */
+export function toQuery({
+  source,
+  by,
+  from,
+  to,
+  bucket,
+  groupBy,
+  field,
+  top,
+  timeZone,
+  filters,
+}: UsageAsked) {
+  return {
+    source,
+    by,
+    bucket,
+    timeZone,
+    from: new Date(from).toISOString(),
+    ...(to === null ? {} : { to: new Date(to).toISOString() }),
+    ...groupOf(groupBy, field),
+    limit: String(top),
+    ...filters,
+  };
+}
+
+function groupOf(groupBy: UsageAsked["groupBy"], field: string | null) {
+  if (groupBy === "nothing") return {};
+  if (groupBy !== "metadata") return { groupBy };
+  return field === null ? {} : { groupBy, metadataField: field };
+}
+
+/** The features there are, by name; archived ones too, they were used once. */
+export function featureNamesQuery({ projectId, environment }: Place) {
+  const place = { projectId, environment };
+  return queryOptions({
+    queryKey: ["features", place, "name by key"],
+    queryFn: async () => {
+      const { items } = await answerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
+          params: { path: place, query: { limit: "200" } },
+        }),
+      );
+      return new Map(items.map(({ key, name }) => [key, name]));
+    },
+    staleTime: 30_000,
+  });
+}

@@ -1,0 +1,75 @@
+import { ChartColumn } from "lucide-react";
+import { usePlace } from "../../frame/use-place.ts";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { useClock } from "../../ui/preferences.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
+import { UsageCard } from "../../ui/usage/usage-card.tsx";
+import { UsageFigures } from "../../ui/usage/usage-figures.tsx";
+import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
+import { UsageLines } from "../../ui/usage/usage-lines.tsx";
+import { useUsage } from "../../ui/usage/use-usage.ts";
+import { narrowTo } from "../../words/narrow-usage.ts";
+import { customerUsageRoute } from "./routes.tsx";
+import { readCustomerUsage } from "./usage-search.ts";
+
+/** What this customer used: the same figures as those of everybody, narrowed to one. */
+export function UsageTab() {
+  const place = usePlace();
+  const clock = useClock();
+  const { customerId } = customerUsageRoute.useParams();
+  const search = customerUsageRoute.useSearch();
+  const navigate = customerUsageRoute.useNavigate();
+  const { asked, shown, error } = useUsage(place, { ...search, customerId });
+  const change = (changed: UsageChange): void =>
+    void navigate({ search: (before) => readCustomerUsage({ ...before, ...changed }), resetScroll: false });
+  const narrow = (at: string): void => change(narrowTo(at, asked, clock));
+  const { customerId: _, ...filters } = asked.filters;
+  return (
+    <>
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <UsageFilters
+          search={search}
+          asked={{ ...asked, filters }}
+          fields={[]}
+          groups={(group) => group !== "customer"}
+          onChange={change}
+        />
+        <TextLink to="/projects/$projectId/$environment/usage/events" params={place} search={{ customerId }}>
+          Events of this customer
+        </TextLink>
+      </div>
+      <ProblemCallout error={error} />
+      {shown !== null && (
+        <>
+          {shown.usage.total.count > 0 && <UsageFigures shown={shown} onNarrow={narrow} />}
+          <UsageCard shown={shown} onNarrow={narrow} nothing={<Nothing />} />
+          {shown.series.length > 0 && shown.asked.groupBy !== "nothing" && (
+            <Card flush>
+              <UsageLines label={`By ${shown.asked.groupBy}`} shown={shown}>
+                {({ key, name }) =>
+                  key !== null && (shown.asked.groupBy === "feature" || shown.asked.groupBy === "event") ? (
+                    <LinkButton onClick={() => change({ [shown.asked.groupBy]: key })}>{name}</LinkButton>
+                  ) : (
+                    name
+                  )
+                }
+              </UsageLines>
+            </Card>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState icon={ChartColumn} title="Nothing in this time">
+      This customer used nothing of this kind, or nothing that the filters let through. A longer range may
+      have some.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,32 @@
+/** Which month's books; by default the last that is over. */
+export type MonthSearch = { month?: string };
+
+export function readMonthSearch({ month }: Record<string, unknown>): MonthSearch {
+  return typeof month === "string" && /^[12]\d{3}-(0[1-9]|1[0-2])$/.test(month) ? { month } : {};
+}
+
+/** Months are those of UTC, as the API closes them. */
+export function monthAfter(month: string, steps: number): string {
+  const [year = 0, number = 1] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number - 1 + steps, 1)).toISOString().slice(0, 7);
+}
+
+export function thisMonth(): string {
+  return new Date().toISOString().slice(0, 7);
+}
+
+export function lastMonth(): string {
+  return monthAfter(thisMonth(), -1);
+}
+
+/** "October 2026". */
+export function nameOfMonth(month: string): string {
+  return new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" }).format(
+    new Date(`${month}-01T00:00:00Z`),
+  );
+}
+
+/** The newest first. */
+export function lastMonths(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => monthAfter(thisMonth(), -index));
+}

@@ -1,0 +1,87 @@
+import { CircleAlert, CircleCheck } from "lucide-react";
+import { classNames } from "../../ui/class-names.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import { GRANT_WORDS } from "../../words/ledger-words.ts";
+import { formatChange, formatCount } from "../../words/numbers.ts";
+import type { Month } from "./queries.ts";
+import { type Amount, addsUp, type BookLine, rollForward } from "./roll-forward.ts";
+
+/** What each part does to the balance; opening and closing are balances. */
+const MOVES = [
+  { amount: "granted", name: "Granted", sign: 1 },
+  { amount: "used", name: "Used", sign: -1 },
+  { amount: "expired", name: "Expired", sign: -1 },
+  { amount: "revoked", name: "Revoked", sign: -1 },
+  { amount: "reversed", name: "Reversed", sign: 1 },
+] as const satisfies readonly { amount: Amount; name: string; sign: number }[];
+
+/** From left to right it is a sum. */
+export function RollForwardTable({ month }: { month: Month }) {
+  const lines = rollForward(month.lines);
+  const hasPools = new Set(lines.map(({ pool }) => pool)).size > 1;
+  const columns: Column<BookLine>[] = [
+    {
+      name: "Credits",
+      isWide: true,
+      cell: (line) => (
+        <span className={classNames(line.kind === null && "font-semibold")}>
+          {line.kind === null ? "All together" : GRANT_WORDS[line.kind]}
+          {hasPools && <code className="ml-2 font-mono text-caption text-muted">{line.pool}</code>}
+        </span>
+      ),
+    },
+    balance("Opening", "opening"),
+    ...MOVES.map(
+      ({ amount, name, sign }): Column<BookLine> => ({
+        name,
+        isNumber: true,
+        cell: ({ kind, amounts }) => (
+          <Figure isSum={kind === null} isNone={amounts[amount] === 0}>
+            {formatChange(sign * amounts[amount])}
+          </Figure>
+        ),
+      }),
+    ),
+    balance("Closing", "closing"),
+    { name: "Adds up", isNameHidden: true, cell: ({ amounts }) => <AddsUp isSound={addsUp(amounts)} /> },
+  ];
+  return (
+    <Table
+      label="Roll-forward"
+      columns={columns}
+      rows={lines}
+      keyOf={({ pool, kind }) => `${kind ?? "sum"} ${pool}`}
+    />
+  );
+}
+
+function balance(name: string, amount: "opening" | "closing"): Column<BookLine> {
+  return {
+    name,
+    isNumber: true,
+    cell: ({ kind, amounts }) => (
+      <Figure isSum={kind === null || amount === "closing"} isNone={amounts[amount] === 0}>
+        {formatCount(amounts[amount])}
+      </Figure>
+    ),
+  };
+}
+
+function Figure({ isSum, isNone, children }: { isSum: boolean; isNone: boolean; children: string }) {
+  return (
+    <span className={classNames(isSum && "font-semibold", isNone && "font-normal text-muted")}>
+      {children}
+    </span>
+  );
+}
+
+function AddsUp({ isSound }: { isSound: boolean }) {
+  const Icon = isSound ? CircleCheck : CircleAlert;
+  const words = isSound ? "Adds up" : "Does not add up";
+  return (
+    <span title={words}>
+      <Icon className={classNames("size-4", isSound ? "text-good" : "text-bad")} aria-hidden />
+      <span className="sr-only">{words}</span>
+    </span>
+  );
+}

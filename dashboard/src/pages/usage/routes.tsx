@@ -1,0 +1,58 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { featureNamesQuery, usageQuery } from "../../api/usage.ts";
+import { placeRoute } from "../../frame/root-routes.tsx";
+import { readClock } from "../../ui/preferences.ts";
+import { askedOf, readUsageSearch } from "../../words/usage-search.ts";
+import { readEventFilters } from "./event-filters.ts";
+import { readExportSearch } from "./export-search.ts";
+import { lastMonth, readMonthSearch } from "./month-search.ts";
+import { eventsQuery, metadataFieldsQuery, monthQuery } from "./queries.ts";
+
+/** While somebody filters, what is there stays, however long the next takes. */
+const STAYS_MS = 60_000;
+
+export const usageRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage",
+  validateSearch: readUsageSearch,
+  loaderDeps: ({ search }) => search,
+  // None of these throws: what goes wrong stands where it was asked, and the filters stay.
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      queryClient.prefetchQuery(usageQuery(params, askedOf(deps, Date.now(), readClock()))),
+      queryClient.prefetchQuery(featureNamesQuery(params)),
+      queryClient.prefetchQuery(metadataFieldsQuery(params)),
+    ]),
+  pendingMs: STAYS_MS,
+  component: lazyRouteComponent(() => import("./usage-page.tsx"), "UsagePage"),
+});
+
+export const eventsRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage/events",
+  validateSearch: readEventFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    queryClient.ensureInfiniteQueryData(eventsQuery(params, deps)),
+  pendingMs: STAYS_MS,
+  component: lazyRouteComponent(() => import("./events-page.tsx"), "EventsPage"),
+});
+
+export const monthEndRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage/month-end",
+  validateSearch: readMonthSearch,
+  loaderDeps: ({ search: { month } }) => ({ month: month ?? lastMonth() }),
+  loader: ({ context: { queryClient }, params, deps }) =>
+    queryClient.prefetchQuery(monthQuery(params, deps.month)),
+  component: lazyRouteComponent(() => import("./month-end-page.tsx"), "MonthEndPage"),
+});
+
+export const exportsRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage/exports",
+  validateSearch: readExportSearch,
+  component: lazyRouteComponent(() => import("./exports-page.tsx"), "ExportsPage"),
+});
+
+export const usageRoutes = [usageRoute, eventsRoute, monthEndRoute, exportsRoute] as const;

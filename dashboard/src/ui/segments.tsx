@@ -1,0 +1,36 @@
+import type { LucideIcon } from "lucide-react";
+import { classNames } from "./class-names.ts";
+
+/** One of a few, all in sight and one click away. */
+export function Segments<Value extends string>({
+  label,
+  options,
+  chosen,
+  onChoose,
+}: {
+  label: string;
+  options: readonly { value: Value; name: string; icon?: LucideIcon }[];
+  chosen: Value;
+  onChoose: (value: Value) => void;
+}) {
+  return (
+    <fieldset className="flex max-w-full gap-0.5 overflow-x-auto rounded-md bg-sunken p-0.5">
+      <legend className="sr-only">{label}</legend>
+      {options.map(({ value, name, icon: Icon }) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={value === chosen}
+          onClick={() => onChoose(value)}
+          className={classNames(
+            "flex h-7 items-center gap-1.5 rounded px-2 text-body font-medium whitespace-nowrap -outline-offset-2",
+            value === chosen ? "bg-surface text-ink shadow-card" : "text-muted hover:text-ink",
+          )}
+        >
+          {Icon !== undefined && <Icon className="size-3.5" aria-hidden />}
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,107 @@
+import { useState } from "react";
+import { momentText, nameOfClock, readMoment } from "../../words/moments.ts";
+import { RANGE_WORDS, type Range, type RangeSearch } from "../../words/usage-range.ts";
+import { Button } from "../button.tsx";
+import { Select, TextField } from "../field.tsx";
+import { useClock } from "../preferences.ts";
+
+export type RangeChange = { range?: string | undefined; from?: string | undefined; to?: string | undefined };
+
+const QUARTER_MS = 900_000;
+
+/** From when to when: by a name, or by two moments. */
+export function RangeFields({
+  search,
+  range,
+  anyName,
+  onChange,
+}: {
+  search: RangeSearch;
+  /** What is shown now: where own moments begin. */
+  range: Range;
+  /** Where no range is needed: what it is called then. */
+  anyName?: string;
+  onChange: (change: RangeChange) => void;
+}) {
+  const isCustom = search.from !== undefined;
+  const options = [
+    ...(anyName === undefined ? [] : [{ value: "any", label: anyName }]),
+    ...Object.entries(RANGE_WORDS).map(([value, label]) => ({ value, label })),
+    { value: "custom", label: "Between two times" },
+  ];
+  return (
+    <>
+      <div className="w-44 max-sm:w-auto max-sm:flex-1">
+        <Select
+          label="Range"
+          isLabelHidden
+          value={isCustom ? "custom" : (search.range ?? (anyName === undefined ? "30d" : "any"))}
+          options={options}
+          onChange={({ target: { value } }) =>
+            onChange(value === "custom" ? momentsOf(range) : { range: value, from: undefined, to: undefined })
+          }
+        />
+      </div>
+      {search.from !== undefined && search.to !== undefined && (
+        <Moments
+          key={`${search.from} ${search.to}`}
+          from={search.from}
+          to={search.to}
+          onApply={(moments) => onChange({ ...moments, range: undefined })}
+        />
+      )}
+    </>
+  );
+}
+
+function momentsOf({ from, to }: Range): RangeChange {
+  const end = to ?? Math.ceil(Date.now() / QUARTER_MS) * QUARTER_MS;
+  return { range: undefined, from: new Date(from).toISOString(), to: new Date(end).toISOString() };
+}
+
+function Moments({
+  from,
+  to,
+  onApply,
+}: {
+  from: string;
+  to: string;
+  onApply: (moments: { from: string; to: string }) => void;
+}) {
+  const clock = useClock();
+  const [typed, setTyped] = useState({
+    from: momentText(Date.parse(from), clock),
+    to: momentText(Date.parse(to), clock),
+  });
+  const moments = { from: readMoment(typed.from, clock), to: readMoment(typed.to, clock) };
+  const isChanged = moments.from !== from || moments.to !== to;
+  const isSound = moments.from !== null && moments.to !== null && moments.from < moments.to;
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (moments.from !== null && moments.to !== null && isSound)
+          onApply({ from: moments.from, to: moments.to });
+      }}
+    >
+      {(["from", "to"] as const).map((name) => (
+        <TextField
+          key={name}
+          type="datetime-local"
+          step={QUARTER_MS / 1000}
+          label={`${name === "from" ? "From" : "To"}, ${nameOfClock(clock)}`}
+          isLabelHidden
+          required
+          value={typed[name]}
+          onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
+        />
+      ))}
+      {isChanged && (
+        <Button type="submit" isDisabled={!isSound}>
+          Apply
+        </Button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,59 @@
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { BUCKET_WORDS } from "../../words/bucket-words.ts";
+import { Card } from "../card.tsx";
+import { Time } from "../time.tsx";
+import { type View, ViewSwitch } from "../view-switch.tsx";
+import type { UsageShown } from "./usage-series.ts";
+import { UsageTable } from "./usage-table.tsx";
+import { WindowEdge } from "./window-edge.tsx";
+
+const UsageChart = lazy(() =>
+  import("./usage-chart.tsx").then(({ UsageChart }) => ({ default: UsageChart })),
+);
+
+/** The same numbers as bars or as a table, up to where history is shown. */
+export function UsageCard({
+  shown,
+  onNarrow,
+  nothing,
+}: {
+  shown: UsageShown;
+  /** To one of the bars. */
+  onNarrow: (at: string) => void;
+  /** What stands there where nothing was used. */
+  nothing: ReactNode;
+}) {
+  const [view, setView] = useState<View>("chart");
+  const { asked, usage, rows } = shown;
+  const isEmpty = usage.total.count === 0 && rows.every(({ total }) => total === 0);
+  const hasEdge = rows.some(({ isBefore }) => isBefore);
+  return (
+    <Card
+      flush
+      title={`${asked.name} ${BUCKET_WORDS[asked.bucket].toLowerCase()}`}
+      note={
+        <>
+          Complete to <Time at={usage.completeTo} as="second" />
+        </>
+      }
+      actions={!isEmpty && <ViewSwitch view={view} onChange={setView} />}
+    >
+      {isEmpty && !hasEdge ? (
+        nothing
+      ) : view === "table" ? (
+        <UsageTable shown={shown} onNarrow={onNarrow} />
+      ) : (
+        <div className="min-h-72 px-4 pt-2 pb-3">
+          <Suspense>
+            <UsageChart shown={shown} onNarrow={onNarrow} />
+          </Suspense>
+        </div>
+      )}
+      {hasEdge && usage.windowStart !== null && (
+        <div className="px-4 pb-4">
+          <WindowEdge windowStart={usage.windowStart} />
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,136 @@
+import {
+  Bar,
+  BarChart,
+  CartesianGrid,
+  ReferenceArea,
+  ReferenceLine,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from "recharts";
+import { nameOfBucket, tickOfBucket } from "../../words/bucket-words.ts";
+import { formatCount } from "../../words/numbers.ts";
+import type { Clock } from "../../words/times.ts";
+import { useClock } from "../preferences.ts";
+import type { UsageRow, UsageShown } from "./usage-series.ts";
+
+const HEIGHT = 268;
+const TICK = { fill: "var(--muted)" };
+
+/** For eyes and a mouse; whoever reads, or has a keyboard, has the table. */
+export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
+  const clock = useClock();
+  const { rows, series, asked } = shown;
+  const before = rows.filter(({ isBefore }) => isBefore);
+  const [hidden, lastHidden] = [before[0], before.at(-1)];
+  const first = rows.find(({ isBefore }) => !isBefore);
+  return (
+    <div
+      role="img"
+      aria-label={`${asked.name} over time, as stacked bars. The table has the same numbers.`}
+      className="cursor-pointer text-caption"
+    >
+      {/* A height of its own: hidden while the next page loads, it has no other, and Recharts complains. */}
+      <ResponsiveContainer width="100%" height={HEIGHT}>
+        <BarChart
+          data={[...rows]}
+          margin={{ top: 20, right: 0, bottom: 0, left: 0 }}
+          stackOffset="sign"
+          maxBarSize={72}
+          accessibilityLayer={false}
+          onClick={({ activeLabel }) => {
+            const row = rows.find(({ at }) => at === activeLabel);
+            if (row !== undefined && !row.isBefore) onNarrow(row.at);
+          }}
+        >
+          <CartesianGrid vertical={false} stroke="var(--line)" />
+          <XAxis
+            dataKey="at"
+            tickFormatter={(at: string) => tickOfBucket(at, asked.bucket, clock)}
+            interval="equidistantPreserveStart"
+            minTickGap={24}
+            tickLine={false}
+            axisLine={{ stroke: "var(--line)" }}
+            tick={TICK}
+          />
+          <YAxis
+            width="auto"
+            allowDecimals={false}
+            tickFormatter={formatCount}
+            tickLine={false}
+            axisLine={false}
+            tick={TICK}
+          />
+          <Tooltip
+            cursor={{ fill: "var(--hover)" }}
+            isAnimationActive={false}
+            content={({ active, payload }) => (
+              <Tip row={active ? payload[0]?.payload : undefined} shown={shown} clock={clock} />
+            )}
+          />
+          {hidden !== undefined && lastHidden !== undefined && (
+            <ReferenceArea x1={hidden.at} x2={lastHidden.at} fill="var(--sunken)" fillOpacity={1} />
+          )}
+          {series.map(({ id, name, fill }) => (
+            <Bar
+              key={id}
+              dataKey={({ values }: UsageRow) => values[id] ?? 0}
+              name={name}
+              fill={fill}
+              stackId="all"
+              isAnimationActive={false}
+            />
+          ))}
+          {hidden !== undefined && first !== undefined && (
+            <ReferenceLine
+              x={first.at}
+              position="start"
+              stroke="var(--line-strong)"
+              strokeDasharray="4 3"
+              label={{
+                value: "History begins here",
+                // Within what is hidden, where it has room there.
+                position: before.length / rows.length > 0.3 ? "insideTopRight" : "top",
+                fill: "var(--muted)",
+              }}
+            />
+          )}
+        </BarChart>
+      </ResponsiveContainer>
+    </div>
+  );
+}
+
+function Tip({
+  row,
+  shown: { series, asked },
+  clock,
+}: {
+  row: UsageRow | undefined;
+  shown: UsageShown;
+  clock: Clock;
+}) {
+  if (row === undefined) return null;
+  const lines = series.filter(({ id }) => (row.values[id] ?? 0) !== 0);
+  return (
+    <div className="max-w-72 rounded-md border border-line bg-surface px-3 py-2 text-caption shadow-over">
+      <p className="flex justify-between gap-6 font-medium tabular-nums">
+        {nameOfBucket(row.at, asked.bucket, clock)}
+        <span>{row.isBefore ? "" : formatCount(row.total)}</span>
+      </p>
+      {row.isBefore && <p className="text-muted">Before the history window: kept, and not shown.</p>}
+      {series.length > 1 &&
+        lines.map(({ id, name, fill }) => (
+          <p key={id} className="flex items-center gap-1.5 tabular-nums">
+            <span aria-hidden className="size-2 shrink-0 rounded-full" style={{ background: fill }} />
+            <span className="truncate">{name}</span>
+            <span className="ml-auto pl-4">{formatCount(row.values[id] ?? 0)}</span>
+          </p>
+        ))}
+      {!row.isBefore && row.total !== 0 && (
+        <p className="mt-1 text-muted">Click to look at this {asked.bucket}</p>
+      )}
+    </div>
+  );
+}

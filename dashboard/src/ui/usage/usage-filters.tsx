@@ -1,0 +1,134 @@
+import { X } from "lucide-react";
+import { useId } from "react";
+import { BUCKET_WORDS } from "../../words/bucket-words.ts";
+import { bucketsFor } from "../../words/usage-range.ts";
+import {
+  GROUP_WORDS,
+  GROUPS,
+  type GroupBy,
+  TOPS,
+  type UsageAsked,
+  type UsageSearch,
+  WHATS,
+} from "../../words/usage-search.ts";
+import { EnterField } from "../enter-field.tsx";
+import { Select } from "../field.tsx";
+import { Segments } from "../segments.tsx";
+import { RangeFields } from "./range-fields.tsx";
+
+export type UsageChange = Partial<Record<keyof UsageSearch, unknown>>;
+
+/** What is counted, of when, and split by what. All of it stands in the address. */
+export function UsageFilters({
+  search,
+  asked,
+  fields,
+  groups = () => true,
+  onChange,
+}: {
+  search: UsageSearch;
+  asked: UsageAsked;
+  /** Fields of the metadata that were seen lately. */
+  fields: readonly string[];
+  /** Which of the groups make sense here. */
+  groups?: (group: GroupBy) => boolean;
+  onChange: (change: UsageChange) => void;
+}) {
+  const seen = useId();
+  return (
+    <search className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <div className="w-44 max-sm:w-full">
+          <Select
+            label="What to count"
+            isLabelHidden
+            value={asked.what}
+            options={Object.entries(WHATS).map(([value, { name }]) => ({ value, label: name }))}
+            onChange={({ target }) => onChange({ what: target.value })}
+          />
+        </div>
+        <RangeFields
+          search={search}
+          range={asked}
+          onChange={(change) => onChange({ ...change, bucket: undefined })}
+        />
+        <div className="w-32 max-sm:w-auto max-sm:flex-1">
+          <Select
+            label="Points"
+            isLabelHidden
+            value={asked.bucket}
+            options={bucketsFor(asked.span).map((value) => ({ value, label: BUCKET_WORDS[value] }))}
+            onChange={({ target }) => onChange({ bucket: target.value })}
+          />
+        </div>
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <span aria-hidden className="text-form font-medium">
+          By
+        </span>
+        <Segments
+          label="Group by"
+          options={GROUPS[asked.source].filter(groups).map((value) => ({ value, name: GROUP_WORDS[value] }))}
+          chosen={asked.groupBy}
+          onChoose={(groupBy) => onChange({ groupBy })}
+        />
+        {asked.groupBy === "metadata" && (
+          <div className="w-60 max-sm:w-full">
+            <EnterField
+              label="Field of the metadata"
+              placeholder={`A field, such as ${fields[0] ?? "model"}, then Enter`}
+              maxLength={120}
+              list={seen}
+              value={asked.field ?? ""}
+              onEnter={(field) => onChange({ field })}
+            />
+            <datalist id={seen}>
+              {fields.map((field) => (
+                <option key={field} value={field} />
+              ))}
+            </datalist>
+          </div>
+        )}
+        {asked.groupBy !== "nothing" && (
+          <div className="w-24">
+            <Select
+              label="How many lines"
+              isLabelHidden
+              value={asked.top}
+              options={TOPS.map((top) => ({ value: String(top), label: `Top ${top}` }))}
+              onChange={({ target }) => onChange({ top: Number(target.value) })}
+            />
+          </div>
+        )}
+        {Object.entries(asked.filters).map(([name, value]) => (
+          <Chip key={name} name={name} value={value} onRemove={() => onChange({ [name]: undefined })} />
+        ))}
+      </div>
+    </search>
+  );
+}
+
+const FILTER_WORDS: Record<string, string> = {
+  feature: "Feature",
+  event: "Event key",
+  customerId: "Customer",
+};
+
+/** What the figures are narrowed to, and the way out of it. */
+function Chip({ name, value, onRemove }: { name: string; value: string; onRemove: () => void }) {
+  const word = FILTER_WORDS[name] ?? name;
+  return (
+    <span className="inline-flex h-8 max-w-full items-center gap-1.5 rounded-md bg-accent-soft pl-2.5 text-body">
+      <span className="text-muted">{word}</span>
+      <span className="truncate font-medium">{value}</span>
+      <button
+        type="button"
+        aria-label={`Any ${word.toLowerCase()}, not only ${value}`}
+        onClick={onRemove}
+        className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:text-ink"
+      >
+        <X className="size-3.5" aria-hidden />
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,71 @@
+import type { ReactNode } from "react";
+import { formatCount } from "../../words/numbers.ts";
+import { GROUP_WORDS, type Measure, type Source } from "../../words/usage-search.ts";
+import { type Column, Table } from "../table.tsx";
+import type { Series, UsageShown } from "./usage-series.ts";
+
+const COUNTED = { charges: "Charges", events: "Events", denials: "Denials" } as const satisfies Record<
+  Source,
+  string
+>;
+const MEASURED = { credits: "Credits", quantity: "Quantity", count: null } as const satisfies Record<
+  Measure,
+  string | null
+>;
+
+/** What makes up the whole, the largest first; also the chart's legend. */
+export function UsageLines({
+  label,
+  shown,
+  children,
+}: {
+  label: string;
+  shown: UsageShown;
+  /** A line's name, and where it leads. */
+  children: (line: Series) => ReactNode;
+}) {
+  const { asked, series, usage } = shown;
+  const all = usage.total[asked.by];
+  const measured = MEASURED[asked.by];
+  const columns: Column<Series>[] = [
+    {
+      name: asked.field ?? GROUP_WORDS[asked.groupBy],
+      isWide: true,
+      cell: (line) => (
+        <span className="flex min-w-0 items-center gap-2">
+          <span aria-hidden className="size-2.5 shrink-0 rounded-full" style={{ background: line.fill }} />
+          <span className="min-w-0 wrap-anywhere">
+            {line.isOther ? <span className="text-muted">{line.name}</span> : children(line)}
+          </span>
+        </span>
+      ),
+    },
+    {
+      name: "Share",
+      hidesWhenNarrow: true,
+      cell: (line) => <Share share={all > 0 ? line.total[asked.by] / all : 0} fill={line.fill} />,
+    },
+    {
+      name: COUNTED[asked.source],
+      isNumber: true,
+      hidesWhenNarrow: measured !== null,
+      cell: (line) => formatCount(line.total.count),
+    },
+    ...(measured === null
+      ? []
+      : [{ name: measured, isNumber: true, cell: (line: Series) => formatCount(line.total[asked.by]) }]),
+  ];
+  return <Table label={label} columns={columns} rows={series} keyOf={({ id }) => id} />;
+}
+
+function Share({ share, fill }: { share: number; fill: string }) {
+  const percent = Math.max(0, Math.round(share * 100));
+  return (
+    <span className="flex items-center gap-2">
+      <span aria-hidden className="h-1.5 w-32 overflow-hidden rounded-full bg-sunken lg:w-64">
+        <span className="block h-full rounded-full" style={{ width: `${percent}%`, background: fill }} />
+      </span>
+      <span className="w-9 text-right text-muted">{percent === 0 && share > 0 ? "<1" : percent} %</span>
+    </span>
+  );
+}

@@ -1,0 +1,69 @@
+import { type Bucket, startOf } from "./calendar.ts";
+import type { Clock } from "./times.ts";
+
+export const RANGE_WORDS = {
+  "24h": "Last 24 hours",
+  "7d": "Last 7 days",
+  "30d": "Last 30 days",
+  "90d": "Last 90 days",
+  month: "This month",
+} as const;
+
+export type RangeName = keyof typeof RANGE_WORDS;
+
+/** A name, or two moments; they stand in the address. */
+export type RangeSearch = { range?: RangeName; from?: string; to?: string };
+
+/** Null: up to now. */
+export type Range = { readonly from: number; readonly to: number | null };
+
+export const DEFAULT_RANGE = "30d" as const satisfies RangeName;
+const DAYS = { "7d": 7, "30d": 30, "90d": 90 } as const;
+const DAY_MS = 86_400_000;
+
+/** Whole hours or days, the present one included: so that the first bar is not half a one. */
+export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: number, clock: Clock): Range {
+  if (from !== undefined && to !== undefined) return { from: Date.parse(from), to: Date.parse(to) };
+  if (range === "24h") return { from: startOf("hour", now, clock, -23), to: null };
+  if (range === "month") return { from: startOf("month", now, clock), to: null };
+  return { from: startOf("day", now, clock, 1 - DAYS[range]), to: null };
+}
+
+/** What shows enough and not too much: up to 72 hours, 100 days, or months. */
+export function bucketFor(spanMs: number): Bucket {
+  if (spanMs <= 3 * DAY_MS) return "hour";
+  return spanMs <= 100 * DAY_MS ? "day" : "month";
+}
+
+const HOURS_DAYS_MAX = 40;
+
+/** What the API answers for so long a range, and what makes sense of it. */
+export function bucketsFor(spanMs: number): Bucket[] {
+  const days = spanMs / DAY_MS;
+  return [
+    ...(days <= HOURS_DAYS_MAX ? (["hour"] as const) : []),
+    ...(days > 1 && days <= 900 ? (["day"] as const) : []),
+    ...(days > 27 ? (["month"] as const) : []),
+  ];
+}
+
+/** Two moments of the address: whole quarters of an hour, one after the other. */
+export function readRangeSearch(
+  { range, from, to }: Record<string, unknown>,
+  byDefault: RangeName | null = DEFAULT_RANGE,
+): RangeSearch {
+  const [begin, end] = [quarterOf(from), quarterOf(to)];
+  if (begin !== null && end !== null && begin < end) return { from: begin, to: end };
+  return isRangeName(range) && range !== byDefault ? { range } : {};
+}
+
+function isRangeName(value: unknown): value is RangeName {
+  return typeof value === "string" && Object.hasOwn(RANGE_WORDS, value);
+}
+
+const QUARTER_MS = 900_000;
+
+function quarterOf(value: unknown): string | null {
+  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? null : new Date(Math.floor(at / QUARTER_MS) * QUARTER_MS).toISOString();
+}

@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+const MONTH_END = "/projects/1/test/usage/month-end";
+const thisMonth = new Date().toISOString().slice(0, 7);
+
+test("a month's books close on the page, and go into a file", async () => {
+  const { service, consume, topUp, manage } = await setupManage();
+  await topUp("ada", 500);
+  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
+  await consume({ customerId: "ada", feature: "image.render", quantity: 3, idempotencyKey: "b" });
+  await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: {} });
+  const page = await signIn(service.url, MONTH_END);
+  // The last month that is over: nobody had anything yet.
+  await page.getByRole("heading", { name: /^No credits in / }).waitFor();
+  await expectAccessible(page);
+  await tabTo(page, page.getByRole("button", { name: "The month after" }));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/month-end?month=${thisMonth}`);
+  const books = page.getByRole("region", { name: "Roll-forward" });
+  await books.getByText("All together").waitFor();
+  const rows = await Promise.all(
+    (await books.locator("tbody tr").all()).map((row) => row.locator("td").allTextContents()),
+  );
+  expect(rows).toEqual([
+    ["Plan credits", "0", "+100", "−40", "0", "0", "+10", "70", "Adds up"],
+    ["Manual top-up", "0", "+500", "0", "0", "0", "0", "500", "Adds up"],
+    ["All together", "0", "+600", "−40", "0", "0", "+10", "570", "Adds up"],
+  ]);
+  await page.getByText("Every line adds up").waitFor();
+  await page.getByText(/The opening is the closing of/).waitFor();
+  await page.getByText(/^Open: Complete to/).waitFor();
+  await expectAccessible(page);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download as CSV" }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toBe(`month-end-test-${thisMonth}.csv`);
+  expect(await readFile(await file.path(), "utf8")).toBe(
+    "month,pool,kind,opening,granted,used,expired,revoked,reversed,closing\r\n" +
+      `${thisMonth},credits,Plan credits,0,100,40,0,0,10,70\r\n` +
+      `${thisMonth},credits,Manual top-up,0,500,0,0,0,0,500\r\n`,
+  );
+  const dark = await signIn(service.url, `${MONTH_END}?month=${thisMonth}`, { scheme: "dark", width: 390 });
+  await dark.getByText("Every line adds up").waitFor();
+  await expectAccessible(dark);
+});
+
+test("a month before the history window says why it is not shown", async () => {
+  const { service, manage } = await setupManage();
+  await manage("PATCH", "/manage/v1/workspace", { body: { limits: { historyDaysMax: 10 } } });
+  const page = await signIn(service.url, `${MONTH_END}?month=2020-01`);
+  await page.getByText(/lies before the history window/).waitFor();
+  await expectAccessible(page);
+});

@@ -1,0 +1,147 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { settle } from "../../service/test/usage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+const USAGE = "/projects/1/test/usage";
+const DAY_MS = 86_400_000;
+
+/** Noon of UTC, some days ago. */
+const noon = (daysAgo: number): string =>
+  new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2 - daysAgo * DAY_MS).toISOString();
+
+/** Quiet days of three customers, and one on which "loud" was loud. */
+async function setupSpike(): Promise<Managed> {
+  const managed = await setupManage();
+  const { record } = managed;
+  for (let daysAgo = 1; daysAgo <= 9; daysAgo++) {
+    for (const customerId of ["ada", "bob", "carol"]) {
+      const model = customerId === "bob" ? "small" : "large";
+      await record({
+        customerId,
+        event: "tokens",
+        quantity: 100,
+        timestamp: noon(daysAgo),
+        metadata: { model },
+      });
+    }
+  }
+  for (let times = 0; times < 40; times++)
+    await record({
+      customerId: "loud",
+      event: "tokens",
+      quantity: 900,
+      timestamp: noon(4),
+      metadata: { model: "huge" },
+    });
+  await record({ customerId: "ada", event: "visits", quantity: 1, timestamp: noon(4) });
+  await settle(managed);
+  return managed;
+}
+
+/** As somebody points at it, sees what it is, and clicks. */
+async function clickHighestBar(page: Page): Promise<void> {
+  const chart = page.getByRole("img", { name: /over time, as stacked bars/ });
+  const point = async (): Promise<number> => {
+    const bars = await chart.locator(".recharts-bar-rectangle path").all();
+    const boxes = (await Promise.all(bars.map((bar) => bar.boundingBox()))).flatMap((box) => box ?? []);
+    const [highest] = boxes.sort((a, b) => b.height - a.height);
+    if (highest === undefined) return 0;
+    await page.mouse.move(highest.x + highest.width / 2, highest.y + highest.height / 2);
+    await page.mouse.move(highest.x + highest.width / 2 + 1, highest.y + highest.height / 2);
+    return page.getByText("Click to look at this day").count();
+  };
+  await expect.poll(point).toBe(1);
+  await page.mouse.down();
+  await page.mouse.up();
+}
+
+test("the customer behind a spike is three clicks away", async () => {
+  const { service } = await setupSpike();
+  const page = await signIn(service.url, `${USAGE}?what=events`);
+  await page.getByRole("heading", { name: "Usage events by day" }).waitFor();
+  await expectAccessible(page);
+  await clickHighestBar(page);
+  await page.getByRole("heading", { name: "Usage events by hour" }).waitFor();
+  expect(new URL(page.url()).searchParams.get("from")).toContain(noon(4).slice(0, 10));
+  await page.getByRole("button", { name: "Customer", exact: true }).click();
+  const lines = page.getByRole("region", { name: "By customer" }).locator("tbody tr");
+  await expect.poll(() => lines.first().textContent()).toContain("loud");
+  await page.getByRole("link", { name: "loud" }).click();
+  await page.waitForURL("**/customers/loud/usage?**");
+  await page.getByRole("heading", { name: "loud" }).waitFor();
+  // The same day, and all that was this customer's of it.
+  expect(await page.locator("main").textContent()).toContain("A quantity of 36,000 in all");
+  await expectAccessible(page);
+});
+
+test("by keyboard: the table has the chart's numbers and leads the same way", async () => {
+  const { service } = await setupSpike();
+  const page = await signIn(service.url, USAGE, { scheme: "dark" });
+  const what = page.getByLabel("What to count");
+  await tabTo(page, what);
+  await page.keyboard.type("Quantity");
+  await page.waitForURL("**/usage?what=quantity");
+  await tabTo(page, page.getByRole("button", { name: "Table" }));
+  await page.keyboard.press("Enter");
+  const table = page.getByRole("region", { name: "Quantity of events over time" });
+  const day = table.locator("tbody tr").nth(4);
+  expect((await day.locator("td").allTextContents()).slice(1)).toEqual(["36,301", "36,300", "1"]);
+  await expectAccessible(page);
+  await tabTo(page, day.getByRole("button"));
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Quantity of events by hour" }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Quantity of events by day" }).waitFor();
+});
+
+test("events are grouped by a field of the metadata, and each value leads to its events", async () => {
+  const { service } = await setupSpike();
+  const page = await signIn(service.url, `${USAGE}?what=events`, { width: 390 });
+  await page.getByRole("button", { name: "Metadata" }).click();
+  await page.getByLabel("Field of the metadata").fill("model");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/usage?**field=model**");
+  const lines = page.getByRole("region", { name: "By metadata" });
+  await lines.getByText("Without model").waitFor();
+  expect(await lines.locator("tbody tr td:first-child").allTextContents()).toEqual([
+    "huge",
+    "large",
+    "small",
+    "Without model",
+  ]);
+  await expectAccessible(page);
+  await lines.getByRole("link", { name: "small" }).click();
+  await page.waitForURL(/usage\/events\?.*metadata=model%3Dsmall/);
+  await page.getByText("All 9 events").waitFor();
+  await page
+    .getByRole("button", { name: /^Details of tokens/ })
+    .first()
+    .click();
+  await page.getByText("None: an event belongs to no feature").waitFor();
+  await expectAccessible(page);
+});
+
+test("a feature narrows to its customers, and the filter is one click from gone", async () => {
+  const { service, consume, ...managed } = await setupManage();
+  for (const idempotencyKey of ["a", "b"])
+    await consume({ customerId: "ada", feature: "image.render", idempotencyKey });
+  await consume({ customerId: "ada", feature: "video.render", idempotencyKey: "c" });
+  await settle(managed);
+  const page = await signIn(service.url, USAGE);
+  await page.getByRole("button", { name: /^image.render/ }).click();
+  await page.waitForURL("**/usage?**feature=image.render**");
+  await page.getByRole("link", { name: "ada" }).waitFor();
+  expect(await page.locator("main").textContent()).toContain("2 charges, less what was reversed");
+  await page.getByRole("button", { name: "Any feature, not only image.render" }).click();
+  await page.waitForURL((url) => !url.searchParams.has("feature"));
+  await page.getByLabel("What to count").selectOption({ label: "Denials" });
+  await page.getByRole("button", { name: "Reason" }).click();
+  await page.getByRole("region", { name: "By reason" }).getByText("Not part of the plan").waitFor();
+  await page.goto("/projects/1/live/usage");
+  await page.getByRole("link", { name: "Send something in LIVE" }).waitFor();
+  await expectAccessible(page);
+});

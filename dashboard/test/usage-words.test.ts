@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { WholeRows } from "../src/pages/usage/whole-rows.ts";
+import { startOf } from "../src/words/calendar.ts";
+import { bucketFor, bucketsFor, rangeOf } from "../src/words/usage-range.ts";
+import { askedOf, readUsageSearch } from "../src/words/usage-search.ts";
+
+const NOW = Date.parse("2026-11-15T13:07:31Z");
+const DAY_MS = 86_400_000;
+const iso = (at: number): string => new Date(at).toISOString();
+
+test("ranges begin with a whole hour, day or month", () => {
+  expect(iso(rangeOf({ range: "24h" }, NOW, "utc").from)).toBe("2026-11-14T14:00:00.000Z");
+  expect(iso(rangeOf({ range: "7d" }, NOW, "utc").from)).toBe("2026-11-09T00:00:00.000Z");
+  expect(iso(rangeOf({}, NOW, "utc").from)).toBe("2026-10-17T00:00:00.000Z");
+  expect(iso(rangeOf({ range: "month" }, NOW, "utc").from)).toBe("2026-11-01T00:00:00.000Z");
+  expect(iso(startOf("month", NOW, "utc", 2))).toBe("2027-01-01T00:00:00.000Z");
+});
+
+test("points are chosen so that there are some, and not too many", () => {
+  expect([1, 3, 4, 100, 101, 400].map((days) => bucketFor(days * DAY_MS))).toEqual([
+    "hour",
+    "hour",
+    "day",
+    "day",
+    "month",
+    "month",
+  ]);
+  expect(bucketsFor(DAY_MS)).toEqual(["hour"]);
+  expect(bucketsFor(30 * DAY_MS)).toEqual(["hour", "day", "month"]);
+  expect(bucketsFor(2_000 * DAY_MS)).toEqual(["month"]);
+  // One that does not fit the range is not asked for.
+  expect(askedOf({ range: "90d", bucket: "hour" }, NOW, "utc").bucket).toBe("day");
+});
+
+test("an address says only what is meant, and what does not fit is left out", () => {
+  expect(readUsageSearch({ what: "credits", groupBy: "feature", top: 6, range: "30d" })).toEqual({});
+  expect(readUsageSearch({ what: "events", groupBy: "feature", feature: "x", event: 42 })).toEqual({
+    what: "events",
+    event: "42",
+  });
+  expect(readUsageSearch({ from: "2026-11-15T13:07:00Z", to: "2026-11-15T14:00:00Z", range: "7d" })).toEqual({
+    from: "2026-11-15T13:00:00.000Z",
+    to: "2026-11-15T14:00:00.000Z",
+  });
+  expect(readUsageSearch({ from: "2026-11-15T15:00:00Z", to: "2026-11-15T14:00:00Z" })).toEqual({});
+});
+
+const CSV = 'id,note,cursor\n1,"two\nlines, ""quoted""",AAA\n2,plain,BBB\n3,ü,CCC\n';
+
+test("wherever a file is cut, whole rows are kept, and the cursor is that of the last", () => {
+  const bytes = new TextEncoder().encode(CSV);
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const rows = new WholeRows("csv");
+    const kept = [bytes.slice(0, cut), bytes.slice(cut)].map((piece) =>
+      new TextDecoder().decode(rows.take(piece)),
+    );
+    expect(kept.join("")).toBe(CSV);
+    expect([rows.rows, rows.cursor]).toEqual([3, "CCC"]);
+  }
+  const cutOff = new WholeRows("csv");
+  cutOff.take(bytes.slice(0, CSV.indexOf("BBB") + 1));
+  cutOff.dropRest();
+  expect([cutOff.rows, cutOff.cursor]).toEqual([1, "AAA"]);
+  const rest = new TextEncoder().encode("2,plain,BBB\n3,ü,CCC\n");
+  expect(cutOff.take(rest)).toHaveLength(rest.length);
+  expect([cutOff.rows, cutOff.cursor]).toEqual([3, "CCC"]);
+});
+
+test("a row of NDJSON is a line, whatever it holds", () => {
+  const rows = new WholeRows("ndjson");
+  rows.take(new TextEncoder().encode('{"a":"\\"","cursor":"A"}\n{"a":"x","cursor":"B"}\n{"a'));
+  expect([rows.rows, rows.cursor]).toEqual([2, "B"]);
+});
