@@ -35,6 +35,10 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
   "customer.unblocked": () => ["unblocked ", CUSTOMER],
   "customer.erased": () => ["erased ", CUSTOMER],
   "customers.imported": (entry) => ["imported customers from ", subject(entry)],
+  "events.exported": (entry) => exported(entry, "usage events"),
+  "charges.exported": (entry) => exported(entry, "charges"),
+  "ledger.exported": (entry) => exported(entry, "the ledger"),
+  "grants.exported": (entry) => exported(entry, "grants"),
   "request.tried": (entry) => [
     "tried ",
     subject(entry),
@@ -101,6 +105,11 @@ const tellPlainly: Tell = (entry) => [
 ];
 
 /** "500 credits", and of which pool where it is not the one that everybody has. */
+function exported({ after }: Entry, what: string): (Piece | string)[] {
+  const format = textIn(after, "format")?.toUpperCase();
+  return ["exported ", strong(what), format === undefined ? "" : ` as ${format}`];
+}
+
 function creditsOf({ before, after }: Entry): string {
   const [was, is] = [before?.["balances"], after?.["balances"]];
   const pool =
