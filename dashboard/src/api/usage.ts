@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { UsageAsked } from "../words/usage-search.ts";
 import type { Answer, Place } from "./answer.ts";
 import { answerOf, api } from "./client.ts";
+import { wholeList } from "./whole-list.ts";
 
 export type Usage = Answer<"chartUsage">;
 
@@ -23,6 +24,7 @@ export function usageQuery({ projectId, environment }: Place, asked: UsageAsked)
     staleTime: 15_000,
     // What was there stays until the next is, so that nothing jumps.
     placeholderData: keepPreviousData,
+    meta: { tellsFailures: true },
   });
 }
 
@@ -64,12 +66,14 @@ export function featureNamesQuery({ projectId, environment }: Place) {
   return queryOptions({
     queryKey: ["features", place, "name by key"],
     queryFn: async () => {
-      const { items } = await answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
-          params: { path: place, query: { limit: "200" } },
-        }),
+      const features = await wholeList((query) =>
+        answerOf(
+          api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
+            params: { path: place, query },
+          }),
+        ),
       );
-      return new Map(items.map(({ key, name }) => [key, name]));
+      return new Map(features.map(({ key, name }) => [key, name]));
     },
     staleTime: 30_000,
   });

@@ -72,5 +72,6 @@ export function monthQuery({ projectId, environment }: Place, month: string) {
       ),
     // It looks at every wallet.
     staleTime: 60_000,
+    meta: { tellsFailures: true },
   });
 }
