@@ -56,6 +56,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   readCustomer: NOW,
   previewCredits: "twins of the last ten minutes, which every window holds",
   previewBulkAssignment: NOW,
+  previewReversal: "a charge before it is as one that is not there: a test of its own",
   proveWallet: "sums to the balance, and shows no entry",
   listPlanChanges: DEEDS,
   listGrants: "what was given, of which only the rest is older than the window: a test of its own",

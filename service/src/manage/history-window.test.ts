@@ -192,6 +192,21 @@ test("the ledger before the window is one line for each pool, so that sums hold"
   expect(whole.pages.flat()).toEqual([]);
 });
 
+test("a reversal of what lies before the window is not previewed, and can be done", async () => {
+  const managed = await setupWindow();
+  const { manage, outside, inside } = managed;
+  const pathOf = ({ consumeId }: Facts) => `customers/ada/consumes/${consumeId}/reverse`;
+  const preview = (facts: Facts) => manage("POST", `${pathOf(facts)}/preview`, { body: {} });
+  const unknown = await preview({ ...outside, consumeId: "con_01m7e9sv4w0000000000a00002" });
+  const { requestId: _, ...missing } = unknown.body;
+  expect(await preview(outside)).toMatchObject({ status: 404, body: missing });
+  expect(await preview(inside)).toMatchObject({ status: 200, body: { credits: 10 } });
+  await setWindow(managed, 2);
+  expect(await preview(outside)).toMatchObject({ status: 200, body: { credits: 10 } });
+  await setWindow(managed, 1);
+  expect(await manage("POST", pathOf(outside), { body: {} })).toMatchObject({ status: 200 });
+});
+
 test("of grants before the window those are shown of which something is left", async () => {
   const managed = await setupManage();
   const { manage, topUp, consume, database } = managed;

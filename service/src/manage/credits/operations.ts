@@ -10,6 +10,7 @@ import {
   readOrNotFound,
 } from "../customers/operations.ts";
 import { nullable } from "../fields.ts";
+import { historyStartOf } from "../history-window.ts";
 import { contextOf, type Operation, operation, placeOf, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { addCredits } from "./add-credits.ts";
@@ -203,7 +204,7 @@ function reversing({ cellOf }: ManageParts): Operation {
   });
 }
 
-function previewingReversal({ cellOf }: ManageParts): Operation {
+function previewingReversal({ control, cellOf }: ManageParts): Operation {
   return operation({
     method: "POST",
     path: `${CUSTOMER_PATH}/consumes/:consumeId/reverse/preview`,
@@ -213,7 +214,7 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     summary: "Preview reversing a charge",
     description:
       "Says what reversing it would do, and writes nothing: the balance before and after, to which grants the credits go back, and " +
-      "what of that can be spent again.",
+      "what of that can be spent again. A charge from before the workspace's history window can be reversed, and not looked at.",
     params: consumeParams,
     body: Type.Object({ quantity: quantityField }, { additionalProperties: false }),
     answer: ReversalPreview,
@@ -222,7 +223,8 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
       const { cell, environmentId } = placeOf(call);
       const { quantity = null } = call.body;
       const { consumeId } = call.params;
-      const asked = { customerId: customerIdOf(call), consumeId, quantity };
+      const since = await historyStartOf(control, call);
+      const asked = { customerId: customerIdOf(call), consumeId, quantity, since };
       const outcome = await previewReversal(cellOf(cell), environmentId, asked);
       if (outcome.kind !== "preview") throw toProblem(outcome);
       return outcome.preview;
