@@ -61,6 +61,16 @@ export async function expectExactSums(database: TestDatabase): Promise<void> {
   }
 }
 
+/** How many of an event key are in the sums. */
+export async function countOf(database: TestDatabase, key: string): Promise<number> {
+  const [row] = await database.query(
+    `select coalesce(sum(q.count), 0)::integer as n from cell.usage_quarters as q
+     join cell.meters as m on m.environment_id = q.environment_id and m.id = q.meter_id where m.key = $1`,
+    [key],
+  );
+  return Number(row?.["n"]);
+}
+
 export type Sum = { count: number; quantity: number; credits: number };
 type Line = { key: string | null; total: Sum; points: (Sum & { at: string })[] };
 type Chart = { buckets: string[]; total: Sum; lines: Line[]; other: Line | null; windowStart: string | null };

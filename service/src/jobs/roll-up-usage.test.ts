@@ -4,14 +4,12 @@ import { type Credits, setupCredits } from "../../test/credits.ts";
 import { connectTo, createDatabase, type Reply, type TestDatabase } from "../../test/harness.ts";
 import { startServiceProcess } from "../../test/service-process.ts";
 import { setupTwo, times } from "../../test/two-services.ts";
-import { expectExactSums, settle } from "../../test/usage.ts";
-import { migrateCommand } from "../commands/migrate.ts";
-import { inspectEssentials } from "../commands/preflight.ts";
+import { countOf, expectExactSums, settle } from "../../test/usage.ts";
 import { reverseConsume } from "../manage/credits/reverse-consume.ts";
 import { openPool, type Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { readUsageProgress } from "../store/cell/usage/progress.ts";
-import { addDayToMonths, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
+import { rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -21,17 +19,6 @@ const readNumber = async (cell: Pool): Promise<number> =>
 const INSERT = `insert into cell.events
     (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
   select coalesce($1, clock_timestamp()), gen_random_uuid(), 1, 1, 'by hand', 1, now(), 'r' from generate_series(1, $2)`;
-
-const countOf = async (database: TestDatabase, key: string): Promise<number> =>
-  Number(
-    (
-      await database.query(
-        `select coalesce(sum(q.count), 0)::integer as n from cell.usage_quarters as q
-         join cell.meters as m on m.environment_id = q.environment_id and m.id = q.meter_id where m.key = $1`,
-        [key],
-      )
-    )[0]?.["n"],
-  );
 
 test("a writer that hangs before its commit holds the sums up, and is then counted", async () => {
   const { database, cell, record } = await setupCredits();
@@ -213,58 +200,4 @@ test("several processes at once add each row once, and keep up", async () => {
   await expectExactSums(database);
   const { completeTo } = await single(cell, readUsageProgress);
   expect(Date.now() - completeTo).toBeLessThan(5_000);
-});
-
-test("in a database that was restored into another server, numbers go on above those there are", async () => {
-  const { database, cell, record } = await setupCredits();
-  await record({ customerId: "ada", event: "before", quantity: 1 });
-  await settle({ cell, database });
-  const [row] = await database.query("select cell.follow_server() as is_other");
-  expect(row?.["is_other"]).toBe(false);
-  await database.query("alter table cell.events disable trigger user");
-  const far = 1_000_000_000;
-  await database.query(`update cell.events set transaction_number = transaction_number + ${far}`);
-  await database.query(
-    `update cell.usage_progress set transaction_number = transaction_number + ${far}, mark_number = mark_number + ${far}`,
-  );
-  const client = await connectTo(database);
-  const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
-  expect(await failures()).toMatchObject([{ about: "transaction numbers" }]);
-  // A process that was not started anew, as behind a name that now leads elsewhere, notices it too.
-  await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
-  const lines: string[] = [];
-  const print = (line: string) => lines.push(line);
-  await migrateCommand({ databaseUrl: database.url, grantTo: null, print });
-  expect(lines).toHaveLength(2);
-  expect(await failures()).toEqual([]);
-  await record({ customerId: "ada", event: "after", quantity: 1 });
-  await expect
-    .poll(() => rollUpUsage(cell).then(() => countOf(database, "after")), { timeout: 5_000 })
-    .toBe(1);
-  await expectExactSums(database);
-});
-
-test("a day is added to the sums of months when it is over, in slices, and late events are in them", async () => {
-  const { database, cell, record } = await setupCredits();
-  const send = (i: number) => {
-    const timestamp = new Date(Date.now() - (i % 30) * DAY_MS).toISOString();
-    return record({ customerId: `c-${i % 11}`, event: `e.${i % 3}`, quantity: i + 1, timestamp });
-  };
-  // As if nothing had been added for a month; the service's own job is at it too, with larger steps.
-  await database.query("update cell.usage_progress set months_to = months_to - interval '32 days'");
-  for (let i = 0; i < 60; i++) await send(i);
-  let i = 60;
-  for (let more = true; more; i++) {
-    if (i % 3 === 0) await send(i);
-    await rollUpUsage(cell);
-    more = await addDayToMonths(cell, { rowsMax: 2 });
-  }
-  for (let late = 0; late < 30; late++) await send(late);
-  await settle({ cell, database });
-  await expectExactSums(database);
-  const [row] = await database.query(
-    "select months_to >= date_trunc('day', now() - interval '1 hour', 'UTC') as is_over from cell.usage_progress",
-  );
-  expect(row?.["is_over"]).toBe(true);
-  expect(await database.count("cell.usage_customer_months")).toBeGreaterThan(30);
 });

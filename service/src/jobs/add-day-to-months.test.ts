@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { setupCredits } from "../../test/credits.ts";
+import { expectExactSums, settle } from "../../test/usage.ts";
+import { addDayToMonths, rollUpUsage } from "./roll-up-usage.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+test("a day is added to the sums of months when it is over, in slices, and late events are in them", async () => {
+  const { database, cell, record } = await setupCredits();
+  const send = (i: number) => {
+    const timestamp = new Date(Date.now() - (i % 30) * DAY_MS).toISOString();
+    return record({ customerId: `c-${i % 11}`, event: `e.${i % 3}`, quantity: i + 1, timestamp });
+  };
+  // As if nothing had been added for a month; the service's own job is at it too, with larger steps.
+  await database.query("update cell.usage_progress set months_to = months_to - interval '32 days'");
+  for (let i = 0; i < 60; i++) await send(i);
+  let i = 60;
+  for (let more = true; more; i++) {
+    if (i % 3 === 0) await send(i);
+    await rollUpUsage(cell);
+    more = await addDayToMonths(cell, { rowsMax: 2 });
+  }
+  for (let late = 0; late < 30; late++) await send(late);
+  await settle({ cell, database });
+  await expectExactSums(database);
+  const [row] = await database.query(
+    "select months_to >= date_trunc('day', now() - interval '1 hour', 'UTC') as is_over from cell.usage_progress",
+  );
+  expect(row?.["is_over"]).toBe(true);
+  expect(await database.count("cell.usage_customer_months")).toBeGreaterThan(30);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { setupCredits } from "../../test/credits.ts";
+import { connectTo } from "../../test/harness.ts";
+import { countOf, expectExactSums, settle } from "../../test/usage.ts";
+import { migrateCommand } from "../commands/migrate.ts";
+import { inspectEssentials } from "../commands/preflight.ts";
+import { rollUpUsage } from "./roll-up-usage.ts";
+
+const FAR = 1_000_000_000;
+test("in a database that was restored into another server, numbers go on above those there are", async () => {
+  const { database, cell, record } = await setupCredits();
+  await record({ customerId: "ada", event: "before", quantity: 1 });
+  await settle({ cell, database });
+  const [row] = await database.query("select cell.follow_server() as is_other");
+  expect(row?.["is_other"]).toBe(false);
+  await database.query("alter table cell.events disable trigger user");
+  await database.query(`update cell.events set transaction_number = transaction_number + ${FAR}`);
+  await database.query(
+    `update cell.usage_progress set transaction_number = transaction_number + ${FAR}, mark_number = mark_number + ${FAR}`,
+  );
+  const client = await connectTo(database);
+  const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
+  expect(await failures()).toMatchObject([{ about: "transaction numbers" }]);
+  // A process that was not started anew, as behind a name that now leads elsewhere, notices it too.
+  await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
+  const lines: string[] = [];
+  const print = (line: string) => lines.push(line);
+  await migrateCommand({ databaseUrl: database.url, grantTo: null, print });
+  expect(lines).toHaveLength(2);
+  expect(await failures()).toEqual([]);
+  await record({ customerId: "ada", event: "after", quantity: 1 });
+  await expect
+    .poll(() => rollUpUsage(cell).then(() => countOf(database, "after")), { timeout: 5_000 })
+    .toBe(1);
+  await expectExactSums(database);
+});
