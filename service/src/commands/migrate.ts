@@ -1,4 +1,4 @@
-import { migrate } from "../postgres/migrate.ts";
+import { followServer, migrate } from "../postgres/migrate.ts";
 import { grantToService } from "../postgres/privileges.ts";
 import { connect } from "./connect.ts";
 
@@ -12,8 +12,7 @@ export async function migrateCommand(options: {
     const applied = await migrate(client);
     for (const name of applied) options.print(`applied ${name}`);
     if (applied.length === 0) options.print("nothing to do: the database is current");
-    const { rows } = await client.query("select cell.follow_server() as is_other");
-    if (rows[0]?.is_other === true)
+    if (await followServer(client))
       options.print("restored into another server: transaction numbers go on above those there are");
     if (options.grantTo !== null) {
       await grantToService(client, options.grantTo);

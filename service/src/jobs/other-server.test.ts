@@ -34,3 +34,14 @@ test("in a database that was restored into another server, numbers go on above t
     .toBe(1);
   await expectExactSums(database);
 });
+
+test("going on above another server's numbers fails within seconds instead of queueing everyone", {
+  timeout: 20_000,
+}, async () => {
+  const { database } = await setupCredits();
+  await database.query(`update cell.usage_progress set transaction_number = transaction_number + ${FAR}`);
+  const reader = await connectTo(database);
+  await reader.query("begin; lock table cell.ledger in access share mode");
+  const migrating = migrateCommand({ databaseUrl: database.url, grantTo: null, print: () => {} });
+  await expect(migrating).rejects.toMatchObject({ code: "55P03" });
+});

@@ -35,6 +35,14 @@ export async function migrate(client: Client, directory = DIRECTORY): Promise<st
   return applied;
 }
 
+/** Whether the database was restored into another server, whose transaction numbers now go on above those there are. */
+export async function followServer(client: Client): Promise<boolean> {
+  const { rows } = await inTransaction(client, () =>
+    client.query<{ is_other: boolean }>("select cell.follow_server() as is_other"),
+  );
+  return rows[0]?.is_other === true;
+}
+
 export async function readMigrationState(client: Client, directory = DIRECTORY): Promise<MigrationState> {
   const pending: Migration[] = [];
   for (const schema of SCHEMAS) {

@@ -1,16 +1,7 @@
 -- How much was used, ready to be read: sums of events, charges and denials, which a job makes shortly after them.
 
--- Which transaction wrote a row: all rows below a number are final once every transaction below it is over. recorded_at
--- cannot say that: an event whose commit had an unknown outcome is written again later under its first time.
--- The default is evaluated once for the rows there are, so that no table is rewritten: all of them are of this transaction.
--- What is added to the server's own number is no constant of ours: see cell.follow_server.
-alter table cell.events
-add column transaction_number bigint not null default (pg_current_xact_id()::text::bigint + 0);
-alter table cell.ledger
-add column transaction_number bigint not null default (pg_current_xact_id()::text::bigint + 0);
-alter table cell.denials
-add column transaction_number bigint not null default (pg_current_xact_id()::text::bigint + 0);
-
+-- Nobody can write while an index is made. No release came before these, so that the tables are empty then. One that a later
+-- release adds is made on the parent alone ("on only"), concurrently on each part, outside of a transaction, and attached.
 create index events_transaction on cell.events (transaction_number);
 create index ledger_transaction on cell.ledger (transaction_number);
 create index denials_transaction on cell.denials (transaction_number);
@@ -105,7 +96,8 @@ create table cell.usage_progress (
 insert into cell.usage_progress
   (id, transaction_number, slices, slices_done, complete_to, mark_at, mark_number, turned_at, months_to, months_below,
     months_width, offset_by)
-select 1, n.number, 1, 0, 'epoch', now(), n.number + 1, now(), date_trunc('day', now(), 'UTC'), 0, 1000, 0
+-- From the first number on: rows that were there before the columns were are of the transaction that added these.
+select 1, 0, 1, 0, 'epoch', now(), n.number + 1, now(), date_trunc('day', now(), 'UTC'), 0, 1000, 0
 from (select pg_current_xact_id()::text::bigint as number) as n;
 
 -- A dump that is restored into another server meets lower numbers there, and whatever was written then would never be
