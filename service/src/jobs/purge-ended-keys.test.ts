@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type Credits, setupCredits } from "../../test/credits.ts";
 import { connectTo, type TestDatabase } from "../../test/harness.ts";
 import { times } from "../../test/two-services.ts";
+import { openPool } from "../postgres/pool.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
 
 async function age(database: TestDatabase, days: number, where = "true"): Promise<void> {
@@ -39,6 +40,31 @@ test("without IDEMPOTENCY_DAYS a key never ends", async () => {
   await age(credits.database, 10_000);
   expect((await render(credits, 1)).body).toEqual(first);
   expect((await render(credits, 2)).status).toBe(409);
+});
+
+test("a key that a lane would still answer is not deleted, in whatever time zone the job counts", async () => {
+  const { database, record } = await setupCredits();
+  // A zone and a number of days for which calendar days are an hour shorter than so many times 24 hours.
+  const [row] = await database.query(
+    `select current_database() as name, zone, days from unnest(array['Europe/Berlin', 'Australia/Sydney']) as zone, generate_series(40, 366) as days
+     where ((now() at time zone zone) - make_interval(days => days)) at time zone zone
+       > now() - make_interval(hours => 24 * days) + interval '30 minutes' limit 1`,
+  );
+  const [zone, days] = [String(row?.["zone"]), Number(row?.["days"])];
+  await record({ customerId: "ada", event: "e", quantity: 1, idempotencyKey: "k" });
+  await database.query("alter table cell.keyed_requests disable trigger user");
+  await database.query(
+    "update cell.keyed_requests set recorded_at = now() - make_interval(hours => 24 * $1, mins => -30)",
+    [days],
+  );
+  await database.query("alter table cell.keyed_requests enable trigger user");
+  await database.query(`alter database ${row?.["name"]} set timezone = '${zone}'`);
+  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  expect((await pool.query("show timezone")).rows).toEqual([{ TimeZone: "UTC" }]);
+  await pool.query(`set timezone = '${zone}'`);
+  expect(await purgeEndedKeys(pool, days, { stepsMax: 1_000 })).toBe(0);
+  expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
 test("the walk deletes what has ended, passes by what somebody holds, and leaves the rest", async () => {

@@ -19,6 +19,8 @@ export function openPool(options: {
     // A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 5_000,
+    // As in the lanes: the length of a day must not depend on who counts it.
+    options: "-c timezone=UTC",
     keepAlive: true,
   });
   // Without a listener, a server restart while a connection idles would end the process.

@@ -4,7 +4,8 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 /** As many as migration 3 made. */
 export const KEY_PARTITIONS = 8;
 
-// Page by page: an index by time would cost every request, and the pages themselves are nearly in the order of time.
+// Page by page: an index by time would cost every request, and the pages themselves are nearly in the order of time. In hours, as
+// the lanes count: how long "days" are depends on the session's time zone.
 const PURGES = Array.from({ length: KEY_PARTITIONS }, (_, partition) =>
   statement(
     `keyed_requests.purge_${partition}`,
@@ -15,7 +16,7 @@ const PURGES = Array.from({ length: KEY_PARTITIONS }, (_, partition) =>
     from cell.keyed_requests_${partition}
     where ctid >= format('(%s,0)', $1::bigint)::tid
       and ctid < format('(%s,0)', $2::bigint)::tid
-      and recorded_at < clock_timestamp() - make_interval(days => $3::integer)
+      and recorded_at < clock_timestamp() - make_interval(hours => 24 * $3::integer)
     for update skip locked
   ))`,
   ),

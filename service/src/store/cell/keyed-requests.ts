@@ -83,7 +83,7 @@ const LOCK = statement(
       q.limit_used,
       (extract(epoch from q.limit_resets_at) * 1000)::bigint as limit_resets_at,
       q.reason,
-      $3::integer is not null and q.recorded_at < clock_timestamp() - make_interval(days => $3::integer) as is_ended
+      $3::integer is not null and q.recorded_at < clock_timestamp() - make_interval(hours => 24 * $3::integer) as is_ended
     from cell.keyed_requests as q
     where q.project_id = k.project_id
       and q.key_hash = k.key_hash
