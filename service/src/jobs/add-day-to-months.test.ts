@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
+import { createDatabase } from "../../test/harness.ts";
 import { expectExactSums, settle } from "../../test/usage.ts";
+import { openPool } from "../postgres/pool.ts";
 import { addDayToMonths, rollUpUsage } from "./roll-up-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -28,4 +30,31 @@ test("a day is added to the sums of months when it is over, in slices, and late 
   );
   expect(row?.["is_over"]).toBe(true);
   expect(await database.count("cell.usage_customer_months")).toBeGreaterThan(30);
+});
+
+test.for([
+  ["2026-03-29", "2026-03-29T23:30:00Z"],
+  ["2025-10-26", "2025-10-27T00:30:00Z"],
+])("a day is one of UTC where the server's zone changes its clock: %s", async ([day, at]) => {
+  const database = await createDatabase();
+  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => cell.end());
+  await cell.query("set timezone = 'Europe/Berlin'");
+  // In the middle of that day, whose first customers are in the sums of months.
+  await database.query("update cell.usage_progress set months_to = $1, months_below = 100", [
+    `${day}T00:00:00Z`,
+  ]);
+  await database.query(
+    `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
+     values (now(), gen_random_uuid(), 1, 1, 'late', 1, $1, 'r')`,
+    [at],
+  );
+  await settle({ cell, database });
+  expect(await database.count("cell.usage_customer_months")).toBe(at?.startsWith(String(day)) ? 1 : 0);
+  const isThere = async () => {
+    await addDayToMonths(cell);
+    return database.count("cell.usage_progress", `months_to > timestamptz '${at}'`);
+  };
+  await expect.poll(isThere, { timeout: 10_000, interval: 5 }).toBe(1);
+  await expectExactSums(database);
 });

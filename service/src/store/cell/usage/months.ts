@@ -14,7 +14,7 @@ export const OF_ANY_ENVIRONMENT = `
 export const isInMonths = (alias: string): string => `(
       ${alias}.quarter < (select p.months_to from cell.usage_progress as p)
       or (
-        ${alias}.quarter < (select p.months_to + interval '1 day' from cell.usage_progress as p)
+        ${alias}.quarter < (select p.months_to + interval '24 hours' from cell.usage_progress as p)
         and ${alias}.customer_number < (select p.months_below from cell.usage_progress as p)
       )
     )`;
