@@ -153,3 +153,11 @@ create table cell.walks (
 
 insert into cell.walks (name, position, rests_until)
 values ('expiries', null, 'epoch'), ('ended keys', null, 'epoch');
+
+-- Whoever may delete keys that have ended could delete others by mistake, and their requests would be charged again. No
+-- installation ends keys sooner than this; in hours, as the length of days depends on the session's time zone.
+create trigger keyed_requests_refuse_delete
+before delete on cell.keyed_requests
+for each row
+when (old.recorded_at > clock_timestamp() - interval '960 hours')
+execute function cell.refuse_change();

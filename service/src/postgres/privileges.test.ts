@@ -57,6 +57,9 @@ test("the service's role may not rewrite history, nor touch the schema, nor issu
     [`truncate ${partition}`, PERMISSION],
     ["update cell.keyed_requests set fingerprint = gen_random_uuid()", PERMISSION],
     ["update cell.keyed_requests set key_hash = gen_random_uuid()", APPEND_ONLY],
+    // Only of keys that are older than any installation ends them at.
+    ["delete from cell.keyed_requests", APPEND_ONLY],
+    [`delete from ${keyPartition}`, APPEND_ONLY],
     ["truncate cell.keyed_requests", PERMISSION],
     [`truncate ${keyPartition}`, PERMISSION],
     ["update cell.customers set number = default", PERMISSION],
@@ -121,6 +124,8 @@ test("the triggers refuse the same even to the owner, also on a single partition
     "update cell.keyed_requests set fingerprint = gen_random_uuid()",
     "update cell.keyed_requests set key_hash = gen_random_uuid()",
     `update ${keyPartition} set subject_id = gen_random_uuid()`,
+    "delete from cell.keyed_requests",
+    `delete from ${keyPartition}`,
     ...[
       "ledger",
       "denials",
