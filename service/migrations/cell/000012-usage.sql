@@ -100,6 +100,33 @@ insert into cell.usage_progress
 select 1, 0, 1, 0, 'epoch', now(), n.number + 1, now(), date_trunc('day', now(), 'UTC'), 0, 1000, 0
 from (select pg_current_xact_id()::text::bigint as number) as n;
 
+-- Above all numbers there are; not the progress alone, as in a dump rows may be far ahead of it.
+create function cell.next_transaction_number() returns bigint
+language sql
+stable
+set search_path = pg_catalog
+as $$
+  select greatest(
+    (select transaction_number from cell.usage_progress),
+    (select max(transaction_number) + 1 from cell.events),
+    (select max(transaction_number) + 1 from cell.ledger),
+    (select max(transaction_number) + 1 from cell.denials)
+  )
+$$;
+
+-- Whether there are numbers that this server has not given yet. All in one statement: rows that it sees are of transactions
+-- that were over before it, and below its snapshot's end.
+create function cell.is_other_server() returns boolean
+language sql
+stable
+set search_path = pg_catalog
+as $$
+  select cell.next_transaction_number() > pg_snapshot_xmax(pg_current_snapshot())::text::bigint + p.offset_by
+  from cell.usage_progress as p
+$$;
+
+revoke execute on function cell.next_transaction_number(), cell.is_other_server() from public;
+
 -- A dump that is restored into another server meets lower numbers there, and whatever was written then would never be
 -- added up. So the numbers are made to go on above all that there are. Returns whether that was necessary.
 create function cell.follow_server() returns boolean
@@ -107,30 +134,24 @@ language plpgsql
 set search_path = pg_catalog
 as $$
 declare
-  server bigint := pg_current_xact_id()::text::bigint;
-  highest bigint;
+  above bigint;
   added bigint;
 begin
-  select transaction_number, offset_by into highest, added from cell.usage_progress for update;
-  if highest <= server + added then
+  perform from cell.usage_progress for update;
+  if not cell.is_other_server() then
     return false;
   end if;
   lock table cell.events, cell.ledger, cell.denials in share row exclusive mode;
-  select greatest(
-    highest,
-    (select max(transaction_number) from cell.events),
-    (select max(transaction_number) from cell.ledger),
-    (select max(transaction_number) from cell.denials)
-  ) into highest;
+  above := cell.next_transaction_number();
   -- Even one that began before this one, and has yet to write its rows, gets a higher number.
-  added := highest + 1 - pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  added := above - pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
   execute format(
     'alter table cell.events alter column transaction_number set default (pg_current_xact_id()::text::bigint + %s)', added);
   execute format(
     'alter table cell.ledger alter column transaction_number set default (pg_current_xact_id()::text::bigint + %s)', added);
   execute format(
     'alter table cell.denials alter column transaction_number set default (pg_current_xact_id()::text::bigint + %s)', added);
-  update cell.usage_progress set offset_by = added, mark_at = clock_timestamp(), mark_number = highest + 1;
+  update cell.usage_progress set offset_by = added, mark_at = clock_timestamp(), mark_number = above;
   return true;
 end
 $$;

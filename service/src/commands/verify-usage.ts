@@ -1,5 +1,6 @@
 import { Session } from "../postgres/session.ts";
 import type { WrongSum } from "../store/cell/usage/expected.ts";
+import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
 import type { Instant } from "../words/brand.ts";
 import { formatTimestamp } from "../words/timestamp.ts";
 import { Unhurried } from "./verify/unhurried.ts";
@@ -42,6 +43,7 @@ function describe({ environmentId, customerNumber, at, key, missing }: WrongSum)
 async function withSession<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await Session.open({ url, name: "purser verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
+    await refuseOtherServer(session);
     return await work(session);
   } finally {
     session.destroy();

@@ -4,6 +4,7 @@ import { connectTo } from "../../test/harness.ts";
 import { countOf, expectExactSums, settle } from "../../test/usage.ts";
 import { migrateCommand } from "../commands/migrate.ts";
 import { inspectEssentials } from "../commands/preflight.ts";
+import { verifyUsageCommand } from "../commands/verify-usage.ts";
 import { rollUpUsage } from "./roll-up-usage.ts";
 
 const FAR = 1_000_000_000;
@@ -33,6 +34,34 @@ test("in a database that was restored into another server, numbers go on above t
     .poll(() => rollUpUsage(cell).then(() => countOf(database, "after")), { timeout: 5_000 })
     .toBe(1);
   await expectExactSums(database);
+});
+
+test("rows above this server's numbers are noticed, although the sums never came to them", async () => {
+  const { database, cell, record } = await setupCredits();
+  await record({ customerId: "ada", event: "before", quantity: 1 });
+  await settle({ cell, database });
+  // As in a dump that was made while the sums were behind.
+  await database.query(
+    `insert into cell.events
+       (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, transaction_number)
+     select now(), gen_random_uuid(), 1, 1, 'behind', 1, now(), 'r', pg_current_xact_id()::text::bigint + ${FAR}`,
+  );
+  const client = await connectTo(database);
+  const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
+  expect(await failures()).toMatchObject([{ about: "transaction numbers" }]);
+  await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
+  const print = () => {};
+  const verify = () => verifyUsageCommand({ databaseUrl: database.serviceUrl, repair: null, print });
+  await expect(verify()).rejects.toThrow("another database server");
+  await migrateCommand({ databaseUrl: database.url, grantTo: null, print });
+  expect(await failures()).toEqual([]);
+  await record({ customerId: "ada", event: "after", quantity: 1 });
+  await expect
+    .poll(() => rollUpUsage(cell).then(() => countOf(database, "after")), { timeout: 5_000 })
+    .toBe(1);
+  expect(await countOf(database, "behind")).toBe(1);
+  await expectExactSums(database);
+  expect(await verify()).toBe(true);
 });
 
 test("going on above another server's numbers fails within seconds instead of queueing everyone", {

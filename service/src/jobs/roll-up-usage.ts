@@ -1,8 +1,8 @@
 import type { Pool } from "../postgres/pool.ts";
-import type { Tx } from "../postgres/statement.ts";
 import { single, transaction } from "../postgres/transaction.ts";
 import { readClock } from "../store/cell/clock.ts";
 import { addToMonths, isAnybodyLeft, moveMonths } from "../store/cell/usage/months.ts";
+import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
 import {
   lockUsageProgress,
   readHorizon,
@@ -108,7 +108,7 @@ export function rollUpOnce(
     const progress = await lockUsageProgress(tx, restMs);
     if (progress === null) return null;
     const { transactionNumber: from, offset, slices } = progress;
-    if (horizon.begun + offset < from) await refuseOtherServer(tx, progress);
+    await refuseOtherServer(tx);
     await prepareSums(tx);
     // Another process may be further than this horizon. A transaction that it has begun to add is over.
     const limit = Math.max(slices.done > 0 ? from + 1 : from, horizon.over + offset);
@@ -128,16 +128,6 @@ export function rollUpOnce(
     });
     return { rows, lagMs: now - marks.completeTo, isDone: transactionNumber === limit };
   });
-}
-
-/** The progress is never above what the server has begun, unless it was made on another one: then numbers start anew. */
-async function refuseOtherServer(tx: Tx, { transactionNumber, offset }: UsageProgress): Promise<void> {
-  const { begun } = await readHorizon(tx);
-  if (begun + offset < transactionNumber)
-    throw new Error(
-      "this is another database server than the one whose usage was added up: run purser migrate, then " +
-        "purser verify --usage, and repair the days it names",
-    );
 }
 
 /** A moment is complete when all that had begun by then is in the sums. */

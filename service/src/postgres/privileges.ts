@@ -38,6 +38,7 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant delete on cell.keyed_requests to ${to};
     grant select, delete, update (key_hash) on
       ${Array.from({ length: 8 }, (_, part) => `cell.keyed_requests_${part}`).join(", ")} to ${to};
-    grant execute on function cell.ensure_monthly_partitions(integer, integer) to ${to};
+    grant execute on function cell.ensure_monthly_partitions(integer, integer), cell.next_transaction_number(),
+      cell.is_other_server() to ${to};
   `);
 }
