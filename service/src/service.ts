@@ -6,8 +6,9 @@ import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics } from "./edge/metrics.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
+import { Pace } from "./jobs/pace.ts";
 import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
-import { addDayToMonths, rollUpUsage } from "./jobs/roll-up-usage.ts";
+import { addDayToMonths, ROWS_MAX, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
 import { createDoorman } from "./manage/doorman.ts";
@@ -95,6 +96,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     cellOf: () => managePool,
     onDropped: (why, count) => metrics.dropFromRequestLog(why, count),
   });
+  const usagePace = new Pace(ROWS_MAX);
   const jobs = schedule(
     [
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
@@ -104,7 +106,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         name: "usage",
         everyMs: USAGE_EVERY_MS,
         run: async () => {
-          metrics.usage(await rollUpUsage(jobPool, { restMs: USAGE_REST_MS }));
+          metrics.usage(await rollUpUsage(jobPool, { pace: usagePace, restMs: USAGE_REST_MS }));
           await addDayToMonths(jobPool);
         },
       },

@@ -1,9 +1,12 @@
 import type { Pool } from "../postgres/pool.ts";
+import { isTooLong } from "../postgres/sql-error.ts";
+import type { Tx } from "../postgres/statement.ts";
 import { single, transaction } from "../postgres/transaction.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { addToMonths, isAnybodyLeft, moveMonths } from "../store/cell/usage/months.ts";
+import { addToMonths, isAnybodyLeft, moveMonths, narrowMonths } from "../store/cell/usage/months.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
 import {
+  cutSlicesFiner,
   lockUsageProgress,
   readHorizon,
   readUsageProgress,
@@ -13,10 +16,12 @@ import {
 import { findStretch } from "../store/cell/usage/stretch.ts";
 import { addToSums, prepareSums } from "../store/cell/usage/sums.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
+import { Pace } from "./pace.ts";
 
 /** Of each table: about half a second's work. */
-const ROWS_MAX = 20_000;
-/** Of customers' numbers at a time. */
+export const ROWS_MAX = 20_000;
+/** Of customers' numbers at a time, at a day's beginning and at most. */
+const WIDTH_FIRST = 1_000;
 const WIDTH_MAX = 2 ** 40;
 const DAY_MS = 24 * 3_600_000;
 /** After a day's end, while most of what is late comes in. */
@@ -32,6 +37,8 @@ export type RollUp = {
 
 export type RollUpOptions = {
   readonly rowsMax?: number;
+  /** Of rows, kept from run to run; it stands in for `rowsMax`. */
+  readonly pace?: Pace;
   /** What another process did this short a time ago need not be done again. */
   readonly restMs?: number;
 };
@@ -39,11 +46,13 @@ export type RollUpOptions = {
 /** Adds what was recorded since the last time to the sums. One process at a time; in short transactions, until nothing is left. */
 export async function rollUpUsage(
   cell: Pool,
-  { rowsMax = ROWS_MAX, restMs = 0 }: RollUpOptions = {},
+  { rowsMax = ROWS_MAX, pace = new Pace(rowsMax), restMs = 0 }: RollUpOptions = {},
 ): Promise<RollUp> {
   let rows = 0;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {
-    const turn = await rollUpOnce(cell, { rowsMax, restMs: i === 0 ? restMs : 0 });
+    const turn = await pace
+      .keep((size) => rollUpOnce(cell, { rowsMax: size, restMs: i === 0 ? restMs : 0 }))
+      .catch((error: unknown) => takeLess(cell, error, cutSlicesFiner));
     if (turn === null) break;
     rows += turn.rows;
     if (turn.isDone) return { rows, lagMs: turn.lagMs };
@@ -55,11 +64,21 @@ export async function rollUpUsage(
   });
 }
 
+/** What was cut off for its length fails all the same, and is less the next time. */
+async function takeLess(cell: Pool, error: unknown, less: (tx: Tx) => Promise<unknown>): Promise<never> {
+  if (isTooLong(error)) await single(cell, less);
+  throw error;
+}
+
 /**
  * Adds a day that is over to the sums of months, some customers at a time, as nobody waits for it. Returns whether there is more
  * to do.
  */
 export function addDayToMonths(cell: Pool, { rowsMax = ROWS_MAX } = {}): Promise<boolean> {
+  return addSomeToMonths(cell, rowsMax).catch((error: unknown) => takeLess(cell, error, narrowMonths));
+}
+
+function addSomeToMonths(cell: Pool, rowsMax: number): Promise<boolean> {
   return transaction(cell, async (tx) => {
     const now = await readClock(tx);
     const isOver = (some: Instant): boolean => some + DAY_MS <= now - DAY_REST_MS;
@@ -78,15 +97,16 @@ export function addDayToMonths(cell: Pool, { rowsMax = ROWS_MAX } = {}): Promise
       return true;
     }
     const next = brandAs<Instant>(day + DAY_MS);
-    await moveMonths(tx, { ...months, to: next, below: 0 });
+    // Anew from little on: a quiet day says nothing about the one after it.
+    await moveMonths(tx, { to: next, below: 0, width: WIDTH_FIRST });
     return isOver(next);
   });
 }
 
-/** Twice or half as many customers the next time, where these were too few or too many. */
+/** Half as many customers the next time, or some more, where these were too many or too few. */
 function fitWidth(width: number, load: number): number {
   if (load > 1) return Math.max(1, Math.floor(width / 2));
-  return load < 0.5 ? Math.min(width * 2, WIDTH_MAX) : width;
+  return load < 0.5 ? Math.min(Math.ceil((width * 9) / 8), WIDTH_MAX) : width;
 }
 
 type Turn = RollUp & { readonly isDone: boolean };

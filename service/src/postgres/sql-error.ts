@@ -48,6 +48,12 @@ export function decodeSqlError(error: unknown): SqlFailure {
   }
 }
 
+/** Whether a statement was cut off for its length, by the server or by ourselves: the same again would be, too. */
+export function isTooLong(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === "57014"; // query_canceled
+  return error instanceof Error && error.message.startsWith("Query read timeout");
+}
+
 /** What the driver says when the server cannot be reached or no longer answers. */
 const LOST =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error)/;

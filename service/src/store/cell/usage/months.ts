@@ -117,3 +117,15 @@ const MOVE = statement(
 export function moveMonths(tx: Tx, { to, below, width }: MonthsProgress): Promise<Rows> {
   return tx.run(MOVE, [formatTimestamp(to), below, width]);
 }
+
+const NARROW = statement(
+  "usage_months.narrow",
+  `
+  update cell.usage_progress
+  set months_width = greatest(1, months_width / 2)`,
+);
+
+/** Half as many customers the next time. */
+export function narrowMonths(tx: Tx): Promise<Rows> {
+  return tx.run(NARROW);
+}

@@ -3,6 +3,7 @@ import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import type { Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import type { MonthsProgress } from "./months.ts";
+import { SLICES_MAX } from "./rows.ts";
 
 /** How far the sums are. */
 export type UsageProgress = {
@@ -115,6 +116,22 @@ export function saveUsageProgress(
   ]);
 }
 
+const CUT_FINER = statement(
+  "usage_progress.cut_finer",
+  `
+  update cell.usage_progress
+  set
+    slices = 2 * slices,
+    slices_done = 2 * slices_done
+  where slices_done > 0
+    and slices <= ${SLICES_MAX / 2}`,
+);
+
+/** Of a transaction that is being added the slices that are left: two of each. */
+export function cutSlicesFiner(tx: Tx): Promise<Rows> {
+  return tx.run(CUT_FINER);
+}
+
 const READ_HORIZON = statement(
   "usage_progress.read_horizon",
   `
@@ -128,7 +145,7 @@ const READ_HORIZON = statement(
 export type Horizon = {
   /** Every transaction below is over: whatever one of them wrote, a later statement sees. */
   readonly over: number;
-  /** Every transaction that had written anything is below. */
+  /** Every transaction whose end was answered is below. */
   readonly begun: number;
 };
 

@@ -79,8 +79,14 @@ export function usageOfRows(where: string): string {
       u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.quarter`;
 }
 
-/** Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. */
+/** There are no more slices of a transaction than this. */
+export const SLICES_MAX = 2 ** 20;
+
+/**
+ * Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. Slices follow upon each other: the first of so
+ * many are the first two of twice as many, so that the rest can be cut finer.
+ */
 export const IN_STRETCH = `
         r.transaction_number >= $1
         and r.transaction_number < $2
-        and ($3 = 1 or mod(r.customer_number, $3::bigint) = $4)`;
+        and ($3 = 1 or (hashint8(r.customer_number) & ${SLICES_MAX - 1}) * $3::bigint / ${SLICES_MAX} = $4)`;

@@ -1,5 +1,6 @@
 import { readInteger, readNullable } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
+import { SLICES_MAX } from "./rows.ts";
 
 /** Some transactions in a row, from one number up to but without another. */
 export type Stretch = {
@@ -49,5 +50,6 @@ export async function findStretch(
   if (cut === null) return { from, to: limit, slices: 1 };
   if (cut > from) return { from, to: cut, slices: 1 };
   const counted = await tx.run({ ...COUNT, name: "" }, [from]);
-  return { from, to: from + 1, slices: Math.ceil(readInteger(counted.rows[0]?.[0]) / rowsMax) };
+  const slices = Math.ceil(readInteger(counted.rows[0]?.[0]) / rowsMax);
+  return { from, to: from + 1, slices: Math.min(slices, SLICES_MAX) };
 }

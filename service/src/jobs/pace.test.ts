@@ -1,0 +1,87 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createDatabase, type TestDatabase } from "../../test/harness.ts";
+import { countOf, expectExactSums, settle } from "../../test/usage.ts";
+import { openPool, type Pool } from "../postgres/pool.ts";
+import { single } from "../postgres/transaction.ts";
+import { readUsageProgress } from "../store/cell/usage/progress.ts";
+import { Pace } from "./pace.ts";
+import { addDayToMonths, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
+
+const TIMEOUT_MS = 500;
+/** For each row: some twenty of them fit into a statement. */
+const SLEEP_MS = 20;
+const CUSTOMERS = 64;
+
+async function setupSlow(): Promise<{ database: TestDatabase; cell: Pool }> {
+  const database = await createDatabase();
+  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => cell.end());
+  await cell.query(`set statement_timeout = ${TIMEOUT_MS}`);
+  return { database, cell };
+}
+
+/** As a disk is at places that nobody read for long. */
+const slowDown = (database: TestDatabase, table: string) =>
+  database.query(`
+    create function public.sleep() returns trigger language plpgsql as $$
+    begin perform pg_sleep(${SLEEP_MS / 1_000}); return new; end $$;
+    create trigger sleep before insert on cell.${table} for each row execute function public.sleep()`);
+
+const insert = (database: TestDatabase, from: number, to: number, at = "now()") =>
+  database.query(
+    `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
+     select now(), gen_random_uuid(), 1, number, 'e', 1, ${at}, 'r' from generate_series($1::bigint, $2) as number`,
+    [from, to],
+  );
+
+test("a stretch that takes too long is cut shorter until it fits", { timeout: 60_000 }, async () => {
+  const { database, cell } = await setupSlow();
+  await slowDown(database, "usage_customer_quarters");
+  for (let customer = 1; customer <= CUSTOMERS; customer++) await insert(database, customer, customer);
+  const pace = new Pace(CUSTOMERS);
+  const failures: unknown[] = [];
+  const turn = async () => {
+    await rollUpUsage(cell, { pace }).catch((error) => failures.push(error));
+    return countOf(database, "e");
+  };
+  await expect.poll(turn, { timeout: 50_000, interval: 0 }).toBe(CUSTOMERS);
+  expect(failures[0]).toMatchObject({ code: "57014" });
+  await expectExactSums(database);
+});
+
+test("a transaction that is partly added is cut finer, and each row is added once", {
+  timeout: 60_000,
+}, async () => {
+  const { database, cell } = await setupSlow();
+  await insert(database, 1, 2 * CUSTOMERS);
+  const isPartly = async () => {
+    await rollUpOnce(cell, { rowsMax: CUSTOMERS });
+    return (await single(cell, readUsageProgress)).slices.done > 0;
+  };
+  await expect.poll(isPartly, { timeout: 10_000, interval: 0 }).toBe(true);
+  await slowDown(database, "usage_customer_quarters");
+  const turn = async () => {
+    await rollUpUsage(cell).catch(() => {});
+    return countOf(database, "e");
+  };
+  await expect.poll(turn, { timeout: 50_000, interval: 0 }).toBe(2 * CUSTOMERS);
+  await expectExactSums(database);
+});
+
+test("a day that takes too long is added to the months in narrower turns", { timeout: 60_000 }, async () => {
+  const { database, cell } = await setupSlow();
+  // After quiet weeks all customers are taken at once.
+  await database.query("update cell.usage_progress set months_to = months_to - interval '48 hours'");
+  await database.query("update cell.usage_progress set months_width = 512");
+  await insert(database, 1, CUSTOMERS, "(select months_to from cell.usage_progress)");
+  await settle({ cell, database });
+  await slowDown(database, "usage_customer_months");
+  const turn = async () => {
+    await addDayToMonths(cell).catch(() => {});
+    return database.count("cell.usage_customer_months");
+  };
+  await expect.poll(turn, { timeout: 50_000, interval: 0 }).toBe(CUSTOMERS);
+  await expectExactSums(database);
+  const { months } = await single(cell, readUsageProgress);
+  expect(months).toMatchObject({ below: 0, width: 1_000 });
+});
