@@ -118,6 +118,7 @@ test("no two statements share a name: a connection prepares each name once", () 
 test("this machine's clock is read only where that was agreed", () => {
   const agreed = [
     "src/words/timestamp.ts",
+    "src/words/clocks-agree.ts",
     "src/entitlement/period.ts",
     "src/edge/request-id.ts",
     "src/commands/doctor.ts",

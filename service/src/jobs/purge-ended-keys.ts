@@ -2,6 +2,7 @@ import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { countKeyPages, KEY_PARTITIONS, purgeKeys } from "../store/cell/ended-keys.ts";
 import { lockWalk, moveWalk } from "../store/cell/walks.ts";
+import { refuseOddClock } from "./refuse-odd-clock.ts";
 
 /** Of one transaction: some two thousand rows. */
 const PAGES_MAX = 64;
@@ -37,6 +38,7 @@ function purgeStep(
   return transaction(cell, async (tx) => {
     const walk = await lockWalk(tx, "ended keys");
     if (walk === null) return null;
+    await refuseOddClock(tx);
     const [partition = 0, from = 0] = walk.position ?? [];
     const to = from + pagesMax;
     const deleted = await purgeKeys(tx, { partition, from, to }, days);

@@ -10,6 +10,7 @@ import { appendToLedger } from "../store/cell/ledger.ts";
 import { lockWalk, moveWalk } from "../store/cell/walks.ts";
 import { listNextWallets, lockWalkedWallets, type WalkedWallet } from "../store/cell/wallet-walk.ts";
 import { updateWallets, type WalletName } from "../store/cell/wallets.ts";
+import { refuseOddClock } from "./refuse-odd-clock.ts";
 
 /** Of one step, which is one short transaction. */
 const WALLETS_MAX = 500;
@@ -27,6 +28,7 @@ export function sweepExpiries(
   return transaction(cell, async (tx) => {
     const walk = await lockWalk(tx, "expiries");
     if (walk === null) return 0;
+    await refuseOddClock(tx);
     const [environmentId = -1, customerNumber = 0] = walk.position ?? [];
     const { wallets, last } = await listNextWallets(tx, { environmentId, customerNumber }, walletsMax);
     const changed = await expireWallets(tx, wallets);

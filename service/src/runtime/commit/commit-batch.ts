@@ -27,6 +27,7 @@ import { appendToLedger } from "../../store/cell/ledger.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets, updateWallets } from "../../store/cell/wallets.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
+import { clocksAgree } from "../../words/clocks-agree.ts";
 import type { CatalogCache } from "../catalog-cache.ts";
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
 import type { Pending } from "./request.ts";
@@ -66,7 +67,7 @@ export async function openBatch(
   }
   const lock = waits ? lockWallets : lockFreeWallets;
   const names = distinctCustomers(consumers);
-  const [, wallets, keyedRequests, storedEvents, customers, versions, now] = await session.trip(() => [
+  const [, wallets, foundKeys, storedEvents, customers, versions, now] = await session.trip(() => [
     session.begin(),
     names.length > 0 ? lock(session, names) : [],
     keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
@@ -76,6 +77,7 @@ export async function openBatch(
     readClock(session),
   ]);
   const current = await catalogs.get(session, environments, versions);
+  const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
   const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
   // Nearly always everybody is known.
   if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };

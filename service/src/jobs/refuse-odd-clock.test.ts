@@ -1,0 +1,40 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { setupCredits } from "../../test/credits.ts";
+import { DAY_MS, windBack } from "../../test/wind-back.ts";
+import { single } from "../postgres/transaction.ts";
+import { lockWalk } from "../store/cell/walks.ts";
+import { purgeEndedKeys } from "./purge-ended-keys.ts";
+import { sweepExpiries } from "./sweep-expiries.ts";
+
+/** Seen from here, the database's clock is then so far ahead. */
+function setOwnClockBack(ms: number): void {
+  const now = Date.now.bind(Date);
+  const set = vi.spyOn(Date, "now").mockImplementation(() => now() - ms);
+  onTestFinished(() => set.mockRestore());
+}
+
+test("a database's clock that is far ahead frees no key, and no job goes by it", async () => {
+  const { database, cell, consume } = await setupCredits({ IDEMPOTENCY_DAYS: "40" });
+  const render = () => consume({ customerId: "ada", feature: "image.render", idempotencyKey: "job-7" });
+  const { body: first } = await render();
+  setOwnClockBack(41 * DAY_MS);
+  await database.query("alter table cell.keyed_requests disable trigger user");
+  await database.query("update cell.keyed_requests set recorded_at = recorded_at - interval '984 hours'");
+  await database.query("alter table cell.keyed_requests enable trigger user");
+  await windBack(database, 41 * DAY_MS);
+  await database.query("update cell.walks set position = null, rests_until = 'epoch'");
+  // The service's own jobs are at it too: then there is nothing to do for this one.
+  for (const job of [() => purgeEndedKeys(cell, 40), () => sweepExpiries(cell)])
+    await expect.poll(() => job().then(String, String), { interval: 5 }).toContain("the database's clock");
+  expect((await render()).body).toEqual(first);
+  expect(await database.count("cell.keyed_requests")).toBe(1);
+  expect(await database.count("cell.ledger", "kind = 3")).toBe(0);
+});
+
+test("a walk that rests by a clock that was far ahead goes on", async () => {
+  const { database, cell } = await setupCredits();
+  await database.query("update cell.walks set rests_until = now() + interval '41 days'");
+  expect(await single(cell, (tx) => lockWalk(tx, "ended keys"))).toEqual({ position: null });
+  await database.query("update cell.walks set rests_until = now() + interval '6 hours'");
+  expect(await single(cell, (tx) => lockWalk(tx, "ended keys"))).toBe(null);
+});
