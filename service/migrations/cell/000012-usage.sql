@@ -88,6 +88,8 @@ create table cell.usage_progress (
   months_width bigint not null,
   -- What is added to the server's numbers.
   offset_by bigint not null,
+  -- The beginning of the first month that rows were ever recorded in: what is not attached of the months since then is missing.
+  rows_since timestamptz not null,
   constraint usage_progress_pkey primary key (id),
   constraint usage_progress_one check (id = 1),
   constraint usage_progress_slices check (slices_done >= 0 and slices_done < slices)
@@ -95,9 +97,10 @@ create table cell.usage_progress (
 
 insert into cell.usage_progress
   (id, transaction_number, slices, slices_done, complete_to, mark_at, mark_number, turned_at, months_to, months_below,
-    months_width, offset_by)
+    months_width, offset_by, rows_since)
 -- From the first number on: rows that were there before the columns were are of the transaction that added these.
-select 1, 0, 1, 0, 'epoch', now(), n.number + 1, now(), date_trunc('day', now(), 'UTC'), 0, 1000, 0
+select 1, 0, 1, 0, 'epoch', now(), n.number + 1, now(), date_trunc('day', now(), 'UTC'), 0, 1000, 0,
+  date_trunc('month', now(), 'UTC')
 from (select pg_current_xact_id()::text::bigint as number) as n;
 
 -- Above all numbers there are; not the progress alone, as in a dump rows may be far ahead of it.

@@ -1,4 +1,6 @@
 import { Session } from "../postgres/session.ts";
+import type { Tx } from "../postgres/statement.ts";
+import { findWholeSince } from "../store/cell/usage/attached-months.ts";
 import type { WrongSum } from "../store/cell/usage/expected.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
 import type { Instant } from "../words/brand.ts";
@@ -18,16 +20,33 @@ export async function verifyUsageCommand(options: {
 }): Promise<boolean> {
   const { databaseUrl, repair, print } = options;
   if (repair !== null) {
-    await withSession(databaseUrl, (session) => repairDay(session, repair));
+    await withSession(databaseUrl, async (session) => {
+      await refuseMissingRows(session, repair);
+      await repairDay(session, repair);
+    });
     print(`Made the sums of ${formatTimestamp(repair).slice(0, 10)} (UTC) anew from the rows.`);
   }
   return withSession(databaseUrl, async (session) => {
     const tx = new Unhurried(session);
-    const wrong = await verifyUsage(tx);
+    const since = await findWholeSince(tx);
+    if (since !== null)
+      print(`Sums before ${formatTimestamp(since)} are not held against rows: ${DETACHED}.`);
+    const wrong = await verifyUsage(tx, since);
     print(`The longest statement took ${Math.ceil(tx.statementMsMax)} ms.`);
     print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong));
     return wrong === null;
   });
+}
+
+const DETACHED = "not every month of events, ledger and denials is attached";
+
+/** What the sums say of that day is all that is left of it. */
+async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
+  const since = await findWholeSince(tx);
+  if (since !== null && day < since)
+    throw new Error(
+      `the sums of days before ${formatTimestamp(since)} cannot be made anew: ${DETACHED}; attach them first`,
+    );
 }
 
 function describe({ environmentId, customerNumber, at, key, missing }: WrongSum): string {

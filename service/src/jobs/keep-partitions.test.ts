@@ -3,6 +3,9 @@ import { setupCredits } from "../../test/credits.ts";
 import { connectTo } from "../../test/harness.ts";
 import { settle } from "../../test/usage.ts";
 import { verifyUsageCommand } from "../commands/verify-usage.ts";
+import { single } from "../postgres/transaction.ts";
+import { findWholeSince } from "../store/cell/usage/attached-months.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
 import { keepPartitions } from "./keep-partitions.ts";
 
 const TABLES = ["events", "ledger", "denials"];
@@ -24,9 +27,10 @@ test("a month can be detached and attached again while the service runs", { time
   const { database, cell, record } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(2, 0)");
   const insert = `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
-    select date_trunc('month', now(), 'UTC') - interval '10 days', gen_random_uuid(), 1, 1, 'old', 1, now(), 'r'`;
+    select at, gen_random_uuid(), 1, 1, 'old', 1, at, 'r' from (select date_trunc('month', now(), 'UTC') - interval '10 days' as at) as t`;
   await database.query(insert);
   await settle({ cell, database });
+  await keepPartitions(cell);
   const [row] = await database.query(
     `select format('cell.events_%s', to_char((now() at time zone 'UTC') - interval '1 month', 'YYYY_MM')) as name,
        pg_get_expr(c.relpartbound, c.oid) as bound
@@ -39,13 +43,39 @@ test("a month can be detached and attached again while the service runs", { time
   expect(status).toBe(200);
   await settle({ cell, database });
   // What was added up stays so: the sums outlive the rows.
-  expect(await database.count("cell.usage_quarters")).toBeGreaterThan(0);
+  const sums = await database.count("cell.usage_quarters");
+  expect(sums).toBe(2);
+  const lines: string[] = [];
+  const verify = (repair: Instant | null) =>
+    verifyUsageCommand({ databaseUrl: database.serviceUrl, repair, print: (line) => lines.push(line) });
+  const [old] = await database.query(
+    "select (extract(epoch from date_trunc('month', now(), 'UTC')) * 1000)::float8 - 10 * 86400000 as day",
+  );
+  const day = brandAs<Instant>(Number(old?.["day"]));
+  // And cannot be made anew without them.
+  expect(await verify(null)).toBe(true);
+  expect(lines[0]).toMatch(/^Sums before .* are not held against rows/);
+  await expect(verify(day)).rejects.toThrow("attach them first");
+  expect(await database.count("cell.usage_quarters")).toBe(sums);
   await client.query(`alter table cell.events attach partition ${row?.["name"]} ${row?.["bound"]}`);
   expect(await database.count("cell.events")).toBe(2);
-  const isSound = await verifyUsageCommand({
-    databaseUrl: database.serviceUrl,
-    repair: null,
-    print: () => {},
-  });
-  expect(isSound).toBe(true);
+  lines.length = 0;
+  expect(await verify(day)).toBe(true);
+  expect(lines).toHaveLength(3);
+  expect(await database.count("cell.usage_quarters")).toBe(sums);
+});
+
+test("the first month there was is missed when it is detached", async () => {
+  const { database, cell } = await setupCredits();
+  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await keepPartitions(cell);
+  expect(await single(cell, findWholeSince)).toBe(null);
+  await database.query(
+    `do $$ begin execute format('alter table cell.denials detach partition cell.denials_%s',
+       to_char((now() at time zone 'UTC') - interval '1 month', 'YYYY_MM')); end $$`,
+  );
+  const [row] = await database.query(
+    "select (extract(epoch from date_trunc('month', now(), 'UTC')) * 1000)::float8 + 3600000 as since",
+  );
+  expect(await single(cell, findWholeSince)).toBe(row?.["since"]);
 });

@@ -1,11 +1,11 @@
 import type { Tx } from "../../../postgres/statement.ts";
 import {
   AFTER_ALL,
-  ALL_TIME,
   BEFORE_ALL,
   compareExpected,
   findCursor,
   openExpected,
+  rangeSince,
   type WrongSum,
 } from "../../../store/cell/usage/expected.ts";
 import {
@@ -25,20 +25,24 @@ const ROWS_MAX = 5_000;
 /** For each of these the whole month is read. */
 const MONTH_ROWS_MAX = 50_000;
 
-/** The first sum that is not that of its rows, while the service goes on writing both. Null: all of them are. */
-export async function verifyUsage(tx: Tx): Promise<WrongSum | null> {
+/**
+ * The first sum that is not that of its rows, while the service goes on writing both. Null: all of them are. Before `since` not
+ * all rows are there, and the sums are only held against each other.
+ */
+export async function verifyUsage(tx: Tx, since: Instant | null): Promise<WrongSum | null> {
   await openExpected(tx);
-  return (await verifyCustomers(tx)) ?? (await verifyQuarters(tx)) ?? (await verifyMonths(tx));
+  return (await verifyCustomers(tx, since)) ?? (await verifyQuarters(tx)) ?? (await verifyMonths(tx));
 }
 
 /** What each customer used, by quarters of an hour, against the rows. */
-async function verifyCustomers(tx: Tx): Promise<WrongSum | null> {
-  const walk = new ExpectedWalk(ALL_TIME);
+async function verifyCustomers(tx: Tx, since: Instant | null): Promise<WrongSum | null> {
+  const range = rangeSince(since);
+  const walk = new ExpectedWalk(range);
   let after = BEFORE_ALL;
   do {
     await walk.catchUp(tx);
     const until = await findCursor(tx, after, ROWS_MAX);
-    const wrong = await compareExpected(tx, { addedTo: walk.addedTo, after, until });
+    const wrong = await compareExpected(tx, { addedTo: walk.addedTo, after, until }, range);
     if (wrong?.isPartly === true) continue;
     if (wrong !== null) return wrong;
     after = until;

@@ -67,7 +67,11 @@ export type ExpectedRange = {
   readonly to: string;
 };
 
-export const ALL_TIME: ExpectedRange = { recordedSince: "-infinity", from: "-infinity", to: "infinity" };
+/** All quarters from this one on; null: all there are. */
+export function rangeSince(since: Instant | null): ExpectedRange {
+  const from = since === null ? "-infinity" : formatTimestamp(since);
+  return { recordedSince: "-infinity", from, to: "infinity" };
+}
 
 const HOUR_MS = 3_600_000;
 
@@ -141,7 +145,8 @@ export type WrongSum = {
 
 const IN_CURSORS = `
     where (environment_id, quarter, customer_number) > ($2, $4::timestamptz, $3)
-      and (environment_id, quarter, customer_number) <= ($5, $7::timestamptz, $6)`;
+      and (environment_id, quarter, customer_number) <= ($5, $7::timestamptz, $6)
+      and quarter >= $8::timestamptz`;
 
 const COMPARE = statement(
   "usage_expected.compare",
@@ -184,9 +189,10 @@ const COMPARE = statement(
 export async function compareExpected(
   tx: Tx,
   { addedTo, after, until }: { readonly addedTo: number; readonly after: Cursor; readonly until: Cursor },
+  { from }: ExpectedRange,
 ): Promise<WrongSum | null> {
   const cursors = [after, until].flatMap((at) => [at.environmentId, at.customerNumber, at.quarter]);
-  const { rows } = await tx.run(COMPARE, [addedTo, ...cursors]);
+  const { rows } = await tx.run(COMPARE, [addedTo, ...cursors, from]);
   return rows[0] === undefined ? null : readWrongSum(rows[0]);
 }
 

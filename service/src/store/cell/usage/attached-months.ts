@@ -1,0 +1,57 @@
+import { readInstant, readNullable } from "../../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
+import { brandAs, type Instant } from "../../../words/brand.ts";
+
+// The sums outlive the rows, whose months may be detached. What they say of those cannot be proven, nor made again.
+
+const ATTACHED = `
+    select
+      i.inhparent as parent,
+      substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([^'']+)''\\)')::timestamptz as since,
+      substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''([^'']+)''\\)')::timestamptz as until
+    from pg_inherits as i
+    join pg_class as c on c.oid = i.inhrelid
+    where i.inhparent in ('cell.events'::regclass, 'cell.ledger'::regclass, 'cell.denials'::regclass)
+      and not i.inhdetachpending`;
+
+const REMEMBER = statement(
+  "attached_months.remember",
+  `
+  update cell.usage_progress
+  set rows_since = a.since
+  from (select min(m.since) as since from (${ATTACHED}) as m) as a
+  where a.since < rows_since`,
+);
+
+/** So that months are missed later on. */
+export function rememberFirstMonth(tx: Tx): Promise<Rows> {
+  return tx.run(REMEMBER);
+}
+
+const FIND_GAP = statement(
+  "attached_months.find_gap",
+  `
+  with attached as (${ATTACHED})
+  select (extract(epoch from max(m.since)) * 1000)::bigint
+  from attached as m
+  where m.since > (
+      select least(p.rows_since, (select min(f.since) from attached as f))
+      from cell.usage_progress as p
+    )
+    and not exists (
+      select
+      from attached as b
+      where b.parent = m.parent
+        and b.until = m.since
+    )`,
+);
+
+/** An event is at most minutes ahead of when it was recorded. */
+const AHEAD_MAX_MS = 3_600_000;
+
+/** From which moment on all rows of what was used are there. Null: of whenever anything was used. */
+export async function findWholeSince(tx: Tx): Promise<Instant | null> {
+  const { rows } = await tx.run(FIND_GAP);
+  const gapEnd = readNullable(rows[0]?.[0] ?? null, readInstant);
+  return gapEnd === null ? null : brandAs<Instant>(gapEnd + AHEAD_MAX_MS);
+}
