@@ -115,9 +115,8 @@ const ADD = statement(
 
 /** Adds the rows of a stretch, or of one slice of it, to all sums. Returns how many there were. */
 export async function addToSums(tx: Tx, { from, to, slices }: Stretch, slice: number): Promise<number> {
-  const parameters = [from, to, slices, slice];
-  // Planned anew each time, for the rows there are.
-  await tx.run({ ...MAKE_METERS, name: "" }, parameters);
-  const { rows } = await tx.run({ ...ADD, name: "" }, parameters);
+  // Planned anew each time, for the rows there are. Meters of all slices with the first: each of them reads all rows.
+  if (slice === 0) await tx.run({ ...MAKE_METERS, name: "" }, [from, to, 1, 0]);
+  const { rows } = await tx.run({ ...ADD, name: "" }, [from, to, slices, slice]);
   return readInteger(rows[0]?.[0]);
 }
