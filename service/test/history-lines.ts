@@ -86,7 +86,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   exportCharges: ({ chargeKey, consumeId }) => [
     { path: "exports/charges", says: [chargeKey, consumeId] },
     {
-      path: "exports/charges?format=ndjson&cursor=WzQxMDI0NDQ4MDAwMDAsIjk5OTk5OTk5OSIsMCwwXQ",
+      path: "exports/charges?format=ndjson&cursor=WzQxMDI0NDQ4MDAwMDAsIjQxMDI0NDQ4MDAwMDAtOTk5OTk5OTk5IiwwLDBd",
       says: [chargeKey, consumeId],
     },
   ],

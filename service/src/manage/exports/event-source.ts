@@ -1,3 +1,4 @@
+import { TIMESTAMP_FUTURE_MAX_MS } from "../../entitlement/usage-event.ts";
 import { single } from "../../postgres/transaction.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import type { StoredEvent } from "../../store/cell/explain/events.ts";
@@ -44,25 +45,32 @@ const BEFORE_ALL = Buffer.alloc(16);
 
 async function* readPages(job: ExportJob, start: Position | null): AsyncGenerator<readonly Placed<Row>[]> {
   const { cell, environmentId } = job;
+  const to = endOf(job);
   let after = startAfter(job, start);
   for (;;) {
     const page = await single(cell, async (tx) => {
       // By what is left of it, so that the parts of the table it is through with are not opened again.
-      const times = eventTimes({ from: after.occurredAt, to: job.to, historyStart: null });
-      const events = await listExportedEvents(tx, { ...times, ...job }, { after, limit: ROWS_MAX });
+      const times = eventTimes({ from: after.occurredAt, to, historyStart: null });
+      const walked = await listExportedEvents(tx, { ...job, ...times }, { after, limit: ROWS_MAX });
+      const events = walked.filter(({ isSettled }) => isSettled);
       const numbers = events.map(({ customerNumber }) => customerNumber);
       const customers = await mapCustomerIds(tx, environmentId, numbers);
-      return events.map((event) => ({
+      const rows = events.map((event) => ({
         ...event,
         eventId: publicId("evt", event.id),
         customerId: customers.get(event.customerNumber) ?? null,
       }));
+      return { rows, last: walked.length < ROWS_MAX ? null : (walked.at(-1) ?? null) };
     });
-    yield page.map((row) => ({ row, position: [row.occurredAt, row.eventId] }));
-    const last = page.at(-1);
-    if (last === undefined || page.length < ROWS_MAX) return;
-    after = last;
+    yield page.rows.map((row) => ({ row, position: [row.occurredAt, row.eventId] }));
+    if (page.last === null) return;
+    after = page.last;
   }
+}
+
+/** Nothing that is settled says it is of later: what was recorded since is not walked through, however long ago it began. */
+function endOf({ to, settled }: ExportJob): Instant {
+  return brandAs<Instant>(Math.min(to, settled.latestEvent + TIMESTAMP_FUTURE_MAX_MS + 1));
 }
 
 /** What the window has left behind meanwhile is not given out, wherever somebody goes on. */

@@ -27,12 +27,13 @@ export function readResume<Row>(cursor: string | undefined, source: Source<Row>)
 }
 
 /** Every row has it: those that were under way are told by how far below they are. */
-function writeSettled({ below, without }: Settled): string {
-  return [below, ...without.map((number) => below - number)].join("-");
+function writeSettled({ below, without, latestEvent }: Settled): string {
+  return [latestEvent, below, ...without.map((number) => below - number)].join("-");
 }
 
 function readSettled(text: string): Settled | null {
-  if (!/^\d{1,15}(-\d{1,15}){0,1000}$/.test(text)) return null;
-  const [below = 0, ...under] = text.split("-").map(Number);
-  return { below, without: under.map((distance) => below - distance) };
+  if (!/^\d{1,15}(-\d{1,15}){1,1000}$/.test(text)) return null;
+  const [latest = 0, below = 0, ...under] = text.split("-").map(Number);
+  const latestEvent = brandAs<Instant>(Math.min(latest, TIME_MAX));
+  return { below, without: under.map((distance) => below - distance), latestEvent };
 }

@@ -1,5 +1,12 @@
 import { bigints } from "../../../postgres/binary-array.ts";
-import { readBytes, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
+import {
+  readBoolean,
+  readBytes,
+  readInstant,
+  readInteger,
+  readNullable,
+  readText,
+} from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
@@ -7,6 +14,8 @@ import type { EventPlace } from "../event-list.ts";
 import type { StoredEvent } from "../explain/events.ts";
 import type { ExportRange } from "./estimate.ts";
 
+// Whether a row is settled is no condition: no index knows it, and where nearly all came later one statement would walk through
+// them all to find the next that is.
 const LIST = statement(
   "export.list_events",
   `
@@ -18,7 +27,8 @@ const LIST = statement(
     e.event,
     e.quantity,
     e.metadata::text,
-    e.request_id
+    e.request_id,
+    e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])
   from cell.events as e
   where e.environment_id = $1
     and e.occurred_at >= $2::timestamptz
@@ -26,8 +36,6 @@ const LIST = statement(
     and (e.occurred_at, e.id) > ($2::timestamptz, $4::uuid)
     and e.recorded_at >= $5::timestamptz
     and e.recorded_at < $6::timestamptz
-    and e.transaction_number < $7
-    and e.transaction_number <> all($8::bigint[])
   order by e.occurred_at, e.id
   limit $9`,
 );
@@ -35,12 +43,15 @@ const LIST = statement(
 /** When anything of the time that is left can have been recorded: from here, and before there. */
 export type RecordedRange = { readonly recordedFrom: Instant; readonly recordedTo: Instant };
 
-/** The oldest first, those after this place. */
+/** Also one that came after the export began, which is not in it. */
+export type WalkedEvent = StoredEvent & { readonly isSettled: boolean };
+
+/** The oldest first, those after this place; of the recorded range nothing is left out, it says where to look. */
 export async function listExportedEvents(
   tx: Tx,
   range: ExportRange & RecordedRange,
   { after, limit }: { readonly after: EventPlace; readonly limit: number },
-): Promise<StoredEvent[]> {
+): Promise<WalkedEvent[]> {
   // Planned anew each time, for the parts of the table that are left.
   const { rows } = await tx.run({ ...LIST, name: "" }, [
     range.environmentId,
@@ -62,5 +73,6 @@ export async function listExportedEvents(
     quantity: readInteger(row[5]),
     metadata: readNullable(row[6], readText),
     requestId: readText(row[7]),
+    isSettled: readBoolean(row[8]),
   }));
 }

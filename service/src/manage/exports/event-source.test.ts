@@ -1,0 +1,62 @@
+import { expect, onTestFinished, test } from "vitest";
+import { setupManage } from "../../../test/manage.ts";
+import { openPool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { readSettled } from "../../store/cell/export/settled.ts";
+import { brandAs, type Instant } from "../../words/brand.ts";
+import { TIME_MAX } from "../../words/timestamp.ts";
+import { eventSource } from "./event-source.ts";
+import type { ExportJob } from "./source.ts";
+
+/** As many as there are times `count`, recorded so much later, of the time they were recorded. */
+const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
+  select e.recorded_at + $2::interval, gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
+  from cell.events as e
+  cross join generate_series(1, $1)
+  where e.event = 'first'`;
+
+async function setupJob() {
+  const managed = await setupManage();
+  const { database, project, record } = managed;
+  await record({ customerId: "ada", event: "first", quantity: 1 });
+  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => cell.end());
+  const settled = await single(cell, readSettled);
+  const job: ExportJob = {
+    cell,
+    projectId: project.projectId,
+    environmentId: project.test.environmentId,
+    from: brandAs<Instant>(0),
+    to: brandAs<Instant>(TIME_MAX),
+    asOf: brandAs<Instant>(Date.now()),
+    settled,
+  };
+  /** Rows of the index that this one session has walked along. */
+  const walked = async (): Promise<number> => {
+    await single(cell, (tx) => tx.run({ name: "", text: "select pg_stat_force_next_flush()" }));
+    await single(cell, (tx) => tx.run({ name: "", text: "select 1" }));
+    const [row] = await database.query(
+      "select sum(idx_tup_read)::integer as n from pg_stat_user_indexes where relname like 'events_2%' and indexrelname like '%occurred_at_id%'",
+    );
+    return Number(row?.["n"]);
+  };
+  return { database, job, walked };
+}
+
+test("an export with an open end does not walk through what was recorded after it began", async () => {
+  const { database, job, walked } = await setupJob();
+  await database.query(MANY, [20_000, "10 minutes", "10 minutes"]);
+  await database.query("analyze cell.events");
+  const before = await walked();
+  const pages = await Array.fromAsync(eventSource.pages(job, null));
+  expect(pages.flat().map(({ row }) => row.event)).toEqual(["first"]);
+  expect((await walked()) - before).toBeLessThan(100);
+});
+
+test("where many came later and late, no statement walks through more of them than a page", async () => {
+  const { database, job } = await setupJob();
+  await database.query(MANY, [1_700, "1 second", "-1 hour"]);
+  const pages = await Array.fromAsync(eventSource.pages(job, null));
+  expect(pages.map((page) => page.length)).toEqual([0, 0, 0, 1]);
+  expect(pages.flat().map(({ row }) => row.event)).toEqual(["first"]);
+});
