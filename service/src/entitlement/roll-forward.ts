@@ -10,23 +10,27 @@ export type Moved = {
   readonly entryKind: EntryKind;
   readonly isAfter: boolean;
   /** Signed, as it stands in the ledger. */
-  readonly amount: number;
+  readonly amount: bigint;
 };
 
-/** `opening + granted - used - expired - revoked + reversed = closing`. */
+/**
+ * Over all customers, each of whom may have as much as a number holds to the credit: so none of these is such a number.
+ *
+ * `opening + granted - used - expired - revoked + reversed = closing`.
+ */
 export type RolledLine = {
   readonly pool: PoolId;
   readonly kind: GrantKind;
-  readonly opening: number;
-  readonly granted: number;
-  readonly used: number;
-  readonly expired: number;
-  readonly revoked: number;
-  readonly reversed: number;
-  readonly closing: number;
+  readonly opening: bigint;
+  readonly granted: bigint;
+  readonly used: bigint;
+  readonly expired: bigint;
+  readonly revoked: bigint;
+  readonly reversed: bigint;
+  readonly closing: bigint;
 };
 
-type Sums = { pool: PoolId; kind: GrantKind; left: number; after: number } & Record<EntryKind, number>;
+type Sums = { pool: PoolId; kind: GrantKind; left: bigint; after: bigint } & Record<EntryKind, bigint>;
 
 /**
  * From what wallets hold now back to what they held then: what came after is taken off, and then what came in between. So
@@ -50,7 +54,7 @@ export class RollForward {
   /** A wallet as it is written, and what is due in it. */
   addWallet(wallet: Wallet, due: Change | null): void {
     for (const { pool, kind, remaining } of (due?.wallet ?? wallet).grants) {
-      this.#sumsOf(pool, kind).left += remaining;
+      this.#sumsOf(pool, kind).left += BigInt(remaining);
     }
     if (due === null) return;
     const kinds = kindsOf(wallet, due);
@@ -61,7 +65,7 @@ export class RollForward {
       for (const { grant, amount } of parts) {
         const grantKind = kinds.get(grant);
         assert(grantKind !== undefined, "an entry moves grants that are known");
-        this.addMoved({ pool, grantKind, entryKind, isAfter: effectiveAt >= until, amount });
+        this.addMoved({ pool, grantKind, entryKind, isAfter: effectiveAt >= until, amount: BigInt(amount) });
       }
     }
   }
@@ -76,14 +80,24 @@ export class RollForward {
   lines(): RolledLine[] {
     return [...this.#sums.values()]
       .map(toLine)
-      .filter(({ pool: _, kind: __, ...amounts }) => Object.values(amounts).some((amount) => amount !== 0));
+      .filter(({ pool: _, kind: __, ...amounts }) => Object.values(amounts).some((amount) => amount !== 0n));
   }
 
   #sumsOf(pool: PoolId, kind: GrantKind): Sums {
     const key = `${pool} ${kind}`;
     const known = this.#sums.get(key);
     if (known !== undefined) return known;
-    const sums = { pool, kind, left: 0, after: 0, grant: 0, consume: 0, expire: 0, revoke: 0, reverse: 0 };
+    const sums = {
+      pool,
+      kind,
+      left: 0n,
+      after: 0n,
+      grant: 0n,
+      consume: 0n,
+      expire: 0n,
+      revoke: 0n,
+      reverse: 0n,
+    };
     this.#sums.set(key, sums);
     return sums;
   }
@@ -93,8 +107,7 @@ function toLine({ pool, kind, left, after, grant, consume, expire, revoke, rever
   const closing = left - after;
   const opening = closing - (grant + consume + expire + revoke + reverse);
   assert(opening >= 0 && closing >= 0, "no balance is ever negative");
-  // Not -0, where there was nothing.
-  const taken = { used: 0 - consume, expired: 0 - expire, revoked: 0 - revoke };
+  const taken = { used: -consume, expired: -expire, revoked: -revoke };
   return { pool, kind, opening, granted: grant, ...taken, reversed: reverse, closing };
 }
 

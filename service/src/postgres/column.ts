@@ -8,6 +8,12 @@ export function readInteger(value: unknown): number {
   return number;
 }
 
+/** Of a sum, which may be more than one column can hold. */
+export function readBigInt(value: unknown): bigint {
+  assert(typeof value === "string", "not a sum");
+  return BigInt(value);
+}
+
 export function readText(value: unknown): string {
   assert(typeof value === "string", "not text");
   return value;

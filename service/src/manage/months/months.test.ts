@@ -167,3 +167,14 @@ test("a month that has not begun, one before the history window, and one that is
   expect(day).toBeLessThanOrEqual(DAY_MS + 60_000);
   expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, closing: 100 }]);
 });
+
+test("sums beyond what a double holds are true to the credit", async () => {
+  const { manage, topUp } = await setupManage();
+  const much = 2 ** 52 + 1;
+  for (const customer of ["bob", "carl", "dora"]) await topUp(customer, much);
+  const [month = ""] = lastMonths(1);
+  const { status, text } = await manage("GET", `months/${month}`);
+  const sum = BigInt(much) * 3n;
+  expect([status, text]).toEqual([200, expect.stringContaining(`"granted":${sum},`)]);
+  expect(text).toContain(`"closing":${sum}`);
+});

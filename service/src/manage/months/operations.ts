@@ -8,7 +8,8 @@ import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf
 import type { ManageParts } from "../parts.ts";
 import { closeMonth, type MonthRange } from "./close-month.ts";
 
-const amount = (description: string) => Type.Integer({ description, examples: [1_200] });
+// Written out to the credit, however many customers had the most there can be. A reader that takes it for a double rounds it.
+const amount = (description: string) => Type.Unsafe<bigint>(Type.Integer({ description, examples: [1_200] }));
 
 const Month = Type.Object({
   ...windowAnswer,

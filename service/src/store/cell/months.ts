@@ -1,7 +1,7 @@
 import type { Moved } from "../../entitlement/roll-forward.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints } from "../../postgres/binary-array.ts";
-import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
+import { readBigInt, readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import {
   brandAs,
@@ -107,6 +107,6 @@ export async function sumMoved(
     grantKind: grantKindOf(readInteger(grantKind)),
     entryKind: entryKindOf(readInteger(entryKind)),
     isAfter: readBoolean(isAfter),
-    amount: readInteger(amount),
+    amount: readBigInt(amount),
   }));
 }
