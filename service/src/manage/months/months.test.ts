@@ -178,3 +178,22 @@ test("sums beyond what a double holds are true to the credit", async () => {
   expect([status, text]).toEqual([200, expect.stringContaining(`"granted":${sum},`)]);
   expect(text).toContain(`"closing":${sum}`);
 });
+
+test("an entry that was recorded before its own time, by a slower clock, is in the books of its time and in its file", async () => {
+  const { manage, consume, database } = await setupManage();
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
+  const [month = ""] = lastMonths(1);
+  const from = `${month}-01T00:00:00.000Z`;
+  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await database.query("set session_replication_role = replica");
+  await database.query(
+    `update cell.ledger
+     set effective_at = coalesce(effective_at, recorded_at), recorded_at = $1::timestamptz - interval '1 hour'`,
+    [from],
+  );
+  await database.query("set session_replication_role = origin");
+  const { body } = await manage("GET", `months/${month}`);
+  expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, used: 10, closing: 90 }]);
+  const { text } = await manage("GET", `exports/ledger?format=ndjson&from=${from}`);
+  expect(text.trimEnd().split("\n")).toHaveLength(2);
+});
