@@ -137,6 +137,20 @@ test("an event is measured by its own time, not by when it was recorded", async 
   expect(await look()).toEqual(looks.map(() => true));
 });
 
+test("a key is measured by its event's own time, also where the event was written a second time", async () => {
+  const managed = await setupWindow();
+  const { manage, database, late, inside } = managed;
+  // As after a commit whose outcome was unknown: the event keeps its first time.
+  await database.query("set session_replication_role = replica");
+  await database.query("update cell.keyed_requests set recorded_at = recorded_at + interval '1 second'");
+  await database.query("set session_replication_role = origin");
+  const isFound = async ({ eventKey }: Facts): Promise<boolean> =>
+    (await manage("GET", `/manage/v1/search?q=${eventKey}`)).text.includes(eventKey);
+  expect([await isFound(late), await isFound(inside)]).toEqual([false, true]);
+  await setWindow(managed, null);
+  expect(await isFound(late)).toBe(true);
+});
+
 test("every list that the window clips says where it begins", async () => {
   const managed = await setupManage();
   await managed.topUp("ada", 1);

@@ -1,7 +1,7 @@
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { GrantKind } from "../../entitlement/wallet.ts";
 import { integers } from "../../postgres/binary-array.ts";
-import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readBytes, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../words/brand.ts";
 import { readConsumeId } from "../../words/consume-id.ts";
@@ -89,13 +89,7 @@ const FIND_KEYS = statement(
     q.environment_id,
     (extract(epoch from q.recorded_at) * 1000)::bigint,
     q.endpoint,
-    (
-      select (extract(epoch from e.occurred_at) * 1000)::bigint
-      from cell.events as e
-      where q.endpoint = ${ENDPOINT_NUMBER.events}
-        and e.recorded_at = q.recorded_at
-        and e.id = q.subject_id
-    )
+    uuid_send(q.subject_id)
   from unnest($1::integer[]) as p (id)
   cross join lateral (
     select q.environment_id, q.recorded_at, q.endpoint, q.subject_id
@@ -109,16 +103,29 @@ const FIND_KEYS = statement(
 
 export async function findUsesOfKey(
   tx: Tx,
-  { environments, limit, projects }: SearchScope & { readonly projects: readonly ProjectId[] },
+  { projects, ...scope }: SearchScope & { readonly projects: readonly ProjectId[] },
   keyHash: ShortHash,
 ): Promise<FoundUse[]> {
+  const { environments, limit } = scope;
   const { rows } = await tx.run(FIND_KEYS, [integers(projects), keyHash, integers(environments), limit]);
-  return rows.map(([environmentId, recordedAt, endpoint, occurredAt]) => ({
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    at: readInstant(occurredAt ?? recordedAt),
-    recordedAt: readInstant(recordedAt),
-    endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
-  }));
+  const uses: FoundUse[] = [];
+  // A key is used once in a project.
+  for (const [environment, recorded, number, subjectId] of rows) {
+    const environmentId = brandAs<EnvironmentId>(readInteger(environment));
+    const recordedAt = readInstant(recorded);
+    const isEvent = readInteger(number) === ENDPOINT_NUMBER.events;
+    const at = isEvent ? await findEventTime(tx, scope, readBytes(subjectId)) : recordedAt;
+    uses.push({ environmentId, at, recordedAt, endpoint: isEvent ? "events" : "consume" });
+  }
+  return uses;
+}
+
+/**
+ * By its id: written a second time, after an unknown outcome, it keeps its first time, and its key has the second. One that is
+ * nowhere any more is of no known time, and so within no window.
+ */
+async function findEventTime(tx: Tx, scope: SearchScope, id: Uuid): Promise<Instant> {
+  return (await findRecordById(tx, "event", scope, id))?.at ?? brandAs<Instant>(0);
 }
 
 /** A row that an id names: what was used, and how much. */
