@@ -9,7 +9,7 @@ const TABLES = {
   grants: { times: ["recorded_at", "effective_at", "expires_at", "revoked_at"], ids: [] },
   assignments: { times: ["recorded_at", "effective_at", "anchor", "ends_at"], ids: [] },
   keyed_requests: { times: ["recorded_at"], ids: ["subject_id"] },
-  request_log: { times: ["recorded_at"], ids: ["id"] },
+  request_log: { times: ["recorded_at", "occurred_at"], ids: ["id"] },
 } as const;
 
 /** As if all that ever happened had happened this much earlier. */

@@ -11,7 +11,8 @@ import {
   openRequestLog,
   type RequestCount,
 } from "../store/cell/request-log.ts";
-import type { EnvironmentId } from "../words/brand.ts";
+import type { EnvironmentId, Instant } from "../words/brand.ts";
+import { parseTimestamp } from "../words/timestamp.ts";
 import type { Caller } from "./caller.ts";
 import { readRefused } from "./read-refused.ts";
 
@@ -22,9 +23,10 @@ export const SUCCESSES_MAX = 200;
 export const OTHERS_MAX = 1_000;
 
 /** As it is noted: nothing is looked up, hashed or checked before it is written. */
-type Entry = Omit<LoggedRequest, "keyHash" | "ageMs"> & {
+type Entry = Omit<LoggedRequest, "keyHash" | "ageMs" | "occurredAt"> & {
   readonly cell: string;
   readonly idempotencyKey: string | null;
+  readonly timestamp: string | null;
   readonly atMs: number;
 };
 
@@ -116,6 +118,8 @@ export class RequestLog {
       customerId: textOf(body["customerId"], 255),
       subject: textOf(body[endpoint === "events" ? "event" : "feature"], 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
+      // What was refused is no event, and happened when it came.
+      timestamp: endpoint === "events" && code === null ? textOf(body["timestamp"], 50) : null,
       durationMs: answered.durationMs,
       atMs: performance.now(),
       refused: code === "idempotency_key_reused" ? readRefused(body) : null,
@@ -207,7 +211,7 @@ async function write(cell: Pool, entries: readonly Entry[], tallies: readonly Ta
   });
 }
 
-function toRequest({ idempotencyKey, atMs, ...entry }: Entry, flushedAtMs: number): LoggedRequest {
+function toRequest({ idempotencyKey, timestamp, atMs, ...entry }: Entry, flushedAtMs: number): LoggedRequest {
   const { customerId, subject } = entry;
   return {
     ...entry,
@@ -215,7 +219,13 @@ function toRequest({ idempotencyKey, atMs, ...entry }: Entry, flushedAtMs: numbe
     subject: subject !== null && isStorableText(subject) ? subject : null,
     keyHash: idempotencyKey === null ? null : shortHash(idempotencyKey),
     ageMs: flushedAtMs - atMs,
+    occurredAt: timestamp === null ? null : readTime(timestamp),
   };
+}
+
+function readTime(text: string): Instant | null {
+  const time = parseTimestamp(text);
+  return time.kind === "instant" ? time.at : null;
 }
 
 function toCounts({ environmentId, counts }: Tally): RequestCount[] {

@@ -35,5 +35,6 @@ export function describeRequest(
     keyHash: act.kind === "consume" ? shortHash(act.key) : null,
     durationMs: chance.between(fast, slow) / 1000,
     refused: code === "idempotency_key_reused" ? readRefused(act) : null,
+    occurredAt: null,
   };
 }

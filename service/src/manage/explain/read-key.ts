@@ -13,7 +13,7 @@ import { findCharge } from "../../store/cell/explain/charges.ts";
 import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
 import { findEvent } from "../../store/cell/explain/events.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
-import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { Place } from "../../store/control/places.ts";
 import {
   brandAs,
@@ -42,8 +42,8 @@ export function readKey(
     const kept = await findKeptRequest(tx, projectId, keyHash);
     const by = { column: "key_hash", value: keyHash } as const;
     const range = { by, before: null, after: null, limit: USES_MAX };
-    const isInSight = ({ recordedAt }: { recordedAt: Instant }): boolean => recordedAt >= (since ?? 0);
-    const logged = (await listLogRecords(tx, environmentId, range)).filter(isInSight);
+    const records = await listLogRecords(tx, environmentId, range);
+    const logged = records.filter((record) => isWithin(record, since));
     if (kept === null) {
       if (logged.length === 0) return null;
       const uses = await describeUses(tx, place, logged, () => []);
@@ -55,7 +55,7 @@ export function readKey(
     }
     const subject = await findSubject(tx, environmentId, kept);
     const at = subject?.kind === "event" ? subject.row.occurredAt : kept.recordedAt;
-    if (!isInSight({ recordedAt: at })) {
+    if (at < (since ?? 0)) {
       const uses = await describeUses(tx, place, logged, () => []);
       return { ...NOTHING, idempotencyKey: key, state: "kept", uses };
     }

@@ -66,7 +66,7 @@ export function listCustomerRequests(
       after: null,
       limit: LOGGED_MAX,
     });
-    const others = logged.filter(isNowhereElse);
+    const others = logged.filter((record) => isNowhereElse(record) && isInSight(record, since));
     const isMoreLogged = logged.length === LOGGED_MAX;
     const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
     const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
@@ -78,6 +78,11 @@ export function listCustomerRequests(
     const next = found.length === count && end === null ? null : goOn(from, found, isThrough ? end : null);
     return { items: await describe(tx, place, found), next };
   });
+}
+
+/** An event that came late is passed by: unlike anything else before the window it is not the end of the list. */
+function isInSight({ occurredAt }: LogRecord, since: Instant | null): boolean {
+  return occurredAt === null || occurredAt >= (since ?? 0);
 }
 
 /** A consume that was decided stands in the ledger or among the denials, but for these two, which are not kept. */

@@ -2,7 +2,12 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import { type LoggedEndpoint, lowestLogId } from "../../store/cell/request-log.ts";
-import { type LogColumn, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import {
+  isWithin,
+  type LogColumn,
+  type LogRecord,
+  listLogRecords,
+} from "../../store/cell/request-log-list.ts";
 import type { Place } from "../../store/control/places.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../words/brand.ts";
 import type { Uuid } from "../../words/uuid.ts";
@@ -16,6 +21,8 @@ export type RequestFilter = {
   readonly reason: string | null;
   readonly customerId: CustomerId | null;
   readonly since: Instant | null;
+  /** Where the history window begins. */
+  readonly start: Instant | null;
 };
 
 export type RequestPage = {
@@ -94,12 +101,16 @@ function pick(
   return { found, last };
 }
 
-function matches(record: LogRecord, { endpoint, status, code, reason, since }: RequestFilter): boolean {
+function matches(
+  record: LogRecord,
+  { endpoint, status, code, reason, since, start }: RequestFilter,
+): boolean {
   return (
     (endpoint === null || record.endpoint === endpoint) &&
     (status === null || (record.status >= status.from && record.status < status.below)) &&
     (code === null || record.code === code) &&
     (reason === null || record.reason === reason) &&
-    (since === null || record.recordedAt >= since)
+    (since === null || record.recordedAt >= since) &&
+    isWithin(record, start)
   );
 }

@@ -90,6 +90,7 @@ function list({ control, cellOf }: ManageParts): Operation {
         reason: reason ?? null,
         customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
         since: laterOf(readTime("since", call.query.since) ?? null, start),
+        start,
       };
       const page = {
         before: readLogCursor("cursor", cursor),

@@ -66,7 +66,7 @@ export function summarizeRequests(
     const from = brandAs<Instant>(Math.max(since, start ?? 0));
     const counts = await listRequestCounts(tx, environmentId, from);
     const features = await listUnknownFeatures(tx, environmentId, from);
-    const events = await listUnnamedEvents(tx, environmentId, from);
+    const events = await listUnnamedEvents(tx, environmentId, { since: from, start });
     return {
       since: formatTimestamp(since),
       total: sum(counts),

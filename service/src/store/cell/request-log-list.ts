@@ -28,11 +28,17 @@ export type LogRecord = Pick<
   | "keyHash"
   | "durationMs"
   | "refused"
+  | "occurredAt"
 > & {
   readonly id: Uuid;
   readonly recordedAt: Instant;
   readonly customerNumber: CustomerNumber | null;
 };
+
+/** Of an event its own time, of anything else when it was answered: on that a history window is measured. */
+export function isWithin({ occurredAt, recordedAt }: LogRecord, start: Instant | null): boolean {
+  return (occurredAt ?? recordedAt) >= (start ?? 0);
+}
 
 /** One column at most, each with an index that has the ids behind it. */
 export type LogColumn =
@@ -71,6 +77,7 @@ export async function listLogRecords(
       sql<string | null>`encode(uuid_send(l.key_hash), 'hex')`.as("key_hash"),
       sql<string>`(l.duration_ms * 1000)::bigint`.as("duration_us"),
       sql<string | null>`l.refused::text`.as("refused"),
+      sql<string | null>`(extract(epoch from l.occurred_at) * 1000)::bigint`.as("occurred_at"),
     ])
     .where("l.environment_id", "=", environmentId)
     // By name, not by the column of the same name that is selected.
@@ -85,7 +92,7 @@ export async function listLogRecords(
 
 function readRecord(row: readonly unknown[]): LogRecord {
   const [id, recordedAt, requestId, endpoint, status, code, reason, isReplay, ...rest] = row;
-  const [customerNumber, subject, keyHash, durationUs, refused] = rest;
+  const [customerNumber, subject, keyHash, durationUs, refused, occurredAt] = rest;
   return {
     id: readBytes(id),
     recordedAt: readInstant(recordedAt),
@@ -101,6 +108,7 @@ function readRecord(row: readonly unknown[]): LogRecord {
     durationMs: readInteger(durationUs) / 1000,
     // As `insertRequestLog` has written it.
     refused: readNullable(refused, (value): Refused => JSON.parse(readText(value))),
+    occurredAt: readNullable(occurredAt, readInstant),
   };
 }
 

@@ -1,5 +1,5 @@
 import { readInstant, readInteger, readText } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { type Parameter, statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { type LoggedEndpoint, lowestLogId } from "./request-log.ts";
@@ -73,7 +73,7 @@ const LIST_UNNAMED_EVENTS = statement(
   `
   select s.subject, count(*), (extract(epoch from max(s.recorded_at)) * 1000)::bigint
   from (
-    select l.subject, l.recorded_at, l.endpoint, l.code
+    select l.subject, l.recorded_at, l.endpoint, l.code, l.occurred_at
     from cell.request_log as l
     where l.environment_id = $1
       and l.id >= $2::uuid
@@ -82,6 +82,7 @@ const LIST_UNNAMED_EVENTS = statement(
   ) as s
   where s.endpoint = 'events'
     and s.code is null
+    and ($3::timestamptz is null or s.occurred_at is null or s.occurred_at >= $3)
     and s.subject is not null
     and not exists (
       select
@@ -100,21 +101,29 @@ export function listUnknownFeatures(
   environmentId: EnvironmentId,
   since: Instant,
 ): Promise<SeenKey[]> {
-  return listSeen(tx, LIST_UNKNOWN_FEATURES, environmentId, since);
+  return listSeen(tx, LIST_UNKNOWN_FEATURES, [environmentId, lowestIdOf(since)]);
 }
 
-/** Event keys that were recorded and that nobody gave a name, the most frequent first. */
-export function listUnnamedEvents(tx: Tx, environmentId: EnvironmentId, since: Instant): Promise<SeenKey[]> {
-  return listSeen(tx, LIST_UNNAMED_EVENTS, environmentId, since);
+/** Event keys that were recorded and that nobody gave a name, the most frequent first; no event of a time before `start`. */
+export function listUnnamedEvents(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { since, start }: { readonly since: Instant; readonly start: Instant | null },
+): Promise<SeenKey[]> {
+  const from = start === null ? null : formatTimestamp(start);
+  return listSeen(tx, LIST_UNNAMED_EVENTS, [environmentId, lowestIdOf(since), from]);
+}
+
+function lowestIdOf(since: Instant): string {
+  return lowestLogId(since).toString("hex");
 }
 
 async function listSeen(
   tx: Tx,
   list: typeof LIST_UNKNOWN_FEATURES,
-  environmentId: EnvironmentId,
-  since: Instant,
+  parameters: readonly Parameter[],
 ): Promise<SeenKey[]> {
-  const { rows } = await tx.run(list, [environmentId, lowestLogId(since).toString("hex")]);
+  const { rows } = await tx.run(list, parameters);
   return rows.map(([key, requests, lastSeenAt]) => ({
     key: readText(key),
     requests: readInteger(requests),

@@ -6,6 +6,7 @@ import {
   integers,
   smallints,
   texts,
+  timestamps,
   uuids,
 } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
@@ -39,6 +40,8 @@ export type LoggedRequest = {
   /** How long ago it was answered. */
   readonly ageMs: number;
   readonly refused: Refused | null;
+  /** Of an event that was recorded and said when it happened. */
+  readonly occurredAt: Instant | null;
 };
 
 /** Of the database's clock: microseconds since 1970. */
@@ -70,7 +73,7 @@ const INSERT = statement(
   `
   insert into cell.request_log (
     environment_id, id, recorded_at, request_id, endpoint, status, code, reason, is_replay, customer_number, subject,
-    key_hash, duration_ms, refused
+    key_hash, duration_ms, refused, occurred_at
   )
   select
     l.environment_id,
@@ -91,13 +94,14 @@ const INSERT = statement(
     l.subject,
     l.key_hash,
     l.duration_us / 1000.0,
-    l.refused::jsonb
+    l.refused::jsonb,
+    l.occurred_at
   from unnest(
     $2::integer[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::smallint[], $8::text[], $9::text[],
-    $10::boolean[], $11::text[], $12::text[], $13::uuid[], $14::bigint[], $15::text[]
+    $10::boolean[], $11::text[], $12::text[], $13::uuid[], $14::bigint[], $15::text[], $16::timestamptz[]
   ) as l (
     environment_id, id, age_ms, request_id, endpoint, status, code, reason, is_replay, customer_id, subject, key_hash,
-    duration_us, refused
+    duration_us, refused, occurred_at
   )`,
 );
 
@@ -119,6 +123,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
     hexUuids(requests.map((request) => request.keyHash)),
     bigints(requests.map((request) => Math.round(request.durationMs * 1000))),
     texts(requests.map(({ refused }) => (refused === null ? null : JSON.stringify(refused)))),
+    timestamps(requests.map(({ occurredAt }) => occurredAt)),
   ]);
 }
 

@@ -35,5 +35,6 @@ export type CellTables = {
     key_hash: string | null;
     duration_ms: number;
     refused: unknown;
+    occurred_at: string | null;
   };
 };
