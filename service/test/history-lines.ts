@@ -56,8 +56,9 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   readCustomer: NOW,
   previewCredits: "twins of the last ten minutes, which every window holds",
   previewBulkAssignment: NOW,
-  previewReversal: "a charge before it is as one that is not there: a test of its own",
-  proveWallet: "sums to the balance, and shows no entry",
+  previewReversal:
+    "what a deed would do now: money is given back whatever the window, and who does it sees first what it does: a test of its own",
+  proveWallet: "sums to the balance, and counts no entry before it: a test of its own",
   listPlanChanges: DEEDS,
   listGrants: "what was given, of which only the rest is older than the window: a test of its own",
   listLedger: ({ customer, chargeKey, consumeId }) => [

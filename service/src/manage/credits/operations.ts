@@ -10,7 +10,6 @@ import {
   readOrNotFound,
 } from "../customers/operations.ts";
 import { nullable } from "../fields.ts";
-import { historyStartOf } from "../history-window.ts";
 import { contextOf, type Operation, operation, placeOf, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { addCredits } from "./add-credits.ts";
@@ -204,7 +203,7 @@ function reversing({ cellOf }: ManageParts): Operation {
   });
 }
 
-function previewingReversal({ control, cellOf }: ManageParts): Operation {
+function previewingReversal({ cellOf }: ManageParts): Operation {
   return operation({
     method: "POST",
     path: `${CUSTOMER_PATH}/consumes/:consumeId/reverse/preview`,
@@ -214,7 +213,7 @@ function previewingReversal({ control, cellOf }: ManageParts): Operation {
     summary: "Preview reversing a charge",
     description:
       "Says what reversing it would do, and writes nothing: the balance before and after, to which grants the credits go back, and " +
-      "what of that can be spent again. A charge from before the workspace's history window can be reversed, and not looked at.",
+      "what of that can be spent again. A charge from before the workspace's history window can be reversed, and so be previewed.",
     params: consumeParams,
     body: Type.Object({ quantity: quantityField }, { additionalProperties: false }),
     answer: ReversalPreview,
@@ -223,8 +222,7 @@ function previewingReversal({ control, cellOf }: ManageParts): Operation {
       const { cell, environmentId } = placeOf(call);
       const { quantity = null } = call.body;
       const { consumeId } = call.params;
-      const since = await historyStartOf(control, call);
-      const asked = { customerId: customerIdOf(call), consumeId, quantity, since };
+      const asked = { customerId: customerIdOf(call), consumeId, quantity };
       const outcome = await previewReversal(cellOf(cell), environmentId, asked);
       if (outcome.kind !== "preview") throw toProblem(outcome);
       return outcome.preview;

@@ -12,7 +12,7 @@ import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listGrantsOfSlots } from "../../store/cell/grants.ts";
 import { findConsume } from "../../store/cell/ledger.ts";
 import { assert } from "../../words/assert.ts";
-import type { CustomerId, EnvironmentId, Instant } from "../../words/brand.ts";
+import type { CustomerId, EnvironmentId } from "../../words/brand.ts";
 import { readConsumeId } from "../../words/consume-id.ts";
 import { parseTimedId } from "../../words/timed-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
@@ -54,19 +54,13 @@ export type PreviewOutcome =
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
 /**
- * What reversing a consume would do, decided as the reversal is. Writes nothing, so it is a look at history: spec 8 hides a consume
- * from before the window here, though whoever knows its id may still reverse it.
+ * What reversing a consume would do, decided as the reversal is. Writes nothing. No history window hides a consume here: whoever
+ * knows its id may reverse it, and learns no more from what that would do than from having done it.
  */
 export function previewReversal(
   cell: Pool,
   environmentId: EnvironmentId,
-  input: {
-    readonly customerId: CustomerId;
-    readonly consumeId: string;
-    readonly quantity: number | null;
-    /** Where the history window begins. */
-    readonly since: Instant | null;
-  },
+  input: { readonly customerId: CustomerId; readonly consumeId: string; readonly quantity: number | null },
 ): Promise<PreviewOutcome> {
   return snapshot<PreviewOutcome>(cell, async (tx) => {
     const customer = await findCustomerRecord(tx, { environmentId, customerId: input.customerId });
@@ -76,7 +70,6 @@ export function previewReversal(
     const id = uuid === null ? null : readConsumeId(uuid);
     if (id === null || id.customerNumber !== customerNumber) return { kind: "consume_not_found" };
     const { sequence, recordedAt } = id;
-    if (input.since !== null && recordedAt < input.since) return { kind: "consume_not_found" };
     const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
     if (consume === null) return { kind: "consume_not_found" };
     const slots = consume.parts.map(({ grant }) => grant);

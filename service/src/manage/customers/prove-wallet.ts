@@ -4,11 +4,13 @@ import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import type { CustomerName } from "../../store/cell/customers.ts";
+import { findLastBefore } from "../../store/cell/ledger-start.ts";
 import { type LedgerSum, sumLedger } from "../../store/cell/verify/sums.ts";
 import { findWalletRow, type WalletRow } from "../../store/cell/verify/wallets.ts";
-import type { PoolId } from "../../words/brand.ts";
+import type { Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
+import { describeWindow, windowAnswer } from "../history-window.ts";
 
 export const Proof = Type.Object({
   checkedAt: timeField,
@@ -16,7 +18,12 @@ export const Proof = Type.Object({
     description:
       "Whether the wallet is what its ledger comes to, in every pool, and no entry is missing or out of place.",
   }),
-  entries: Type.Integer({ description: "How many were read: all there are.", examples: [1_284] }),
+  ...windowAnswer,
+  entries: Type.Integer({
+    description:
+      "How many there are since the workspace's history window began; what came before is added up too, as all of it was brought forward.",
+    examples: [1_284],
+  }),
   pools: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
@@ -38,8 +45,8 @@ export const Proof = Type.Object({
 
 export type Proof = Static<typeof Proof>;
 
-/** Null: there is no such customer. */
-export function proveWallet(cell: Pool, name: CustomerName): Promise<Proof | null> {
+/** All of it is proved, and what lies before `since` is not counted. Null: there is no such customer. */
+export function proveWallet(cell: Pool, name: CustomerName, since: Instant | null): Promise<Proof | null> {
   return snapshot(cell, async (tx) => {
     const row = await findWalletRow(tx, name);
     if (row === null) return null;
@@ -47,9 +54,20 @@ export function proveWallet(cell: Pool, name: CustomerName): Promise<Proof | nul
     const { pools: known } = await loadCatalog(tx, name.environmentId);
     const ids = new Set([...known.keys(), ...poolsOf(row.wallet), ...sums.map(({ pool }) => pool)]);
     const pools = [...ids].map((id) => describePool(id, known.get(id)?.key, row.wallet, sums));
-    const entries = sums.reduce((total, sum) => total + sum.entries, 0);
-    return { checkedAt: formatTimestamp(row.readAt), isSound: isSound(row, sums, pools), entries, pools };
+    const last = countAll(sums);
+    const hidden = since === null ? 0 : await findLastBefore(tx, row, { last, at: since });
+    return {
+      checkedAt: formatTimestamp(row.readAt),
+      isSound: isSound(row, sums, pools),
+      ...describeWindow(since),
+      entries: last - hidden,
+      pools,
+    };
   });
+}
+
+function countAll(sums: readonly LedgerSum[]): number {
+  return sums.reduce((total, sum) => total + sum.entries, 0);
 }
 
 function poolsOf(wallet: Wallet | null): PoolId[] {
@@ -78,9 +96,8 @@ function isSound(
   pools: Proof["pools"],
 ): boolean {
   if (wallet === null || hasLaterEntries || lastGrant !== wallet.grantCount) return false;
-  const entries = sums.reduce((total, sum) => total + sum.entries, 0);
   return (
-    entries === wallet.sequence &&
+    countAll(sums) === wallet.sequence &&
     balance === totalOf(wallet) &&
     sums.every(({ sum, misfits }) => misfits === 0 && Number.isSafeInteger(sum)) &&
     pools.every(({ ledgerSum, grantsLeft, balance }) => ledgerSum === grantsLeft && ledgerSum === balance)

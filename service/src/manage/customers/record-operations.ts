@@ -65,7 +65,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
   });
 }
 
-function proof({ cellOf }: ManageParts): Operation {
+function proof({ control, cellOf }: ManageParts): Operation {
   return operation({
     method: "GET",
     path: `${CUSTOMER_PATH}/proof`,
@@ -83,7 +83,9 @@ function proof({ cellOf }: ManageParts): Operation {
     codes: [],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
-      const found = await proveWallet(cellOf(cell), { environmentId, customerId: customerIdOf(call) });
+      const since = await historyStartOf(control, call);
+      const name = { environmentId, customerId: customerIdOf(call) };
+      const found = await proveWallet(cellOf(cell), name, since);
       if (found === null) throw customerNotFound();
       return found;
     },
