@@ -18,17 +18,22 @@ export async function readClock(tx: Tx): Promise<Instant> {
 const READ_OLDEST = statement(
   "clock.read_oldest",
   `
-  select (extract(epoch from min(xact_start)) * 1000)::bigint
-  from pg_stat_activity
-  where datname = current_database()
-    and application_name like 'purser %'
-    and pid <> pg_backend_pid()`,
+  -- Whose start is not shown, to this role or to anybody: ours end within seconds, so that a minute is more than enough.
+  select (extract(epoch from min(coalesce(a.xact_start, clock_timestamp() - interval '1 minute'))) * 1000)::bigint
+  from pg_locks as l
+  left join pg_stat_activity as a on a.pid = l.pid
+  where l.locktype = 'relation'
+    and l.database = (select d.oid from pg_database as d where d.datname = current_database())
+    and l.relation = 'cell.wallets'::regclass
+    and l.mode in ('RowShareLock', 'RowExclusiveLock')
+    and l.pid is distinct from pg_backend_pid()`,
 );
 
 /**
- * Whatever was decided on a wallet before this moment is there to be read, and nothing more of it will come: everybody of
- * ours who is in a transaction began later, and reads the clock after that. The clock first: who begins between the two
- * statements is not seen by the second, and reads a later one.
+ * Whatever was decided on a wallet before this moment is there to be read, and nothing more of it will come. Who decides has
+ * looked for the wallet with a lock, and reads the clock after that; so those who hold one on the table are all there are, by
+ * whatever name and role they came, and a backup, which only reads, is none of them. The clock first: who begins between the
+ * two statements is not seen by the second, and reads a later one.
  */
 export async function readSettledClock(tx: Tx): Promise<Instant> {
   const now = await readClock(tx);
@@ -43,7 +48,8 @@ const ARE_WRITERS_UNDER_WAY = statement(
     select
     from pg_stat_activity
     where datname = current_database()
-      and application_name like 'purser %'
+      -- The database's address may give us another name. A backup goes by a role of its own, and is not waited for.
+      and (application_name like 'purser %' or usename = current_user)
       and pid <> pg_backend_pid()
       -- The clock is read in whole milliseconds.
       and xact_start <= $1::timestamptz + interval '1 millisecond'
