@@ -66,7 +66,7 @@ export const chargeSource: Source<Row> = {
     column("reversedCredits", "the credits of that", ({ reversedCredits }) => reversedCredits),
     METADATA,
   ],
-  readPosition: readNumbers,
+  readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, "consume"),
 };
 
@@ -94,7 +94,7 @@ export const ledgerSource: Source<Row> = {
     ),
     METADATA,
   ],
-  readPosition: readNumbers,
+  readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, null),
 };
 

@@ -190,6 +190,9 @@ test("an export says about how many rows come, is a download, and is audited wit
   expect(body["items"]).toMatchObject([
     { action: "events.exported", actor: { kind: "token", name: "The viewer's" }, after: { format: "csv" } },
   ]);
+  // Of a grant beyond what its column holds.
+  const forged = Buffer.from('[1,"9-9",1,2147483648]').toString("base64url");
+  expect((await manage("GET", `exports/grants?cursor=${forged}`)).status).toBe(400);
   for (const query of ["cursor=nonsense", "cursor=WzEsMl0", "cursor=WzEsMiwieCJd", "format=xml"]) {
     expect((await manage("GET", `exports/events?${query}`)).status, query).toBe(400);
   }

@@ -60,14 +60,17 @@ function toJson(cell: Cell): string {
   return cell !== null && typeof cell === "object" ? cell.json : JSON.stringify(cell);
 }
 
-/** With these, also as wide as an ideograph, a spreadsheet takes a cell for a formula, and runs it. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/**
+ * With these, also as wide as an ideograph, a spreadsheet takes a cell for a formula, and runs it. Where a comma is part of a
+ * number it cuts at a semicolon or a tab instead, and takes no quotation mark behind a comma for one: so a cell may begin there.
+ */
+const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r\n＝＋－＠])/g;
 
 /** Numbers stay numbers, also those below zero. RFC 4180: a quote is doubled, and what has one, a comma or a line's end is quoted. */
 function toCsv(cell: Cell): string | number {
   if (cell === null) return "";
   if (typeof cell === "number") return cell;
   const text = typeof cell === "object" ? cell.json : cell;
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+  const safe = text.replace(FORMULA, "'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -10,6 +10,9 @@ type Row = ExportedGrant & { readonly names: CatalogNames };
 
 const time = (at: Instant | null): string | null => (at === null ? null : formatTimestamp(at));
 
+/** Of the column. */
+const GRANT_NUMBER_MAX = 2 ** 31 - 1;
+
 /** Credits as they were given: how much of them is left is no fact of a moment. */
 export const grantSource: Source<Row> = {
   kind: "grants",
@@ -29,7 +32,7 @@ export const grantSource: Source<Row> = {
     { name: "priceCurrency", about: "ISO 4217", of: ({ price }) => price?.currency ?? null },
     { name: "note", about: "what was said about it", of: ({ note }) => note },
   ],
-  readPosition: readNumbers,
+  readPosition: (values) => readNumbers(values, GRANT_NUMBER_MAX),
   pages: readPages,
 };
 

@@ -32,8 +32,8 @@ const ABOUT_FILES =
   "answered is in it, `Purser-Window-Start` where the window begins, or `none`. Each row ends with a `cursor`: after an interruption drop the last row if it is " +
   "not whole, and send the same call with the `cursor` of the last one you have; what comes is exactly the rest, without a header " +
   "line, to be appended. A file is complete when its transfer ended without an error; continued after its last row it has no more. " +
-  "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, as a spreadsheet would run " +
-  "it; NDJSON has every text as it is. Every export is in the audit log. A process makes two at a time.";
+  "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end has an apostrophe before it, and so has one of these behind a " +
+  "semicolon, a tab or a line's end within a text, as a spreadsheet would run it; NDJSON has every text as it is. Every export is in the audit log. A process makes two at a time.";
 
 /** Everything of a kind in one file. */
 export function exportOperations(parts: ManageParts): Operation[] {

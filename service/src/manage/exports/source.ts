@@ -28,7 +28,11 @@ export type Source<Row> = {
 /** Of a page: some milliseconds of this process, which serves others meanwhile. */
 export const ROWS_MAX = 500;
 
-export function readNumbers(values: readonly [number, string | number]): Position | null {
-  const [first, second] = values;
-  return typeof second === "number" && first >= 0 && second >= 0 ? [first, second] : null;
+/** A cursor is the caller's to forge, and no column is wider than its numbers. */
+export function readNumbers(
+  [first, second]: readonly [number, string | number],
+  secondMax = Number.MAX_SAFE_INTEGER,
+): Position | null {
+  const fits = typeof second === "number" && first >= 0 && second >= 0 && second <= secondMax;
+  return fits ? [first, second] : null;
 }
