@@ -120,3 +120,15 @@ test("a snapshot sees one instant, refuses to write, and its connection is used 
   await expect(snapshot(pool, (tx) => tx.run(INSERT, [2]))).rejects.toMatchObject({ code: "25006" });
   expect(await transaction(pool, async (tx) => (await tx.run(INSERT, [2])).rowCount)).toBe(1);
 });
+
+test("all that is read in one snapshot has the time of one statement, and the next has it anew", async () => {
+  const { pool } = await openNotes();
+  const sleep = statement("test.sleep", "select pg_sleep(1.5)");
+  const startedMs = performance.now();
+  const work = snapshot(pool, async (tx) => {
+    for (let i = 0; i < 4; i++) await tx.run(sleep);
+  });
+  await expect(work).rejects.toMatchObject({ code: "57014" });
+  expect(performance.now() - startedMs).toBeLessThan(4_400);
+  await snapshot(pool, (tx) => tx.run(sleep));
+}, 20_000);

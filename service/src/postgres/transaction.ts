@@ -23,14 +23,38 @@ export async function transaction<T>(
   });
 }
 
-/** Reads that all see one and the same instant, whatever is written meanwhile; the server refuses to write in it. */
+/** An open snapshot keeps the dead versions of a busy wallet's row alive: it may be open as long as one statement may run. */
+const SNAPSHOT_MS = 4_000;
+/** So much later a statement may end than that: whoever is quick is not asked about the time before each. */
+const LATE_MS = 200;
+
+/**
+ * Reads that all see one and the same instant, whatever is written meanwhile; the server refuses to write in it. They have
+ * the time of one statement together, and what runs out of it fails as that one would.
+ */
 export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
     await client.query("begin isolation level repeatable read, read only");
-    const result = await work(toTx(client));
+    const result = await work(withinTime(client, SNAPSHOT_MS));
     await client.query("commit");
     return result;
   });
+}
+
+function withinTime(client: PoolClient, ms: number): Tx {
+  const tx = toTx(client);
+  const startedMs = performance.now();
+  let allowedMs = ms;
+  return {
+    async run(statement, parameters) {
+      const leftMs = Math.max(1, Math.floor(ms - (performance.now() - startedMs)));
+      if (leftMs < allowedMs - LATE_MS) {
+        await client.query(`set local statement_timeout = ${leftMs}`);
+        allowedMs = leftMs;
+      }
+      return tx.run(statement, parameters);
+    },
+  };
 }
 
 /** One statement of its own, for reads and for writes that stand alone. */
