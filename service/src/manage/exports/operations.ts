@@ -15,6 +15,7 @@ import {
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type Column, describeColumns } from "./column.ts";
+import { endStalled } from "./end-stalled.ts";
 import { chargeSource, ledgerSource } from "./entry-sources.ts";
 import { eventSource } from "./event-source.ts";
 import { type ExportRequest, exportFile } from "./export-file.ts";
@@ -23,7 +24,7 @@ import { grantSource } from "./grant-source.ts";
 import { readResume } from "./resume.ts";
 import type { Source } from "./source.ts";
 
-/** A reader who takes nothing for so long is gone, and others wait for the turn. */
+/** A reader who does not take a piece of the file in so long is gone, and others wait for the turn. */
 const STALLED_MS = 60_000;
 
 const ABOUT_FILES =
@@ -88,10 +89,7 @@ function exportOperation<Row>(
         const file = await exportFile(cellOf(cell), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);
         const { reply } = call;
-        reply.raw.setTimeout(STALLED_MS, () => {
-          // Or there was nothing to take: where few rows are meant, many are passed by for one.
-          if (reply.raw.writableLength > 0) reply.raw.destroy();
-        });
+        endStalled(reply.raw, STALLED_MS);
         const day = formatTimestamp(file.asOf).slice(0, 10);
         reply.headers({
           "content-type": MEDIA_TYPE[format],

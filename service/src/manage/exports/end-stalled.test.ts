@@ -1,0 +1,40 @@
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { Readable } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { endStalled } from "./end-stalled.ts";
+
+const PIECE = Buffer.alloc(16 * 1_024 * 1_024);
+
+/** How long the answer of `pieces` is sent to somebody who takes a little of it every so many milliseconds. */
+async function send(pieces: number, everyMs: number): Promise<{ ms: number; isWhole: boolean }> {
+  const ended = Promise.withResolvers<boolean>();
+  const server = createServer((_, response) => {
+    endStalled(response, 300);
+    response.once("close", () => ended.resolve(response.writableFinished));
+    Readable.from(Array.from({ length: pieces }, () => PIECE)).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const socket = connect({ host: "127.0.0.1", port: port ?? 0 });
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  socket.on("data", () => {
+    if (everyMs === 0) return;
+    socket.pause();
+    setTimeout(() => socket.resume(), everyMs);
+  });
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const startedMs = performance.now();
+  const isWhole = await ended.promise;
+  return { ms: performance.now() - startedMs, isWhole };
+}
+
+test("who takes a little now and then is hung up on, and who reads gets everything", async () => {
+  expect(await send(8, 0)).toMatchObject({ isWhole: true });
+  const slow = await send(8, 100);
+  expect(slow.isWhole).toBe(false);
+  expect(slow.ms).toBeLessThan(3_000);
+}, 30_000);
