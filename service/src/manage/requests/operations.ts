@@ -41,7 +41,7 @@ function list({ control, cellOf }: ManageParts): Operation {
     summary: "List the latest requests",
     description:
       "The newest first. To follow them as they come, pass `latestCursor` of the answer before as `after`: you get what was " +
-      "written since, and miss nothing. A page with filters may hold fewer than `limit`, even none: read on while there is a " +
+      "written since, and miss nothing. A page with filters or a history window may hold fewer than `limit`, even none: read on while there is a " +
       `\`nextCursor\`. ${ABOUT_THE_LOG}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
