@@ -46,7 +46,11 @@ const Month = Type.Object({
       reversed: amount("Charges that were given back."),
       closing: amount("What there was at `to`."),
     }),
-    { description: "`opening + granted - used - expired - revoked + reversed = closing`." },
+    {
+      description:
+        "`opening + granted - used - expired - revoked + reversed = closing`, to the credit: a sum over many customers may be beyond 2^53, " +
+        "which a reader that takes numbers for doubles rounds.",
+    },
   ),
 });
 
