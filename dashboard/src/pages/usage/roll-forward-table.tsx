@@ -24,17 +24,21 @@ export function RollForwardTable({ month }: { month: Month }) {
       name: "Credits",
       isWide: true,
       cell: (line) => (
-        <span className={classNames(line.kind === null && "font-semibold")}>
-          {line.kind === null ? "All together" : GRANT_WORDS[line.kind]}
-          {hasPools && <code className="ml-2 font-mono text-caption text-muted">{line.pool}</code>}
-        </span>
+        <>
+          <span className={classNames(line.kind === null && "font-semibold")}>
+            {line.kind === null ? "All together" : GRANT_WORDS[line.kind]}
+            {hasPools && <code className="ml-2 font-mono text-caption text-muted">{line.pool}</code>}
+          </span>
+          <div className="text-caption text-muted tabular-nums md:hidden">{inWords(line)}</div>
+        </>
       ),
     },
-    balance("Opening", "opening"),
+    { ...balance("Opening", "opening"), hidesWhenNarrow: true },
     ...MOVES.map(
       ({ amount, name, sign }): Column<BookLine> => ({
         name,
         isNumber: true,
+        hidesWhenNarrow: true,
         cell: ({ kind, amounts }) => (
           <Figure isSum={kind === null} isNone={amounts[amount] === 0}>
             {formatChange(sign * amounts[amount])}
@@ -53,6 +57,14 @@ export function RollForwardTable({ month }: { month: Month }) {
       keyOf={({ pool, kind }) => `${kind ?? "sum"} ${pool}`}
     />
   );
+}
+
+/** Where there is no room for its columns: the same sum as a sentence, without what is nothing. */
+function inWords({ amounts }: BookLine): string {
+  const moves = MOVES.filter(({ amount }) => amounts[amount] !== 0).map(
+    ({ amount, name, sign }) => `${formatChange(sign * amounts[amount])} ${name.toLowerCase()}`,
+  );
+  return [`${formatCount(amounts.opening)} opening`, ...moves].join(", ");
 }
 
 function balance(name: string, amount: "opening" | "closing"): Column<BookLine> {
