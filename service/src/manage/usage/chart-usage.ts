@@ -104,7 +104,7 @@ async function chartByMetadata(
   const found = await chartMetadata(tx, scope, { ...options, rowsMax: METADATA_ROWS_MAX });
   if (found === null) {
     const message =
-      "makes a range in which more rows would have to be read than can be for metadata: choose a shorter one";
+      "makes a range in which the environment has more rows than are read for metadata: choose a shorter one";
     throw invalidField({ field: "from", code: "too_large", message });
   }
   const byValue = Map.groupBy(found, ({ value }) => value);

@@ -86,8 +86,8 @@ function chart(parts: ManageParts): Operation {
     description:
       "Exact sums of events, charges or denials, each in the bucket of its own time: a late event changes the past. A reversal takes " +
       "from quantity and credits in the bucket in which it was made. The largest lines are shown, and all others as one. Grouping by " +
-      `a field of the metadata reads the rows themselves: at most ${count(METADATA_ROWS_MAX)}, of all customers and environments, ` +
-      "recorded from a day before the range to 36 days after it; a range with more is refused.",
+      `a field of the metadata reads the rows themselves: a range in which the environment has more than ${count(METADATA_ROWS_MAX)} is ` +
+      "refused.",
     params: Type.Object(environmentParams),
     query: Type.Object(
       {
