@@ -8,6 +8,7 @@ import {
   type ChartPoint,
   chartAll,
   chartCustomers,
+  type Group,
   type UsageScope,
   type Used,
 } from "../../store/cell/usage/chart.ts";
@@ -18,6 +19,7 @@ import { CatalogNames } from "../customers/catalog-names.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
 import { UsedFields, UsedSum } from "./range.ts";
 import { rankUsers } from "./rank-users.ts";
+import { withinSums } from "./within-sums.ts";
 
 const points = Type.Array(Type.Object({ at: timeField, ...UsedFields }), {
   description: "The earliest first; a bucket in which nothing was used is left out.",
@@ -66,7 +68,7 @@ export async function chartUsage(
   const found =
     customer === null && grouping.by !== "customer"
       ? await chartAll(tx, scope, grouping.by, options)
-      : await chartCustomers(tx, scope, customer === null ? [] : [customer], grouping.by, options);
+      : await chartSome(tx, scope, customer === null ? [] : [customer], grouping.by, options);
   const names = new CatalogNames(catalog);
   const ids = customer === null ? new Map() : await mapCustomerIds(tx, scope.environmentId, [customer]);
   return toLines(found, (group) => {
@@ -85,12 +87,23 @@ export async function chartUsage(
   });
 }
 
+export async function chartSome(
+  tx: Tx,
+  scope: UsageScope,
+  customers: readonly CustomerNumber[],
+  group: Group,
+  options: ChartOptions,
+): Promise<ChartPoint[]> {
+  const walked = await withinSums(tx, scope.environmentId, scope, customers.length);
+  return chartCustomers(tx, walked, customers, group, options);
+}
+
 /** The largest customers are found first; what all others used is what is left of the whole. */
 async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<UsageLines> {
   const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
   const numbers = ranked.map(({ customerNumber }) => customerNumber);
   const ids = await mapCustomerIds(tx, scope.environmentId, numbers);
-  const found = await chartCustomers(tx, scope, numbers, "customer", options);
+  const found = await chartSome(tx, scope, numbers, "customer", options);
   const { lines } = toLines(found, (group) => ids.get(brandAs<CustomerNumber>(Number(group))) ?? null);
   const [all] = toLines(await chartAll(tx, scope, "none", options), () => null).lines;
   return { lines, other: all === undefined ? null : subtract(all, lines) };

@@ -28,6 +28,7 @@ import {
   UsedSum,
 } from "./range.ts";
 import { type AskedScope, findCustomer, MEASURE, measureField, readScope, scopeQuery } from "./scope.ts";
+import { ABOUT_LOOK_UPS } from "./within-sums.ts";
 
 export const USAGE_NOUN = "Usage";
 const count = (value: number): string => value.toLocaleString("en");
@@ -87,7 +88,7 @@ function chart(parts: ManageParts): Operation {
       "Exact sums of events, charges or denials, each in the bucket of its own time: a late event changes the past. A reversal takes " +
       "from quantity and credits in the bucket in which it was made. The largest lines are shown, and all others as one. Grouping by " +
       `a field of the metadata reads the rows themselves: a range in which the environment has more than ${count(METADATA_ROWS_MAX)} is ` +
-      "refused.",
+      `refused. ${ABOUT_LOOK_UPS}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
       {

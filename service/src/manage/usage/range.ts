@@ -3,12 +3,12 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import type { Bucket, Division } from "../../store/cell/usage/chart.ts";
+import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { invalidField, nullable, readTime, timeField } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";
 
-const QUARTER_MS = 15 * 60_000;
 const HOUR_MS = 4 * QUARTER_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** An event may be that far ahead of the clock. */

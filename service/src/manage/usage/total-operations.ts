@@ -5,13 +5,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
-import {
-  chartAll,
-  chartCustomers,
-  listBuckets,
-  sumUsage,
-  type UsageScope,
-} from "../../store/cell/usage/chart.ts";
+import { chartAll, listBuckets, sumUsage, type UsageScope } from "../../store/cell/usage/chart.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
 import { listUsageTotals, type UsageTotal } from "../../store/cell/usage/totals.ts";
 import { brandAs, type CustomerNumber, type Instant } from "../../words/brand.ts";
@@ -22,6 +16,7 @@ import { nullable, timeField } from "../fields.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { balancesAt } from "./chart-balance.ts";
+import { chartSome } from "./chart-usage.ts";
 import { customerQuery, linesField, USAGE_NOUN as NOUN, rangeOfCall } from "./operations.ts";
 import {
   completeToField,
@@ -35,6 +30,7 @@ import {
 } from "./range.ts";
 import { rankUsers } from "./rank-users.ts";
 import { findCustomer, getFeature, getPool, MEASURE, measureField, readScope, scopeQuery } from "./scope.ts";
+import { ABOUT_LOOK_UPS, withinSums } from "./within-sums.ts";
 
 const access = { role: "viewer", in: "environment" } as const;
 const STRICT = { additionalProperties: false };
@@ -55,7 +51,8 @@ function totals(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Total usage",
     description:
-      "All events, charges by pool and denials by reason in a range, of everybody or of one customer.",
+      "All events, charges by pool and denials by reason in a range, of everybody or of one customer. " +
+      ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object({ customerId: customerQuery, ...rangeQuery }, STRICT),
     answer: Type.Object({
@@ -74,7 +71,8 @@ function totals(parts: ManageParts): Operation {
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
         if (customer === null) throw customerNotFound();
         const { completeTo } = await readUsageProgress(tx);
-        const found = await listUsageTotals(tx, environmentId, { ...range, customer: customer ?? null });
+        const walked = customer === undefined ? range : await withinSums(tx, environmentId, range, 1);
+        const found = await listUsageTotals(tx, environmentId, { ...walked, customer: customer ?? null });
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
@@ -106,7 +104,7 @@ function decisions(parts: ManageParts): Operation {
     summary: "Show what was allowed and denied over time",
     description:
       "How many consumes were allowed, and how many were denied for each reason. Replays count once, checks not at all, and so do " +
-      "denials that are kept nowhere: of customers nobody knows, and of those without a plan.",
+      `denials that are kept nowhere: of customers nobody knows, and of those without a plan. ${ABOUT_LOOK_UPS}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
       { feature: scopeQuery.feature, customerId: customerQuery, ...rangeQuery, ...divisionQuery },
@@ -148,7 +146,7 @@ function decisions(parts: ManageParts): Operation {
         const read = (kind: "charges" | "denials", group: "none" | "reason") =>
           customer === undefined
             ? chartAll(tx, { ...scope, kind }, group, options)
-            : chartCustomers(tx, { ...scope, kind }, [customer], group, options);
+            : chartSome(tx, { ...scope, kind }, [customer], group, options);
         const allowed = new Map((await read("charges", "none")).map((point) => [point.at, point.count]));
         const denied = Map.groupBy(await read("denials", "reason"), ({ at }) => at);
         const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
