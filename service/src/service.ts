@@ -61,11 +61,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
     sizeMax: 8,
     onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
   });
-  // Of their own: sums must not fall behind while people ask long questions.
+  // Of their own, and one for each: sums must not fall behind while people ask long questions, or another job is slow.
   const jobPool = openPool({
     url: config.databaseUrl,
     name: "purser jobs",
-    sizeMax: 3,
+    sizeMax: 4,
     onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
   });
   await keepPartitions(pool);
@@ -111,7 +111,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
         },
       },
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
-      { name: "expiries", everyMs: WALK_EVERY_MS, run: () => sweepExpiries(jobPool) },
+      {
+        name: "expiries",
+        everyMs: WALK_EVERY_MS,
+        run: async () => metrics.unreadableWallets((await sweepExpiries(jobPool)).unreadable),
+      },
       ...(idempotencyDays === null
         ? []
         : [
@@ -147,6 +151,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     manage: {
       version: VERSION,
       startedAt: STARTED_AT,
+      idempotencyDays,
       control: managePool,
       cellOf: () => managePool,
       stopping: stopping.signal,

@@ -24,6 +24,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     manage: {
       version: VERSION,
       startedAt: brandAs<Instant>(0),
+      idempotencyDays: null,
       control: openPool({ ...NOWHERE, onIdleError: () => {} }),
       cellOf: refuse,
       stopping: new AbortController().signal,

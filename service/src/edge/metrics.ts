@@ -13,6 +13,7 @@ export class Metrics {
   readonly #jobSeconds: Counter<"job">;
   readonly #jobSuccesses: Gauge<"job">;
   readonly #usageRows: Counter;
+  readonly #unreadableWallets: Counter;
   #usageCompleteAtMs: number | null = null;
 
   constructor(queueLengths: () => readonly number[]) {
@@ -78,6 +79,11 @@ export class Metrics {
       help: "Events, charges and denials that this process added to the sums of usage",
       registers,
     });
+    this.#unreadableWallets = new Counter({
+      name: "purser_unreadable_wallets_total",
+      help: "Wallets that the walk for expiries passed by each time: damaged, or of a later release",
+      registers,
+    });
     const lag: Gauge = new Gauge({
       name: "purser_usage_lag_seconds",
       help: "Age of the newest moment up to which the sums of usage are complete",
@@ -118,6 +124,10 @@ export class Metrics {
   usage({ rows, lagMs }: { rows: number; lagMs: number }): void {
     this.#usageRows.inc(rows);
     this.#usageCompleteAtMs = performance.now() - lagMs;
+  }
+
+  unreadableWallets(count: number): void {
+    this.#unreadableWallets.inc(count);
   }
 
   batchFailure(kind: string): void {

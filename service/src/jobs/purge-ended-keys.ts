@@ -6,7 +6,7 @@ import { refuseOddClock } from "./refuse-odd-clock.ts";
 
 /** Of one transaction: some two thousand rows. */
 const PAGES_MAX = 64;
-/** Of one run: 8 MB a second at most, so that whoever waits for the disk notices nothing. */
+/** Of one run: 8 MB a second at most of each process, so that whoever waits for the disk notices nothing. */
 const STEPS_MAX = 16;
 /** Between the end of the walk and its next beginning. */
 const REST_MS = 6 * 3_600_000;

@@ -86,3 +86,23 @@ test("sweeps and consumes at once: each grant expires once, and 10 of 50 are all
   expect(await database.count("cell.ledger", "kind = 3")).toBe(1);
   await expectSoundBooks(database);
 });
+
+test("a wallet that cannot be read is counted, and the others are swept", async () => {
+  const credits = await setupCredits();
+  const { database, assign, cell } = credits;
+  await assign("damaged");
+  await buy(credits);
+  await windBack(database, 2 * DAY_MS);
+  await database.query(
+    "update cell.wallets set state = '[1, 2' where customer_number = (select max(customer_number) from cell.wallets)",
+  );
+  let unreadable = 0;
+  await expect
+    .poll(async () => {
+      await database.query("update cell.walks set rests_until = 'epoch' where name = 'expiries'");
+      unreadable += (await sweepExpiries(cell)).unreadable;
+      return unreadable;
+    })
+    .toBeGreaterThan(0);
+  expect(await database.count("cell.ledger", "kind = 3")).toBe(1);
+});

@@ -4,7 +4,7 @@ import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { insertAssignmentChanges } from "../store/cell/assignments.ts";
-import { loadCatalog } from "../store/cell/catalogs.ts";
+import { loadCatalogs } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
 import { appendToLedger } from "../store/cell/ledger.ts";
 import { lockWalk, moveWalk } from "../store/cell/walks.ts";
@@ -17,26 +17,30 @@ const WALLETS_MAX = 500;
 /** Between the end of the walk and its next beginning. */
 const REST_MS = 10 * 60_000;
 
+/** How many wallets a step changed, and how many it passed by because they cannot be read. */
+export type Sweep = { readonly changed: number; readonly unreadable: number };
+
 /**
  * Writes what expired of wallets that nobody touched, so that reports are current; grants nothing. One step of a walk over all
- * wallets, by one process at a time. Returns how many wallets it changed.
+ * wallets, by one process at a time.
  */
 export function sweepExpiries(
   cell: Pool,
   { walletsMax = WALLETS_MAX, restMs = REST_MS } = {},
-): Promise<number> {
+): Promise<Sweep> {
   return transaction(cell, async (tx) => {
     const walk = await lockWalk(tx, "expiries");
-    if (walk === null) return 0;
+    if (walk === null) return { changed: 0, unreadable: 0 };
     await refuseOddClock(tx);
     const [environmentId = -1, customerNumber = 0] = walk.position ?? [];
-    const { wallets, last } = await listNextWallets(tx, { environmentId, customerNumber }, walletsMax);
+    const after = { environmentId, customerNumber };
+    const { wallets, unreadable, last } = await listNextWallets(tx, after, walletsMax);
     const changed = await expireWallets(tx, wallets);
     await moveWalk(tx, "expiries", {
       position: last === null ? null : [last.environmentId, last.customerNumber],
       restMs: last === null ? restMs : 0,
     });
-    return changed;
+    return { changed, unreadable };
   });
 }
 
@@ -47,16 +51,17 @@ async function expireWallets(tx: Tx, wallets: readonly WalkedWallet[]): Promise<
   const before = await readClock(tx);
   const suspects = wallets.filter(({ wallet }) => mayHaveExpired(wallet, before));
   if (suspects.length === 0) return 0;
+  const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
+  const loaded = await loadCatalogs(tx, environments, new Map());
   const locked = await lockWalkedWallets(tx, suspects);
-  // Catalog and clock after the locks, as for a consume.
+  // Catalog and clock after the locks, as for a consume; so what changed meanwhile is loaded once more.
+  const catalogs = await loadCatalogs(tx, environments, loaded);
+  const clock = await readClock(tx);
   const expired: Expired[] = [];
-  for (const [environmentId, some] of Map.groupBy(locked, (wallet) => wallet.environmentId)) {
-    const catalog = await loadCatalog(tx, environmentId);
-    const clock = await readClock(tx);
-    for (const { customerNumber, wallet } of some) {
-      const change = expireDue(catalog, wallet, clock);
-      if (change !== null) expired.push({ environmentId, customerNumber, change });
-    }
+  for (const { environmentId, customerNumber, wallet } of locked) {
+    const catalog = catalogs.get(environmentId);
+    const change = catalog === undefined ? null : expireDue(catalog, wallet, clock);
+    if (change !== null) expired.push({ environmentId, customerNumber, change });
   }
   if (expired.length > 0) await write(tx, expired);
   return expired.length;

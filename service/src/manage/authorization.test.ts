@@ -23,6 +23,7 @@ const ANYWHERE = openPool({
 const OPERATIONS = manageOperations({
   version: "0.0.0",
   startedAt: brandAs<Instant>(0),
+  idempotencyDays: null,
   control: ANYWHERE,
   cellOf: () => ANYWHERE,
   stopping: new AbortController().signal,

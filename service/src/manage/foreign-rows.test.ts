@@ -30,6 +30,7 @@ const MAKERS = [
 const OPERATIONS = manageOperations({
   version: "0",
   startedAt: brandAs<Instant>(0),
+  idempotencyDays: null,
   control: NOWHERE,
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,

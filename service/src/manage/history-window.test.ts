@@ -19,6 +19,7 @@ const NOWHERE = openPool({
 const READS = manageOperations({
   version: "0",
   startedAt: brandAs<Instant>(0),
+  idempotencyDays: null,
   control: NOWHERE,
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,

@@ -8,6 +8,8 @@ export type ManageParts = {
   readonly version: string;
   /** Of this process. */
   readonly startedAt: Instant;
+  /** How long an idempotency key is kept. Null: for ever. */
+  readonly idempotencyDays: number | null;
   readonly control: Pool;
   /** A project's rows are all in one cell. */
   readonly cellOf: (cell: string) => Pool;

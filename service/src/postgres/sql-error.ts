@@ -54,6 +54,11 @@ export function isTooLong(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("Query read timeout");
 }
 
+/** Whether a value was well formed and yet no such thing is known to the server, such as a time zone. */
+export function isInvalidParameter(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "22023"; // invalid_parameter_value
+}
+
 /** What the driver says when the server cannot be reached or no longer answers. */
 const LOST =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error)/;

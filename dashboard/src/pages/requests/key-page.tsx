@@ -35,7 +35,7 @@ export function KeyPage() {
           <CopyButton text={idempotencyKey} label="Copy the key" />
         </span>
       }
-      note={story?.state === "kept" ? whatKeyDid(story) : "Idempotency key"}
+      note={story?.state === "kept" || story?.state === "ended" ? whatKeyDid(story) : "Idempotency key"}
       actions={story !== null && <SendAgain story={story} />}
     >
       {story === null ? <UnknownKey /> : <Told story={story} />}
@@ -51,6 +51,11 @@ export function KeyPage() {
   );
 }
 
+const ABOUT_ANSWER = {
+  kept: "With status 200. The same request gets it again, byte for byte.",
+  ended: "With status 200. The key has ended since: the same request would be executed again.",
+};
+
 function Told({ story }: { story: KeyStory }) {
   const isKnown = story.charge !== null || story.denial !== null || story.event !== null;
   return (
@@ -61,7 +66,7 @@ function Told({ story }: { story: KeyStory }) {
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <KeyDeed story={story} />
           {story.answer !== null && (
-            <Card title="The answer" note="With status 200. The same request gets it again, byte for byte.">
+            <Card title="The answer" note={ABOUT_ANSWER[story.state === "ended" ? "ended" : "kept"]}>
               <CodeBlock label="the answer" code={JSON.stringify(story.answer, null, 2)} />
             </Card>
           )}

@@ -1,9 +1,7 @@
-import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { loadCatalog, readCatalogVersions } from "../../store/cell/catalogs.ts";
+import { loadCatalogs } from "../../store/cell/catalogs.ts";
 import { BEFORE_ALL } from "../../store/cell/verify/walk.ts";
 import { listWallets, type WalletRow } from "../../store/cell/verify/wallets.ts";
-import type { EnvironmentId } from "../../words/brand.ts";
 import type { Checked, Mismatch } from "./report.ts";
 import { batchesOf, type ReadableRow } from "./runs.ts";
 import { type Catalogs, verifyBatch } from "./verify-batch.ts";
@@ -23,7 +21,8 @@ export async function verifyWallets(
   let page = await listWallets(tx, BEFORE_ALL, WALLETS_MAX);
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     // After the wallets, so that every version which they name is there.
-    catalogs = await readCatalogs(tx, page, catalogs);
+    // Only those of the page: an installation may have thousands.
+    catalogs = await loadCatalogs(tx, [...new Set(page.map(({ environmentId }) => environmentId))], catalogs);
     const readable: ReadableRow[] = [];
     for (const row of page) {
       const { wallet } = row;
@@ -50,17 +49,4 @@ function findFlaw({ customerId, wallet, hasLaterEntries, lastGrant }: WalletRow)
   if (lastGrant !== wallet.grantCount)
     return `the wallet counts ${wallet.grantCount} grants, and the last one is ${lastGrant}`;
   return null;
-}
-
-/** Only those of the page: an installation may have thousands. */
-async function readCatalogs(tx: Tx, page: readonly WalletRow[], known: Catalogs): Promise<Catalogs> {
-  const environments = [...new Set(page.map(({ environmentId }) => environmentId))];
-  const versions = await readCatalogVersions(tx, environments);
-  const catalogs = new Map<EnvironmentId, Catalog>();
-  for (const environmentId of environments) {
-    const catalog = known.get(environmentId);
-    const isCurrent = catalog !== undefined && catalog.version === (versions.get(environmentId) ?? 0);
-    catalogs.set(environmentId, isCurrent ? catalog : await loadCatalog(tx, environmentId));
-  }
-  return catalogs;
 }

@@ -38,7 +38,7 @@ export function explainDenial(
     if (denial === null || denial.recordedAt < (since ?? 0)) return null;
     const { customerNumber, sequence } = denial;
     const name = { environmentId, customerNumber };
-    const kept = await findKeptRequest(tx, projectId, denial.keyHash);
+    const kept = await findKeptRequest(tx, projectId, denial.keyHash, null);
     const catalog = await loadCatalog(tx, environmentId);
     const customerId = (await mapCustomerIds(tx, environmentId, [customerNumber])).get(customerNumber);
     const customer =

@@ -48,9 +48,9 @@ const EventDetails = Type.Object({
 
 export const KeyStory = Type.Object({
   idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
-  state: Type.Enum(["kept", "not_kept", "other_environment"], {
+  state: Type.Enum(["kept", "ended", "not_kept", "other_environment"], {
     description:
-      "`kept`: it has its answer. `not_kept`: it was used, and nothing was kept under it, so that it may be used again. " +
+      "`kept`: it has its answer. `ended`: it was used longer ago than this installation keeps keys, and may be used again. `not_kept`: it was used, and nothing was kept under it, so that it may be used again. " +
       "`other_environment`: it was used in the project's other environment, and cannot be used in this one.",
   }),
   endpoint: nullable(Type.Enum(["consume", "events"])),
@@ -58,7 +58,8 @@ export const KeyStory = Type.Object({
   customerId: nullable(Type.String({ examples: ["customer_42"] })),
   answer: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: "What the caller got with status 200, and gets again for the same request.",
+      description:
+        "What the caller got with status 200, and, while the key is kept, gets again for the same request.",
     }),
   ),
   charge: nullable(ChargeDetails),

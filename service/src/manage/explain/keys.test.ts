@@ -148,3 +148,28 @@ test("of an erased customer a key's story tells amounts, and neither id nor meta
   expect(story.uses).toEqual([]);
   expect(JSON.stringify(story)).not.toContain('"ada"');
 });
+
+test("a key that has ended says so, and one that ended in the other environment is not in the way", async () => {
+  const managed = await setupManage({ IDEMPOTENCY_DAYS: "40" });
+  const { database, consume, manage, here } = managed;
+  const first = await consume({ ...BODY, idempotencyKey: "k" });
+  const age = async (days: number): Promise<void> => {
+    await database.query("alter table cell.keyed_requests disable trigger user");
+    await database.query(
+      "update cell.keyed_requests set recorded_at = recorded_at - make_interval(days => $1)",
+      [days],
+    );
+    await database.query("alter table cell.keyed_requests enable trigger user");
+  };
+  await age(39);
+  expect(await storyOf(managed, "k")).toMatchObject({ state: "kept" });
+  const live = `${here.replace(/test$/, "live")}/keys/k`;
+  expect((await manage("GET", live)).body).toMatchObject({ state: "other_environment" });
+  await age(2);
+  expect(await storyOf(managed, "k")).toMatchObject({
+    state: "ended",
+    charge: { consumeId: first.body["consumeId"] },
+    answer: { consumeId: first.body["consumeId"] },
+  });
+  expect((await manage("GET", live)).status).toBe(404);
+});

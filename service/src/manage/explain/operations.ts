@@ -12,7 +12,7 @@ import { readKey } from "./read-key.ts";
 const NOUN = "Explanations";
 
 /** Answers to "why?": what a key did, and how a denial came about. */
-export function explanationOperations({ control, cellOf }: ManageParts): Operation[] {
+export function explanationOperations({ control, cellOf, idempotencyDays }: ManageParts): Operation[] {
   return [
     operation({
       method: "GET",
@@ -38,7 +38,8 @@ export function explanationOperations({ control, cellOf }: ManageParts): Operati
       codes: [],
       handle: async (call) => {
         const place = placeOf(call);
-        const asked = { key: call.params.idempotencyKey, since: await historyStartOf(control, call) };
+        const since = await historyStartOf(control, call);
+        const asked = { key: call.params.idempotencyKey, since, idempotencyDays };
         const story = await readKey(cellOf(place.cell), place, asked);
         if (story !== null) return story;
         throw new Problem("not_found", { detail: "This key was not used in this project." });

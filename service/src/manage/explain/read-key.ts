@@ -34,17 +34,26 @@ const USES_MAX = 50;
 export function readKey(
   cell: Pool,
   place: Place,
-  { key, since }: { readonly key: string; readonly since: Instant | null },
+  {
+    key,
+    since,
+    idempotencyDays,
+  }: {
+    readonly key: string;
+    readonly since: Instant | null;
+    readonly idempotencyDays: number | null;
+  },
 ): Promise<KeyStory | null> {
   return single(cell, async (tx) => {
     const { projectId, environmentId } = place;
     const keyHash = shortHash(key);
-    const kept = await findKeptRequest(tx, projectId, keyHash);
+    const kept = await findKeptRequest(tx, projectId, keyHash, idempotencyDays);
     const by = { column: "key_hash", value: keyHash } as const;
     const range = { by, before: null, after: null, limit: USES_MAX };
     const records = await listLogRecords(tx, environmentId, range);
     const logged = records.filter((record) => isWithin(record, since));
-    if (kept === null) {
+    // One that has ended in the other environment is free in this one.
+    if (kept === null || (kept.isEnded && kept.environmentId !== environmentId)) {
       if (logged.length === 0) return null;
       const uses = await describeUses(tx, place, logged, () => []);
       return { ...NOTHING, idempotencyKey: key, state: "not_kept", uses };
@@ -57,7 +66,7 @@ export function readKey(
     const at = subject?.kind === "event" ? subject.row.occurredAt : kept.recordedAt;
     if (at < (since ?? 0)) {
       const uses = await describeUses(tx, place, logged, () => []);
-      return { ...NOTHING, idempotencyKey: key, state: "kept", uses };
+      return { ...NOTHING, idempotencyKey: key, state: stateOf(kept), uses };
     }
     return tell(tx, place, { key, kept, subject, logged });
   });
@@ -80,7 +89,7 @@ async function tell(
   const asked = subject === null ? null : toAsked(kept, subject, customerId);
   return {
     idempotencyKey: key,
-    state: "kept",
+    state: stateOf(kept),
     endpoint: kept.endpoint,
     recordedAt: formatTimestamp(kept.recordedAt),
     customerId,
@@ -88,6 +97,10 @@ async function tell(
     ...describeSubject(subject),
     uses: await describeUses(tx, place, logged, (use) => (asked === null ? [] : differingFields(asked, use))),
   };
+}
+
+function stateOf({ isEnded }: KeptRequest): "kept" | "ended" {
+  return isEnded ? "ended" : "kept";
 }
 
 const NOTHING = {
@@ -119,7 +132,7 @@ async function findSubject(
   return row === null ? null : { kind: "denial", row };
 }
 
-/** As the caller got it, and gets it again; of an erased customer without their id. */
+/** As the caller got it, and gets it again until the key ends; of an erased customer without their id. */
 function renderKept(
   { answer, endpoint }: KeptRequest,
   subject: Subject | null,

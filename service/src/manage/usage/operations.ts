@@ -124,7 +124,7 @@ function chart(parts: ManageParts): Operation {
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
-      const division = readDivision(call.query);
+      const division = await readDivision(parts.cellOf(cell), call.query);
       const grouping = readGrouping(call.query);
       return snapshot(parts.cellOf(cell), async (tx) => {
         const catalog = await loadCatalog(tx, environmentId);

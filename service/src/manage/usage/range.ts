@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { readClock } from "../../store/cell/clock.ts";
+import { isServerZone } from "../../store/cell/server-zone.ts";
 import type { Bucket, Division } from "../../store/cell/usage/chart.ts";
 import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
@@ -117,14 +118,18 @@ export function describeRange({ from, to, windowStart }: UsageRange) {
   };
 }
 
-/** The zone must be one that JavaScript knows: PostgreSQL would take much else for one. */
-export function readDivision(query: {
-  readonly bucket?: Bucket | undefined;
-  readonly timeZone?: string | undefined;
-}): Division {
+/** The zone must be one that JavaScript knows, as PostgreSQL would take much else for one; and the server must know it, too. */
+export async function readDivision(
+  cell: Pool,
+  query: {
+    readonly bucket?: Bucket | undefined;
+    readonly timeZone?: string | undefined;
+  },
+): Promise<Division> {
   const { bucket = "day", timeZone = "UTC" } = query;
-  if (!isTimeZone(timeZone))
-    throw invalidField({ field: "timeZone", code: "wrong_form", message: "is no time zone" });
+  const isKnown =
+    timeZone === "UTC" || (isTimeZone(timeZone) && (await single(cell, (tx) => isServerZone(tx, timeZone))));
+  if (!isKnown) throw invalidField({ field: "timeZone", code: "wrong_form", message: "is no time zone" });
   return { bucket, timeZone };
 }
 

@@ -126,7 +126,7 @@ function decisions(parts: ManageParts): Operation {
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
-      const division = readDivision(call.query);
+      const division = await readDivision(parts.cellOf(cell), call.query);
       return snapshot(parts.cellOf(cell), async (tx) => {
         const catalog = await loadCatalog(tx, environmentId);
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
@@ -269,7 +269,7 @@ function balance(parts: ManageParts): Operation {
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
-      const division = readDivision(call.query);
+      const division = await readDivision(parts.cellOf(cell), call.query);
       const { pool = "credits" } = call.query;
       return snapshot(parts.cellOf(cell), async (tx) => {
         const record = await findCustomerRecord(tx, { environmentId, customerId: customerIdOf(call) });

@@ -99,6 +99,22 @@ const LOAD = statement(
   where c.environment_id = $1`,
 );
 
+/** Of these environments, as they are now: those among `known` that have changed, or are missing there, are loaded. */
+export async function loadCatalogs(
+  tx: Tx,
+  environments: readonly EnvironmentId[],
+  known: ReadonlyMap<EnvironmentId, Catalog>,
+): Promise<Map<EnvironmentId, Catalog>> {
+  const versions = await readCatalogVersions(tx, environments);
+  const catalogs = new Map<EnvironmentId, Catalog>();
+  for (const environmentId of environments) {
+    const catalog = known.get(environmentId);
+    const isCurrent = catalog !== undefined && catalog.version === (versions.get(environmentId) ?? 0);
+    catalogs.set(environmentId, isCurrent ? catalog : await loadCatalog(tx, environmentId));
+  }
+  return catalogs;
+}
+
 /** All of it by one statement, so by one snapshot: the version and what it names cannot disagree. */
 export async function loadCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
   const { rows } = await tx.run(LOAD, [environmentId]);

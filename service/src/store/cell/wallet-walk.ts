@@ -43,17 +43,22 @@ const FIND_LAST = statement(
 
 type After = { readonly environmentId: number; readonly customerNumber: number };
 
-/** Of the next so many wallets those with credits, unlocked; and where they end. Null: there are no more. */
+/**
+ * Of the next so many wallets those with credits, unlocked; how many of them could not be read; and where they end. Null: there
+ * are no more.
+ */
 export async function listNextWallets(
   tx: Tx,
   after: After,
   limit: number,
-): Promise<{ readonly wallets: WalkedWallet[]; readonly last: After | null }> {
+): Promise<{ readonly wallets: WalkedWallet[]; readonly unreadable: number; readonly last: After | null }> {
   const parameters = [after.environmentId, after.customerNumber, limit];
   const found = await tx.run(LIST, parameters);
   const [end] = (await tx.run(FIND_LAST, parameters)).rows;
+  const wallets = found.rows.flatMap(readIfPossible);
   return {
-    wallets: found.rows.flatMap(readIfPossible),
+    wallets,
+    unreadable: found.rows.length - wallets.length,
     last:
       end === undefined ? null : { environmentId: readInteger(end[0]), customerNumber: readInteger(end[1]) },
   };
@@ -82,7 +87,7 @@ export async function lockWalkedWallets(tx: Tx, names: readonly WalletName[]): P
   return rows.flatMap(readIfPossible);
 }
 
-/** One that a later release wrote, in a form that this one does not know, is left to that release. */
+/** One that a later release wrote, in a form that this one does not know, is left to that release; one that is damaged to people. */
 function readIfPossible(row: readonly unknown[]): WalkedWallet[] {
   try {
     return [toWallet(row)];

@@ -1,6 +1,6 @@
 import type { StoredAnswer } from "../../../entitlement/answer.ts";
 import type { ShortHash } from "../../../entitlement/fingerprint.ts";
-import { readBytes, readInstant, readInteger, readText } from "../../../postgres/column.ts";
+import { readBoolean, readBytes, readInstant, readInteger, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../../words/brand.ts";
 import { ENDPOINT_NUMBER, type Endpoint, readVerdict } from "../keyed-requests.ts";
@@ -10,6 +10,8 @@ export type KeptRequest = {
   readonly environmentId: EnvironmentId;
   readonly endpoint: Endpoint;
   readonly recordedAt: Instant;
+  /** Whether the same request would be executed again, as if the key had never been used. */
+  readonly isEnded: boolean;
   /** Of an erased customer's key there is none. */
   readonly key: string | null;
   readonly answer: StoredAnswer;
@@ -23,6 +25,7 @@ const FIND = statement(
     q.endpoint,
     (extract(epoch from q.recorded_at) * 1000)::bigint,
     q.key,
+    $3::integer is not null and q.recorded_at < clock_timestamp() - make_interval(hours => 24 * $3::integer),
     q.answer_format,
     uuid_send(q.subject_id),
     q.credits,
@@ -42,15 +45,17 @@ export async function findKeptRequest(
   tx: Tx,
   projectId: ProjectId,
   keyHash: ShortHash,
+  daysMax: number | null,
 ): Promise<KeptRequest | null> {
-  const { rows } = await tx.run(FIND, [projectId, keyHash]);
+  const { rows } = await tx.run(FIND, [projectId, keyHash, daysMax]);
   if (rows[0] === undefined) return null;
-  const [environmentId, endpoint, recordedAt, key, format, subjectId, ...verdict] = rows[0];
+  const [environmentId, endpoint, recordedAt, key, isEnded, format, subjectId, ...verdict] = rows[0];
   return {
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
     endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
     recordedAt: readInstant(recordedAt),
     key: readText(key) || null,
+    isEnded: readBoolean(isEnded),
     answer: {
       format: readInteger(format),
       subjectId: readBytes(subjectId),
