@@ -165,6 +165,12 @@ revoke execute on function cell.follow_server() from public;
 create index ledger_recorded
 on cell.ledger using brin (recorded_at) with (pages_per_range = 32, autosummarize = on);
 
+-- Charges whose own time is not when they were recorded, as after a failover to a slower clock. There are next to none: charges do
+-- not pay for it, and whoever looks for all charges of some time finds those too.
+create index ledger_effective
+on cell.ledger (effective_at)
+where effective_at is not null and kind in (2, 5);
+
 -- Where a job is that walks over a large table, a little at a time: so that it goes on there after a restart, and in whichever
 -- process holds the row.
 create table cell.walks (

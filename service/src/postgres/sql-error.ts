@@ -54,6 +54,11 @@ export function isTooLong(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("Query read timeout");
 }
 
+/** Whether somebody else held a lock for as long as we wait for one. */
+export function isLockTaken(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03"; // lock_not_available
+}
+
 /** Whether a value was well formed and yet no such thing is known to the server, such as a time zone. */
 export function isInvalidParameter(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "22023"; // invalid_parameter_value

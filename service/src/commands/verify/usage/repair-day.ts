@@ -1,53 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "../../../postgres/session.ts";
-import { openExpected, rangeOf } from "../../../store/cell/usage/expected.ts";
-import { findCustomerOfMonth, listUsageMonths, remakeMonths } from "../../../store/cell/usage/levels.ts";
-import { readUsageProgress, waitForUsageProgress } from "../../../store/cell/usage/progress.ts";
+import { isLockTaken } from "../../../postgres/sql-error.ts";
+import { readCustomersExtent, remakeMonths } from "../../../store/cell/usage/levels.ts";
+import { waitForUsageProgress } from "../../../store/cell/usage/progress.ts";
 import { remakeQuarters } from "../../../store/cell/usage/remake.ts";
+import { listUsageEnvironments } from "../../../store/cell/usage/slice-extent.ts";
+import { prepareForSlices } from "../../../store/cell/usage/time-slice.ts";
 import { brandAs, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
-import { ExpectedWalk, readWholeProgress } from "./expected-walk.ts";
+import { stride } from "./stride.ts";
 import { DAY_MS } from "./utc-day.ts";
+import { NUMBERS_END, NUMBERS_WIDTH, TIME_WIDTH } from "./verify-usage.ts";
 
-const ROWS_MAX = 50_000;
+const PAUSE_MS = 100;
+/** While the job catches up it holds the progress most of the time. */
+const TRIES_MAX = 600;
 
 /**
- * Makes a day's sums anew from its rows, and the month's of its customers from those. The rows are read before anybody is held
- * up; only what came meanwhile is read while the progress is locked, and new usage is added right after.
+ * Makes a day's sums anew from its rows, and the month's of its customers from those: some quarters of an hour, and some
+ * customers, at a time, so that new usage is never held up for long.
  */
 export async function repairDay(session: Session, day: Instant): Promise<void> {
-  const range = rangeOf(day, brandAs<Instant>(day + DAY_MS));
-  await openExpected(session);
-  const walk = new ExpectedWalk(range);
-  await walk.catchUp(session);
-  await inTransaction(session, async (transactionNumber) => {
-    await walk.readTo(session, transactionNumber);
-    await remakeQuarters(session, range);
-  });
+  await prepareForSlices(session);
+  const environments = await listUsageEnvironments(session);
+  await stride({ from: day, to: day + DAY_MS, width: TIME_WIDTH }, (from, to) =>
+    withProgress(session, () =>
+      remakeQuarters(session, { environments, from: format(from), to: format(to) }),
+    ),
+  );
   const month = utcMonth(day);
   const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
-  for (const { environmentId, month: found } of await listUsageMonths(session)) {
-    if (found !== month) continue;
-    for (let after = 0; after < Number.MAX_SAFE_INTEGER; ) {
-      const until = await findCustomerOfMonth(session, { environmentId, from, to, after }, ROWS_MAX);
-      const some = { environmentId, from, to, after, until };
-      await inTransaction(session, () => remakeMonths(session, some));
-      after = until;
-    }
+  for (const environmentId of environments) {
+    const extent = await readCustomersExtent(session, environmentId);
+    const numberMax = extent?.numberMax ?? 0;
+    await stride({ from: 0, to: numberMax + 1, width: NUMBERS_WIDTH }, (numberFrom, end) => {
+      const numberTo = end > numberMax ? NUMBERS_END : end;
+      const some = { environmentId, from, to, numberFrom, numberTo };
+      return withProgress(session, () => remakeMonths(session, some));
+    });
   }
 }
 
-/** With the progress locked, where it is between two transactions. */
-async function inTransaction(session: Session, work: (number: number) => Promise<unknown>): Promise<void> {
-  for (;;) {
-    await readWholeProgress(session, readUsageProgress);
+function format(at: number): string {
+  return formatTimestamp(brandAs<Instant>(at));
+}
+
+/** In a transaction that holds the progress, where it is between two transactions. */
+async function withProgress(session: Session, work: () => Promise<number>): Promise<number> {
+  for (let i = 1; ; i++) {
     await session.begin();
-    const { transactionNumber, slices } = await waitForUsageProgress(session);
-    if (slices.done > 0) {
+    try {
+      const { slices } = await waitForUsageProgress(session);
+      if (slices.done === 0) {
+        const rows = await work();
+        await session.commit();
+        return rows;
+      }
       await session.rollback();
-      continue;
+    } catch (error) {
+      if (session.isOpen) await session.rollback();
+      if (!isLockTaken(error) || i === TRIES_MAX) throw error;
     }
-    await work(transactionNumber);
-    return session.commit();
+    await sleep(PAUSE_MS);
   }
 }

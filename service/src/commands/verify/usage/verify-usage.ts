@@ -1,80 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Tx } from "../../../postgres/statement.ts";
-import {
-  AFTER_ALL,
-  BEFORE_ALL,
-  compareExpected,
-  findCursor,
-  openExpected,
-  rangeSince,
-  type WrongSum,
-} from "../../../store/cell/usage/expected.ts";
-import {
-  compareMonths,
-  compareQuarters,
-  findCustomerOfMonth,
-  listUsageMonths,
-  readExtent,
-} from "../../../store/cell/usage/levels.ts";
-import { brandAs, type Instant } from "../../../words/brand.ts";
+import { compareWithRows, type WrongSum } from "../../../store/cell/usage/expected.ts";
+import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
+import { compareMonths, compareQuarters, readCustomersExtent } from "../../../store/cell/usage/levels.ts";
+import { listUsageEnvironments, readWholeExtent } from "../../../store/cell/usage/slice-extent.ts";
+import { prepareForSlices, type TimeSlice } from "../../../store/cell/usage/time-slice.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
-import { nextUtcMonth } from "../../../words/utc-month.ts";
-import { ExpectedWalk } from "./expected-walk.ts";
-import { DAY_MS, utcDay } from "./utc-day.ts";
+import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
+import { stride } from "./stride.ts";
 
-const ROWS_MAX = 5_000;
-/** For each of these the whole month is read. */
-const MONTH_ROWS_MAX = 50_000;
+const PAUSE_MS = 100;
+/** Of time, in steps: an hour, a quarter of an hour, 32 days. */
+export const TIME_WIDTH = { first: 4 * QUARTER_MS, least: QUARTER_MS, most: 32 * 96 * QUARTER_MS } as const;
+/** Of customers' numbers; the last step takes those that nobody has, too. */
+export const NUMBERS_WIDTH = { first: 1_000, least: 1, most: 2 ** 40 } as const;
+export const NUMBERS_END = Number.MAX_SAFE_INTEGER;
 
 /**
  * The first sum that is not that of its rows, while the service goes on writing both. Null: all of them are. Before `since` not
- * all rows are there, and the sums are only held against each other.
+ * all rows are there, and the sums are only held against each other. By time, in short statements: how long it takes grows with
+ * the rows, and nothing else does.
  */
 export async function verifyUsage(tx: Tx, since: Instant | null): Promise<WrongSum | null> {
-  await openExpected(tx);
-  return (await verifyCustomers(tx, since)) ?? (await verifyQuarters(tx)) ?? (await verifyMonths(tx));
+  await prepareForSlices(tx);
+  const environments = await listUsageEnvironments(tx);
+  return (await verifyQuarters(tx, environments, since)) ?? (await verifyMonths(tx, environments));
 }
 
-/** What each customer used, by quarters of an hour, against the rows. */
-async function verifyCustomers(tx: Tx, since: Instant | null): Promise<WrongSum | null> {
-  const range = rangeSince(since);
-  const walk = new ExpectedWalk(range);
-  let after = BEFORE_ALL;
-  do {
-    await walk.catchUp(tx);
-    const until = await findCursor(tx, after, ROWS_MAX);
-    const wrong = await compareExpected(tx, { addedTo: walk.addedTo, after, until }, range);
-    if (wrong?.isPartly === true) continue;
-    if (wrong !== null) return wrong;
-    after = until;
-  } while (after !== AFTER_ALL);
-  return null;
+/** What each customer used, by quarters of an hour, against the rows; and what all did against what each did. */
+async function verifyQuarters(
+  tx: Tx,
+  environments: readonly EnvironmentId[],
+  since: Instant | null,
+): Promise<WrongSum | null> {
+  const extent = await readWholeExtent(tx, environments);
+  if (extent === null) return null;
+  const first = Math.floor(extent.first / QUARTER_MS) * QUARTER_MS;
+  const last = (Math.floor(extent.last / QUARTER_MS) + 1) * QUARTER_MS;
+  // Up to there the sums alone.
+  const cut = since === null ? first : Math.min(Math.max(since, first), last);
+  let wrong: WrongSum | null = null;
+  const compare = async (from: string, to: string, hasRows: boolean): Promise<number | null> => {
+    const slice = { environments, from, to };
+    const sums = await compareQuarters(tx, slice);
+    const found = hasRows && sums.wrong === null ? await compareWhole(tx, slice) : sums;
+    wrong = found.wrong;
+    return wrong === null ? Math.max(found.rows, sums.rows) : null;
+  };
+  const steps = (from: number, to: number, hasRows: boolean): Promise<void> =>
+    stride({ from, to, width: TIME_WIDTH }, (a, b) => compare(format(a), format(b), hasRows));
+  await compare("-infinity", format(first), since === null);
+  if (wrong === null) await steps(first, cut, false);
+  if (wrong === null) await steps(cut, last, true);
+  if (wrong === null) await compare(format(last), "infinity", true);
+  return wrong;
 }
 
-/** What all customers of an environment used, against the sum of what each did; a day at a time. */
-async function verifyQuarters(tx: Tx): Promise<WrongSum | null> {
-  const extent = await readExtent(tx);
-  const cuts: string[] = ["-infinity"];
-  if (extent !== null)
-    for (let day = utcDay(extent.first); day <= extent.last; day = brandAs<Instant>(day + DAY_MS))
-      cuts.push(formatTimestamp(day));
-  cuts.push("infinity");
-  for (const [index, to] of cuts.entries()) {
-    const from = cuts[index - 1];
-    if (from === undefined) continue;
-    const wrong = await compareQuarters(tx, { from, to });
-    if (wrong !== null) return wrong;
+function format(at: number): string {
+  return formatTimestamp(brandAs<Instant>(at));
+}
+
+/** Of a large transaction the sums hold some customers a moment before the others. */
+async function compareWhole(tx: Tx, slice: TimeSlice) {
+  for (;;) {
+    const found = await compareWithRows(tx, slice);
+    if (found.wrong === null || !found.isPartly) return found;
+    await sleep(PAUSE_MS);
   }
-  return null;
 }
 
-async function verifyMonths(tx: Tx): Promise<WrongSum | null> {
-  for (const { environmentId, month } of await listUsageMonths(tx)) {
-    const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
-    for (let after = 0; after < Number.MAX_SAFE_INTEGER; ) {
-      const until = await findCustomerOfMonth(tx, { environmentId, from, to, after }, MONTH_ROWS_MAX);
-      const wrong = await compareMonths(tx, { environmentId, from, to, after, until });
+/** What customers used in a month against what they used in its quarters of an hour. */
+async function verifyMonths(tx: Tx, environments: readonly EnvironmentId[]): Promise<WrongSum | null> {
+  let wrong: WrongSum | null = null;
+  for (const environmentId of environments) {
+    const extent = await readCustomersExtent(tx, environmentId);
+    if (extent === null) continue;
+    for (let month = utcMonth(extent.first); month <= extent.last; month = nextUtcMonth(month)) {
+      const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
+      const compare = async (numberFrom: number, end: number): Promise<number | null> => {
+        const numberTo = end > extent.numberMax ? NUMBERS_END : end;
+        const found = await compareMonths(tx, { environmentId, from, to, numberFrom, numberTo });
+        wrong = found.wrong;
+        return wrong === null ? found.rows : null;
+      };
+      await stride({ from: 0, to: extent.numberMax + 1, width: NUMBERS_WIDTH }, compare);
       if (wrong !== null) return wrong;
-      after = until;
     }
   }
   return null;

@@ -4,7 +4,8 @@ import { brandAs, type Instant } from "../../../words/brand.ts";
 
 // The sums outlive the rows, whose months may be detached. What they say of those cannot be proven, nor made again.
 
-const ATTACHED = `
+/** The months of all three tables. */
+export const ATTACHED = `
     select
       i.inhparent as parent,
       substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([^'']+)''\\)')::timestamptz as since,

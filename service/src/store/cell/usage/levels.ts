@@ -1,147 +1,173 @@
 import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
-import { type ExpectedRange, readWrongSum, type WrongSum } from "./expected.ts";
-import { isInMonths, OF_ANY_ENVIRONMENT } from "./months.ts";
+import type { EnvironmentId, Instant } from "../../../words/brand.ts";
+import { type Comparison, readWrongSum } from "./expected.ts";
+import { isInMonths } from "./months.ts";
+import { IN_SLICE, sliceParameters, type TimeSlice } from "./time-slice.ts";
 
 // All levels are written by one transaction, so that one statement sees them agree or not, whenever it looks.
 
-const READ_EXTENT = statement(
-  "usage_levels.read_extent",
-  `
+const FOUND = `
   select
-    (extract(epoch from min(quarter)) * 1000)::bigint,
-    (extract(epoch from max(quarter)) * 1000)::bigint
-  from cell.usage_quarters`,
-);
+    (select coalesce(sum(u.rows), 0) from used as u),
+    w.environment_id, w.customer_number, w.at, w.key, w.count, w.quantity, w.credits
+  from (select) as one
+  left join wrong as w on true`;
 
-/** Null: nothing was added up yet. */
-export async function readExtent(
-  tx: Tx,
-): Promise<{ readonly first: Instant; readonly last: Instant } | null> {
-  const { rows } = await tx.run(READ_EXTENT);
-  const first = readNullable(rows[0]?.[0] ?? null, readInstant);
-  const last = readNullable(rows[0]?.[1] ?? null, readInstant);
-  return first === null || last === null ? null : { first, last };
+function readComparison({ rows }: Rows): Comparison {
+  const [count, ...wrong] = rows[0] ?? [];
+  return { rows: readInteger(count), wrong: readWrongSum(wrong) };
 }
 
 const COMPARE_QUARTERS = statement(
   "usage_levels.compare_quarters",
   `
-  select
-    a.environment_id,
-    null,
-    (extract(epoch from a.quarter) * 1000)::bigint,
-    m.key,
-    sum(a.count),
-    sum(a.quantity),
-    sum(a.credits)
-  from (
-    select environment_id, quarter, meter_id, -count as count, -quantity as quantity, -credits as credits
-    from cell.usage_quarters
-    where ${OF_ANY_ENVIRONMENT}
-      and quarter >= $1::timestamptz
-      and quarter < $2::timestamptz
-    union all
-    select environment_id, quarter, meter_id, sum(count), sum(quantity), sum(credits)
+  with used as materialized (
+    select
+      environment_id,
+      quarter,
+      meter_id,
+      count(*) as rows,
+      sum(count) as count,
+      sum(quantity) as quantity,
+      sum(credits) as credits
     from cell.usage_customer_quarters
-    where ${OF_ANY_ENVIRONMENT}
-      and quarter >= $1::timestamptz
-      and quarter < $2::timestamptz
+    where ${IN_SLICE}
     group by environment_id, quarter, meter_id
-  ) as a
-  left join cell.meters as m on m.environment_id = a.environment_id and m.id = a.meter_id
-  group by a.environment_id, a.quarter, a.meter_id, m.key
-  having sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <> 0
-  limit 1`,
+  ), wrong as (
+    select
+      a.environment_id,
+      null::bigint as customer_number,
+      (extract(epoch from a.quarter) * 1000)::bigint as at,
+      m.key,
+      sum(a.count) as count,
+      sum(a.quantity) as quantity,
+      sum(a.credits) as credits
+    from (
+      select environment_id, quarter, meter_id, -count as count, -quantity as quantity, -credits as credits
+      from cell.usage_quarters
+      where ${IN_SLICE}
+      union all
+      select environment_id, quarter, meter_id, count, quantity, credits
+      from used
+    ) as a
+    left join cell.meters as m on m.environment_id = a.environment_id and m.id = a.meter_id
+    group by a.environment_id, a.quarter, a.meter_id, m.key
+    having sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <> 0
+    limit 1
+  )
+  ${FOUND}`,
 );
 
 /** The environment's sums against those of its customers. */
-export async function compareQuarters(
-  tx: Tx,
-  { from, to }: Pick<ExpectedRange, "from" | "to">,
-): Promise<WrongSum | null> {
-  const { rows } = await tx.run(COMPARE_QUARTERS, [from, to]);
-  return rows[0] === undefined ? null : readWrongSum(rows[0]);
+export async function compareQuarters(tx: Tx, slice: TimeSlice): Promise<Comparison> {
+  return readComparison(await tx.run(COMPARE_QUARTERS, sliceParameters(slice)));
 }
 
-const LIST_MONTHS = statement(
-  "usage_levels.list_months",
+const READ_MONTHS = statement(
+  "usage_levels.read_months",
   `
-  select environment_id, (extract(epoch from month) * 1000)::bigint
-  from (
-    select distinct environment_id, date_trunc('month', quarter, 'UTC') as month
-    from cell.usage_quarters
-    union
-    select distinct environment_id, month
-    from cell.usage_customer_months
-  ) as m
-  order by month, environment_id`,
+  select
+    (extract(epoch from least(
+      (select min(q.quarter) from cell.usage_customer_quarters as q where q.environment_id = $1),
+      (select min(m.month) from cell.usage_customer_months as m where m.environment_id = $1)
+    )) * 1000)::bigint,
+    (extract(epoch from greatest(
+      (select max(q.quarter) from cell.usage_customer_quarters as q where q.environment_id = $1),
+      (select max(m.month) from cell.usage_customer_months as m where m.environment_id = $1)
+    )) * 1000)::bigint,
+    coalesce((select max(c.number) from cell.customers as c where c.environment_id = $1), 0)`,
 );
 
-export type UsageMonth = { readonly environmentId: EnvironmentId; readonly month: Instant };
+export type CustomersExtent = {
+  /** A moment in the first month that has sums of customers, and one in the last. */
+  readonly first: Instant;
+  readonly last: Instant;
+  /** No customer has a higher number. */
+  readonly numberMax: number;
+};
 
-export async function listUsageMonths(tx: Tx): Promise<UsageMonth[]> {
-  const { rows } = await tx.run(LIST_MONTHS);
-  return rows.map(([environmentId, month]) => ({
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    month: readInstant(month),
-  }));
+/** Null: the environment has no sums of customers. */
+export async function readCustomersExtent(
+  tx: Tx,
+  environmentId: EnvironmentId,
+): Promise<CustomersExtent | null> {
+  const { rows } = await tx.run(READ_MONTHS, [environmentId]);
+  const [row] = rows;
+  const first = readNullable(row?.[0] ?? null, readInstant);
+  const last = readNullable(row?.[1] ?? null, readInstant);
+  return first === null || last === null ? null : { first, last, numberMax: readInteger(row?.[2]) };
 }
 
-/** Some customers of one month: those numbered above `after`, up to `until`. */
+/** Some customers of one month: those from a number on, up to but without another. */
 export type MonthOfCustomers = {
   readonly environmentId: EnvironmentId;
   /** The first moment of the month, and that of the next, as RFC 3339. */
   readonly from: string;
   readonly to: string;
-  readonly after: number;
-  readonly until: number;
+  readonly numberFrom: number;
+  readonly numberTo: number;
 };
 
+// One look-up for each quarter, so that no customer is passed by who is not asked for.
 const SUM_OF_QUARTERS = `
-    select environment_id, $2::timestamptz as month, customer_number, meter_id,
-      sum(count) as count, sum(quantity) as quantity, sum(credits) as credits
-    from cell.usage_customer_quarters as c
-    where environment_id = $1
-      and customer_number > $4
-      and customer_number <= $5
-      and quarter >= $2::timestamptz
-      and quarter < $3::timestamptz
-      and ${isInMonths("c")}
-    group by environment_id, customer_number, meter_id`;
+    select
+      c.environment_id,
+      $2::timestamptz as month,
+      c.customer_number,
+      c.meter_id,
+      count(*) as rows,
+      sum(c.count) as count,
+      sum(c.quantity) as quantity,
+      sum(c.credits) as credits
+    from generate_series($2::timestamptz, $3::timestamptz - interval '15 minutes', interval '15 minutes') as q (quarter)
+    cross join lateral (
+      select c.environment_id, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
+      from cell.usage_customer_quarters as c
+      where c.environment_id = $1
+        and c.quarter = q.quarter
+        and c.customer_number >= $4
+        and c.customer_number < $5
+        and ${isInMonths("c")}
+      offset 0
+    ) as c
+    group by c.environment_id, c.customer_number, c.meter_id`;
 
 const COMPARE_MONTHS = statement(
   "usage_levels.compare_months",
   `
-  select
-    a.environment_id,
-    a.customer_number,
-    (extract(epoch from a.month) * 1000)::bigint,
-    m.key,
-    sum(a.count),
-    sum(a.quantity),
-    sum(a.credits)
-  from (
-    select environment_id, month, customer_number, meter_id, -count as count, -quantity as quantity, -credits as credits
-    from cell.usage_customer_months
-    where environment_id = $1
-      and month = $2::timestamptz
-      and customer_number > $4
-      and customer_number <= $5
-    union all
-    ${SUM_OF_QUARTERS}
-  ) as a
-  left join cell.meters as m on m.environment_id = a.environment_id and m.id = a.meter_id
-  group by a.environment_id, a.month, a.customer_number, a.meter_id, m.key
-  having sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <> 0
-  limit 1`,
+  with used as materialized (${SUM_OF_QUARTERS}
+  ), wrong as (
+    select
+      a.environment_id,
+      a.customer_number,
+      (extract(epoch from a.month) * 1000)::bigint as at,
+      m.key,
+      sum(a.count) as count,
+      sum(a.quantity) as quantity,
+      sum(a.credits) as credits
+    from (
+      select environment_id, month, customer_number, meter_id, -count as count, -quantity as quantity, -credits as credits
+      from cell.usage_customer_months
+      where environment_id = $1
+        and month = $2::timestamptz
+        and customer_number >= $4
+        and customer_number < $5
+      union all
+      select environment_id, month, customer_number, meter_id, count, quantity, credits
+      from used
+    ) as a
+    left join cell.meters as m on m.environment_id = a.environment_id and m.id = a.meter_id
+    group by a.environment_id, a.month, a.customer_number, a.meter_id, m.key
+    having sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <> 0
+    limit 1
+  )
+  ${FOUND}`,
 );
 
 /** What customers used in a month against what they used in its quarters of an hour. */
-export async function compareMonths(tx: Tx, some: MonthOfCustomers): Promise<WrongSum | null> {
-  const { rows } = await tx.run(COMPARE_MONTHS, parametersOf(some));
-  return rows[0] === undefined ? null : readWrongSum(rows[0]);
+export async function compareMonths(tx: Tx, some: MonthOfCustomers): Promise<Comparison> {
+  return readComparison(await tx.run(COMPARE_MONTHS, parametersOf(some)));
 }
 
 const DELETE_MONTHS = statement(
@@ -152,48 +178,31 @@ const DELETE_MONTHS = statement(
     and month = $2::timestamptz
     -- Not a month's end: named, so that one list of parameters serves all.
     and month < $3::timestamptz
-    and customer_number > $4
-    and customer_number <= $5`,
+    and customer_number >= $4
+    and customer_number < $5`,
 );
 
 const INSERT_MONTHS = statement(
   "usage_levels.insert_months",
   `
-  insert into cell.usage_customer_months
-    (environment_id, month, customer_number, meter_id, count, quantity, credits)
-  select environment_id, month, customer_number, meter_id, count, quantity, credits
-  from (${SUM_OF_QUARTERS}) as s`,
+  with used as materialized (${SUM_OF_QUARTERS}
+  ), inserted as (
+    insert into cell.usage_customer_months
+      (environment_id, month, customer_number, meter_id, count, quantity, credits)
+    select environment_id, month, customer_number, meter_id, count, quantity, credits
+    from used
+  )
+  select coalesce(sum(u.rows), 0)
+  from used as u`,
 );
 
-/** The progress must be locked: nobody may add to either meanwhile. */
-export async function remakeMonths(tx: Tx, some: MonthOfCustomers): Promise<Rows> {
+/** The progress must be locked: nobody may add to either meanwhile. Returns how many sums of quarters were read. */
+export async function remakeMonths(tx: Tx, some: MonthOfCustomers): Promise<number> {
   await tx.run(DELETE_MONTHS, parametersOf(some));
-  return tx.run(INSERT_MONTHS, parametersOf(some));
+  const { rows } = await tx.run(INSERT_MONTHS, parametersOf(some));
+  return readInteger(rows[0]?.[0]);
 }
 
-function parametersOf({ environmentId, from, to, after, until }: MonthOfCustomers) {
-  return [environmentId, from, to, after, until];
-}
-
-const FIND_CUSTOMER = statement(
-  "usage_levels.find_customer",
-  `
-  select customer_number
-  from cell.usage_customer_months
-  where environment_id = $1
-    and month = $2::timestamptz
-    and customer_number > $3
-  order by customer_number
-  offset $4
-  limit 1`,
-);
-
-/** The number of the customer whose sums are so many rows further on. */
-export async function findCustomerOfMonth(
-  tx: Tx,
-  { environmentId, from, after }: Omit<MonthOfCustomers, "until">,
-  rows: number,
-): Promise<number> {
-  const found = await tx.run(FIND_CUSTOMER, [environmentId, from, after, rows]);
-  return readNullable(found.rows[0]?.[0] ?? null, readInteger) ?? Number.MAX_SAFE_INTEGER;
+function parametersOf({ environmentId, from, to, numberFrom, numberTo }: MonthOfCustomers) {
+  return [environmentId, from, to, numberFrom, numberTo];
 }

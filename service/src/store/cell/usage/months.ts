@@ -6,10 +6,6 @@ import { formatTimestamp } from "../../../words/timestamp.ts";
 // A day that is over is added to the sums of months, some customers at a time. What comes late is added at once to those that
 // are in already. The progress must be locked.
 
-/** Index scans of each environment: the table is in the order of environment and time. */
-export const OF_ANY_ENVIRONMENT = `
-    environment_id = any (array(select distinct m.environment_id from cell.meters as m))`;
-
 /** Whether what a customer used in a quarter is in the sums of months: of a row with these columns. */
 export const isInMonths = (alias: string): string => `(
       ${alias}.quarter < (select p.months_to from cell.usage_progress as p)

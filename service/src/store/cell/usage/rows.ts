@@ -4,11 +4,18 @@ export type MeterKind = keyof typeof METER_KIND_NUMBER;
 
 const QUARTER = (at: string): string => `date_bin('15 minutes', ${at}, '2000-01-01 00:00:00+00')`;
 
+/** Which rows: SQL about each table, which has the alias r. Charges may be found in several ways, each by its own condition. */
+export type WhereRows = {
+  readonly events: string;
+  readonly charges: readonly string[];
+  readonly denials: string;
+};
+
 /**
  * What each event, charge, reversal and denial counts for: SQL, as the sums are made of it, and proven by it. A quarter is that
- * of the event's own time. `where` is said of each table, which has the alias r.
+ * of the event's own time.
  */
-export function rowsOfUsage(where: string): string {
+export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
   return `
       select
         r.environment_id,
@@ -23,24 +30,8 @@ export function rowsOfUsage(where: string): string {
         r.quantity,
         0::bigint as credits
       from cell.events as r
-      where ${where}
-      union all
-      -- A reversal takes from quantity and credits, in the quarter in which it was made.
-      select
-        r.environment_id,
-        ${METER_KIND_NUMBER.charges}::smallint,
-        (r.feature_id || ':' || r.pool_id) collate "C",
-        r.feature_id,
-        r.pool_id,
-        null,
-        r.customer_number,
-        ${QUARTER("coalesce(r.effective_at, r.recorded_at)")},
-        case r.kind when 2 then 1 else 0 end,
-        case r.kind when 2 then r.quantity else -r.quantity end,
-        -r.amount
-      from cell.ledger as r
-      where r.kind in (2, 5)
-        and ${where}
+      where ${events}
+      ${charges.map(rowsOfCharges).join("")}
       union all
       select
         r.environment_id,
@@ -55,11 +46,32 @@ export function rowsOfUsage(where: string): string {
         r.quantity,
         0
       from cell.denials as r
-      where ${where}`;
+      where ${denials}`;
+}
+
+/** A reversal takes from quantity and credits, in the quarter in which it was made. */
+function rowsOfCharges(where: string): string {
+  return `
+      union all
+      select
+        r.environment_id,
+        ${METER_KIND_NUMBER.charges}::smallint,
+        (r.feature_id || ':' || r.pool_id) collate "C",
+        r.feature_id,
+        r.pool_id,
+        null,
+        r.customer_number,
+        ${QUARTER("coalesce(r.effective_at, r.recorded_at)")},
+        case r.kind when 2 then 1 else 0 end,
+        case r.kind when 2 then r.quantity else -r.quantity end,
+        -r.amount
+      from cell.ledger as r
+      where r.kind in (2, 5)
+        and ${where}`;
 }
 
 /** What these rows come to, by environment, meter, customer and quarter of an hour. */
-export function usageOfRows(where: string): string {
+export function usageOfRows(where: WhereRows): string {
   return `
     select
       u.environment_id,
@@ -70,6 +82,7 @@ export function usageOfRows(where: string): string {
       u.reason,
       u.customer_number,
       u.quarter,
+      count(*) as rows,
       sum(u.count) as count,
       sum(u.quantity) as quantity,
       sum(u.credits) as credits
@@ -86,7 +99,9 @@ export const SLICES_MAX = 2 ** 20;
  * Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. Slices follow upon each other: the first of so
  * many are the first two of twice as many, so that the rest can be cut finer.
  */
-export const IN_STRETCH = `
+const IN_STRETCH = `
         r.transaction_number >= $1
         and r.transaction_number < $2
         and ($3 = 1 or (hashint8(r.customer_number) & ${SLICES_MAX - 1}) * $3::bigint / ${SLICES_MAX} = $4)`;
+
+export const ROWS_OF_STRETCH: WhereRows = { events: IN_STRETCH, charges: [IN_STRETCH], denials: IN_STRETCH };

@@ -1,7 +1,7 @@
 import { readInteger } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import { ADDED, isInMonths } from "./months.ts";
-import { IN_STRETCH, rowsOfUsage } from "./rows.ts";
+import { ROWS_OF_STRETCH, rowsOfUsage } from "./rows.ts";
 import type { Stretch } from "./stretch.ts";
 
 const PREPARE = statement(
@@ -25,7 +25,7 @@ const MAKE_METERS = statement(
   select distinct u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason
   from (
     select u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason
-    from (${rowsOfUsage(IN_STRETCH)}) as u
+    from (${rowsOfUsage(ROWS_OF_STRETCH)}) as u
     where not exists (
       select
       from cell.meters as m
@@ -53,7 +53,7 @@ const ADD = statement(
       sum(u.count) as count,
       sum(u.quantity) as quantity,
       sum(u.credits) as credits
-    from (${rowsOfUsage(IN_STRETCH)}) as u
+    from (${rowsOfUsage(ROWS_OF_STRETCH)}) as u
     join cell.meters as m on m.environment_id = u.environment_id and m.kind = u.kind and m.key = u.key
     group by u.environment_id, u.quarter, u.customer_number, m.id
     order by u.environment_id, u.quarter, u.customer_number, m.id
