@@ -52,7 +52,14 @@ create table cell.usage_customer_quarters (
   quantity numeric not null,
   credits numeric not null,
   constraint usage_customer_quarters_pkey primary key (environment_id, quarter, customer_number, meter_id)
-) with (fillfactor = 85);
+) with (
+  fillfactor = 85,
+  -- They grow for ever: a fifth of all that there is would be too much to wait for.
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 500000,
+  autovacuum_vacuum_insert_scale_factor = 0,
+  autovacuum_vacuum_insert_threshold = 500000
+);
 
 -- Months of UTC, for who used most in a long range. A day is added to them when it is over: at once, each event would cost the
 -- database twice as much.
@@ -65,7 +72,13 @@ create table cell.usage_customer_months (
   quantity numeric not null,
   credits numeric not null,
   constraint usage_customer_months_pkey primary key (environment_id, month, customer_number, meter_id)
-) with (fillfactor = 85);
+) with (
+  fillfactor = 85,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 500000,
+  autovacuum_vacuum_insert_scale_factor = 0,
+  autovacuum_vacuum_insert_threshold = 500000
+);
 
 -- How far the sums are. One row, locked by whoever adds to them.
 create table cell.usage_progress (
