@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { countOf, expectExactSums, settle } from "../../test/usage.ts";
@@ -47,6 +48,21 @@ test("a stretch that takes too long is cut shorter until it fits", { timeout: 60
   await expect.poll(turn, { timeout: 50_000, interval: 0 }).toBe(CUSTOMERS);
   expect(failures[0]).toMatchObject({ code: "57014" });
   await expectExactSums(database);
+});
+
+test("where others work nothing is learned: only what was added makes the next turn larger", async () => {
+  const pace = new Pace(64);
+  const sizes: number[] = [];
+  const turn = (didSomething: boolean) =>
+    pace.keep(
+      async (size) => sizes.push(size),
+      () => didSomething,
+    );
+  const tooLong = new pg.DatabaseError("canceling statement due to statement timeout", 0, "error");
+  tooLong.code = "57014";
+  await expect(pace.keep(() => Promise.reject(tooLong), Boolean)).rejects.toBe(tooLong);
+  for (const didSomething of [false, false, true, true]) await turn(didSomething);
+  expect(sizes).toEqual([32, 32, 32, 36]);
 });
 
 test("a transaction that is partly added is cut finer, and each row is added once", {

@@ -1,8 +1,9 @@
 import { isTooLong } from "../postgres/sql-error.ts";
 
 /**
- * How much to take at once: half as much after a statement that was cut off for its length, slowly more again after others. What
- * is too much now would be too much at the next turn, and for ever.
+ * How much to take at once: half as much after a statement that was cut off for its length, slowly more again after others that
+ * did something. What is too much now would be too much at the next turn, and for ever; and where another process was at work
+ * nothing was learned.
  */
 export class Pace {
   readonly #sizeMax: number;
@@ -13,10 +14,10 @@ export class Pace {
     this.#size = sizeMax;
   }
 
-  async keep<T>(work: (size: number) => Promise<T>): Promise<T> {
+  async keep<T>(work: (size: number) => Promise<T>, didSomething: (result: T) => boolean): Promise<T> {
     try {
       const result = await work(this.#size);
-      this.#size = Math.min(this.#sizeMax, Math.ceil((this.#size * 9) / 8));
+      if (didSomething(result)) this.#size = Math.min(this.#sizeMax, Math.ceil((this.#size * 9) / 8));
       return result;
     } catch (error) {
       if (isTooLong(error)) this.#size = Math.max(1, Math.floor(this.#size / 2));

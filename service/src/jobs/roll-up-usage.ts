@@ -51,7 +51,10 @@ export async function rollUpUsage(
   let rows = 0;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {
     const turn = await pace
-      .keep((size) => rollUpOnce(cell, { rowsMax: size, restMs: i === 0 ? restMs : 0 }))
+      .keep(
+        (size) => rollUpOnce(cell, { rowsMax: size, restMs: i === 0 ? restMs : 0 }),
+        (turn) => turn !== null && turn.rows > 0,
+      )
       .catch((error: unknown) => takeLess(cell, error, cutSlicesFiner));
     if (turn === null) break;
     rows += turn.rows;
@@ -150,12 +153,13 @@ export function rollUpOnce(
   });
 }
 
-/** A moment is complete when all that had begun by then is in the sums. */
+/** A moment is complete when all that had begun by then is in the sums; one of a faster clock, before a failover, has yet to come. */
 function moveMarks(
   { completeTo, mark }: UsageProgress,
   newest: UsageProgress["mark"],
   transactionNumber: number,
 ): Pick<UsageProgress, "completeTo" | "mark"> {
   if (transactionNumber >= newest.number) return { completeTo: newest.at, mark: newest };
-  return transactionNumber >= mark.number ? { completeTo: mark.at, mark: newest } : { completeTo, mark };
+  if (transactionNumber < mark.number) return { completeTo, mark };
+  return { completeTo: brandAs<Instant>(Math.min(mark.at, newest.at)), mark: newest };
 }

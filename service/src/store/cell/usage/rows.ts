@@ -92,8 +92,8 @@ export function usageOfRows(where: WhereRows): string {
       u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.quarter`;
 }
 
-/** There are no more slices of a transaction than this. */
-export const SLICES_MAX = 2 ** 20;
+/** There are no more slices of a transaction than this: each of them reads it whole, and they only ever become more. */
+export const SLICES_MAX = 2 ** 12;
 
 /**
  * Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. Slices follow upon each other: the first of so
