@@ -10,7 +10,7 @@ const PIECE = Buffer.alloc(64 * 1_024 * 1_024);
 async function send(pieces: number, everyMs: number): Promise<{ ms: number; isWhole: boolean }> {
   const ended = Promise.withResolvers<boolean>();
   const server = createServer((_, response) => {
-    endStalled(response, 1_000);
+    endStalled(response, { ms: 1_000, bytesMin: 1_000_000 });
     response.once("close", () => ended.resolve(response.writableFinished));
     Readable.from(Array.from({ length: pieces }, () => PIECE)).pipe(response);
   });

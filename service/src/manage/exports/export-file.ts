@@ -6,6 +6,7 @@ import { insertAudit } from "../../store/cell/audit.ts";
 import { readClock, readSettledClock } from "../../store/cell/clock.ts";
 import { estimateRows } from "../../store/cell/export/estimate.ts";
 import { readSettled } from "../../store/cell/export/settled.ts";
+import { refuseOtherServer } from "../../store/cell/usage/other-server.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
@@ -27,6 +28,9 @@ export type ExportedFile = {
   readonly content: Readable;
 };
 
+/** A reader is gone, or the process stops: as a signal, because pages that are passed by for nothing are not the stream's to end. */
+export type Ends = { readonly ended: AbortSignal };
+
 /**
  * A file that is made while it is read: a page is asked for when the one before was taken, so that a slow reader slows it
  * down, and one who hangs up ends it. No transaction lasts longer than a page.
@@ -38,16 +42,16 @@ export async function exportFile<Row>(
   cell: Pool,
   context: Context,
   source: Source<Row>,
-  request: ExportRequest,
+  request: ExportRequest & Ends,
 ): Promise<ExportedFile> {
-  const { format, from, to, resume } = request;
+  const { format, from, to, resume, ended } = request;
   const { projectId, environmentId } = context;
   const now = await single(cell, readMoment);
   const { asOf, settled } = resume === null ? now : earlierOf(resume, now);
   const job: ExportJob = { cell, projectId, environmentId, from, to, asOf, settled };
   const rowsEstimate = await single(cell, (tx) => estimateRows(tx, source.kind, job));
   await audit(job, context, source, request);
-  return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume })) };
+  return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume, ended })) };
 }
 
 function* linesOf<Row>(page: readonly Placed<Row>[], job: ExportJob): Generator<Line<Row>> {
@@ -55,6 +59,7 @@ function* linesOf<Row>(page: readonly Placed<Row>[], job: ExportJob): Generator<
 }
 
 async function readMoment(tx: Tx): Promise<Moment> {
+  await refuseOtherServer(tx);
   // The clock first: whatever was answered before it is over by then.
   const asOf = await readSettledClock(tx);
   return { asOf, settled: await readSettled(tx) };
@@ -71,11 +76,12 @@ function earlierOf(then: Moment, now: Moment): Moment {
 async function* write<Row>(
   source: Source<Row>,
   job: ExportJob,
-  { format, resume }: Pick<ExportRequest, "format" | "resume">,
+  { format, resume, ended }: Pick<ExportRequest, "format" | "resume"> & Ends,
 ): AsyncGenerator<Buffer> {
   const header = resume === null ? formatHeader(format, source.columns) : "";
   if (header !== "") yield Buffer.from(header);
   for await (const page of source.pages(job, resume?.after ?? null)) {
+    ended.throwIfAborted();
     yield* formatLines(format, source.columns, linesOf(page, job));
   }
 }

@@ -62,9 +62,9 @@ function toJson(cell: Cell): string {
 
 /**
  * With these, also as wide as an ideograph, a spreadsheet takes a cell for a formula, and runs it. Where a comma is part of a
- * number it cuts at a semicolon or a tab instead, and takes no quotation mark behind a comma for one: so a cell may begin there.
+ * number it cuts at a semicolon or a tab instead, and takes no quotation mark behind a comma for one: so a cell may begin there, quoted or not.
  */
-const FORMULA = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r\n＝＋－＠])/g;
+const FORMULA = /(?<=^|[;\t\r\n]"*)(?=[=+\-@\t\r\n＝＋－＠])/g;
 
 /** Numbers stay numbers, also those below zero. RFC 4180: a quote is doubled, and what has one, a comma or a line's end is quoted. */
 function toCsv(cell: Cell): string | number {

@@ -18,14 +18,15 @@ import { type Column, describeColumns } from "./column.ts";
 import { endStalled } from "./end-stalled.ts";
 import { chargeSource, ledgerSource } from "./entry-sources.ts";
 import { eventSource } from "./event-source.ts";
-import { type ExportRequest, exportFile } from "./export-file.ts";
+import { type Ends, type ExportRequest, exportFile } from "./export-file.ts";
 import { FORMATS, MEDIA_TYPE } from "./format.ts";
 import { grantSource } from "./grant-source.ts";
 import { readResume } from "./resume.ts";
 import type { Source } from "./source.ts";
 
-/** A reader who does not take a piece of the file in so long is gone, and others wait for the turn. */
+/** A reader who takes less than this in so long is gone, or as good as gone, and others wait for the turn. */
 const STALLED_MS = 60_000;
+const STALLED_BYTES = 1_000_000;
 
 const ABOUT_FILES =
   "The file has the rows there were when it began, as far back as the workspace's history window reaches, and is sent while it is made. " +
@@ -78,7 +79,11 @@ function exportOperation<Row>(
       const { cell, environment } = placeOf(call);
       const { format = "csv", from, to, cursor } = call.query;
       const start = await historyStartOf(control, call);
-      const request: ExportRequest = {
+      const { reply } = call;
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const request: ExportRequest & Ends = {
+        ended: AbortSignal.any([gone.signal, stopping]),
         format,
         from: notBefore(start ?? 0, readTime("from", from)),
         to: readTime("to", to) ?? brandAs<Instant>(TIME_MAX),
@@ -88,8 +93,7 @@ function exportOperation<Row>(
       try {
         const file = await exportFile(cellOf(cell), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);
-        const { reply } = call;
-        endStalled(reply.raw, STALLED_MS);
+        endStalled(reply.raw, { ms: STALLED_MS, bytesMin: STALLED_BYTES });
         const day = formatTimestamp(file.asOf).slice(0, 10);
         reply.headers({
           "content-type": MEDIA_TYPE[format],
