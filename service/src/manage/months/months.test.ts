@@ -10,6 +10,7 @@ import { send, setupManage } from "../../../test/manage.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 import { seedDemo } from "../../commands/demo/seed-demo.ts";
 import { verifyCommand } from "../../commands/verify.ts";
+import { keepPartitions } from "../../jobs/keep-partitions.ts";
 import { openPool } from "../../postgres/pool.ts";
 import { createManagementToken } from "../people/management-tokens.ts";
 
@@ -184,11 +185,12 @@ test("an entry that was recorded before its own time, by a slower clock, is in t
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   const [month = ""] = lastMonths(1);
   const from = `${month}-01T00:00:00.000Z`;
-  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await database.query("select cell.ensure_monthly_partitions(3, 0)");
   await database.query("set session_replication_role = replica");
+  // Weeks, as a clock that was wrong by a month leaves them behind.
   await database.query(
     `update cell.ledger
-     set effective_at = coalesce(effective_at, recorded_at), recorded_at = $1::timestamptz - interval '1 hour'`,
+     set effective_at = coalesce(effective_at, recorded_at), recorded_at = $1::timestamptz - interval '40 days'`,
     [from],
   );
   await database.query("set session_replication_role = origin");
@@ -196,4 +198,36 @@ test("an entry that was recorded before its own time, by a slower clock, is in t
   expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, used: 10, closing: 90 }]);
   const { text } = await manage("GET", `exports/ledger?format=ndjson&from=${from}`);
   expect(text.trimEnd().split("\n")).toHaveLength(2);
+});
+
+test("books that would be rolled back over a detached month are not closed", async () => {
+  const { manage, consume, database, cell } = await setupManage();
+  const { body: charge } = await consume({
+    customerId: "ada",
+    feature: "image.render",
+    idempotencyKey: "k",
+  });
+  await manage("POST", `customers/ada/consumes/${charge["consumeId"]}/reverse`, { body: {} });
+  const [before = "", last = "", month = ""] = lastMonths(3);
+  await database.query("select cell.ensure_monthly_partitions(3, 0)");
+  await keepPartitions(cell);
+  await database.query("set session_replication_role = replica");
+  await database.query(
+    "update cell.ledger set recorded_at = $1::timestamptz, effective_at = null where kind <> 5",
+    [`${last}-15T00:00:00.000Z`],
+  );
+  await database.query("set session_replication_role = origin");
+  expect((await manage("GET", `months/${before}`)).status).toBe(200);
+
+  await database.query(`alter table cell.ledger detach partition cell.ledger_${last.replace("-", "_")}`);
+  for (const lost of [before, last]) {
+    const { status, body } = await manage("GET", `months/${lost}`);
+    expect([status, body["detail"]]).toEqual([404, expect.stringContaining(`before ${month}-01T00:00`)]);
+  }
+  expect((await manage("GET", `months/${month}`)).status).toBe(200);
+  // The reversal is there, and what it reverses is not.
+  const { body: ledger } = await manage("GET", "customers/ada/ledger");
+  expect(ledger["items"]).toContainEqual(expect.objectContaining({ sequence: 3, reverses: null }));
+  const { status, text } = await manage("GET", "exports/ledger?format=ndjson");
+  expect([status, text.trimEnd().split("\n")]).toEqual([200, [expect.stringContaining(`"sequence":3`)]]);
 });

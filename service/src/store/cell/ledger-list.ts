@@ -117,8 +117,11 @@ function readRecord(row: readonly unknown[]): LedgerRecord {
     parts: parseParts(readText(parts)),
     metadata: readNullable(metadata, (text) => JSON.parse(readText(text))),
     keyHash: readNullable(keyHash, readText),
+    // Nor where the charge's month is detached.
     reverses:
-      reverses === null ? null : { sequence: readInteger(reverses), recordedAt: readInstant(consumedAt) },
+      reverses === null || consumedAt === null
+        ? null
+        : { sequence: readInteger(reverses), recordedAt: readInstant(consumedAt) },
     reversedQuantity: readNullable(reversedQuantity, readInteger),
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { entryKindOf } from "./ledger.ts";
+import { recordedSince } from "./recorded-since.ts";
 import { decodeWalletState, grantKindOf } from "./wallet-state.ts";
 
 export type OwnedWallet = { readonly customerNumber: CustomerNumber; readonly wallet: Wallet };
@@ -67,8 +68,7 @@ const SUM_MOVED = statement(
       and l.customer_number = r.customer_number
       and l.sequence > r.after
       and l.sequence <= r.until
-      -- Only so that older parts of the table stay closed: after a failover to a slower clock an entry is recorded before its time.
-      and l.recorded_at >= $4::timestamptz - interval '24 hours'
+      and l.recorded_at >= ${recordedSince({ environment: "$6", from: "$4" })}
       and coalesce(l.effective_at, l.recorded_at) >= $4::timestamptz
     order by l.customer_number, l.sequence
     limit $7

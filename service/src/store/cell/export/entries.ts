@@ -15,6 +15,7 @@ import {
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { ENTRY_KIND_NUMBER, entryKindOf } from "../ledger.ts";
+import { recordedSince } from "../recorded-since.ts";
 import type { ExportRange } from "./estimate.ts";
 
 /** Somebody with a ledger, and how many entries it has. */
@@ -92,8 +93,7 @@ const LIST = statement(
       and l.customer_number = r.customer_number
       and l.sequence > r.after
       and l.sequence <= r.until
-      -- Only so that older parts of the table stay closed: after a failover to a slower clock an entry is recorded before its time.
-      and l.recorded_at >= $5::timestamptz - interval '24 hours'
+      and l.recorded_at >= ${recordedSince({ environment: "$4", from: "$5" })}
       and l.transaction_number < $7
       and l.transaction_number <> all($10::bigint[])
       and coalesce(l.effective_at, l.recorded_at) >= $5::timestamptz
@@ -181,8 +181,11 @@ function readEntry(row: readonly unknown[]): Omit<ExportedEntry, "owner"> {
     planVersion: readNullable(planVersion, (id) => brandAs<PlanVersionId>(readInteger(id))),
     metadata: readNullable(metadata, readText),
     keyHash: readNullable(keyHash, readText),
+    // Nor where the charge's month is detached.
     reverses:
-      reverses === null ? null : { sequence: readInteger(reverses), recordedAt: readInstant(consumedAt) },
+      reverses === null || consumedAt === null
+        ? null
+        : { sequence: readInteger(reverses), recordedAt: readInstant(consumedAt) },
     reversedQuantity: readInteger(reversed[0]),
     reversedCredits: readInteger(reversed[1]),
   };

@@ -1,19 +1,24 @@
 import { readInstant, readNullable } from "../../../postgres/column.ts";
-import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
+import { type Rows, type Statement, statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../words/brand.ts";
 
 // The sums outlive the rows, whose months may be detached. What they say of those cannot be proven, nor made again.
 
-/** The months of all three tables. */
-export const ATTACHED = `
+const TABLES = ["events", "ledger", "denials"] as const;
+type Table = (typeof TABLES)[number];
+
+const attached = (tables: readonly Table[]): string => `
     select
       i.inhparent as parent,
       substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([^'']+)''\\)')::timestamptz as since,
       substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''([^'']+)''\\)')::timestamptz as until
     from pg_inherits as i
     join pg_class as c on c.oid = i.inhrelid
-    where i.inhparent in ('cell.events'::regclass, 'cell.ledger'::regclass, 'cell.denials'::regclass)
+    where i.inhparent in (${tables.map((table) => `'cell.${table}'::regclass`).join(", ")})
       and not i.inhdetachpending`;
+
+/** The months of all three tables. */
+export const ATTACHED = attached(TABLES);
 
 const REMEMBER = statement(
   "attached_months.remember",
@@ -29,10 +34,11 @@ export function rememberFirstMonth(tx: Tx): Promise<Rows> {
   return tx.run(REMEMBER);
 }
 
-const FIND_GAP = statement(
-  "attached_months.find_gap",
-  `
-  with attached as (${ATTACHED})
+const findGap = (name: string, tables: readonly Table[]) =>
+  statement(
+    name,
+    `
+  with attached as (${attached(tables)})
   select (extract(epoch from max(m.since)) * 1000)::bigint
   from attached as m
   where m.since > (
@@ -45,14 +51,26 @@ const FIND_GAP = statement(
       where b.parent = m.parent
         and b.until = m.since
     )`,
-);
+  );
+
+const FIND_GAP = findGap("attached_months.find_gap", TABLES);
+const FIND_GAP_OF_LEDGER = findGap("attached_months.find_gap_of_ledger", ["ledger"]);
 
 /** An event is at most minutes ahead of when it was recorded. */
 const AHEAD_MAX_MS = 3_600_000;
 
 /** From which moment on all rows of what was used are there. Null: of whenever anything was used. */
 export async function findWholeSince(tx: Tx): Promise<Instant | null> {
-  const { rows } = await tx.run(FIND_GAP);
-  const gapEnd = readNullable(rows[0]?.[0] ?? null, readInstant);
+  const gapEnd = await findGapEnd(tx, FIND_GAP);
   return gapEnd === null ? null : brandAs<Instant>(gapEnd + AHEAD_MAX_MS);
+}
+
+/** From which moment on all entries are there by when they were recorded. Null: all there ever were. */
+export function findWholeLedgerSince(tx: Tx): Promise<Instant | null> {
+  return findGapEnd(tx, FIND_GAP_OF_LEDGER);
+}
+
+async function findGapEnd(tx: Tx, gap: Statement): Promise<Instant | null> {
+  const { rows } = await tx.run(gap);
+  return readNullable(rows[0]?.[0] ?? null, readInstant);
 }
