@@ -17,10 +17,11 @@ async function preview(
 }
 
 /** Everything that is stored in the cell, as text, but for the log of requests. */
+/** But for what is written by itself: the log of requests, sums of usage, and where jobs are. */
 async function dump(database: TestDatabase): Promise<string> {
   const tables = await database.query(
     `select table_name as name from information_schema.tables
-     where table_schema = 'cell' and table_type = 'BASE TABLE' and table_name !~ '^request_' order by 1`,
+     where table_schema = 'cell' and table_type = 'BASE TABLE' and table_name !~ '^(request_|usage_|meters$|walks$)' order by 1`,
   );
   const rows = [];
   for (const { name } of tables) rows.push(await database.query(`select t::text from cell.${name} as t`));

@@ -27,7 +27,7 @@ const EVENTS = `
     order by r.occurred_at, r.id`;
 
 // What a reversal gives back it gives back to the charge's value. A charge is never late.
-const CHARGES = `
+const charges = (where: string): string => `
     select
       r.customer_number,
       coalesce(r.effective_at, r.recorded_at) as at,
@@ -49,8 +49,16 @@ const CHARGES = `
     from cell.ledger as r
     where r.environment_id = $1
       and r.kind in (2, 5)
-      and r.recorded_at >= $2::timestamptz - interval '1 day'
-      and r.recorded_at < $3::timestamptz + interval '1 day'`;
+      and ${where}`;
+
+/** By their own time: nearly all by when they were recorded, and the rest by an index of their own. */
+const CHARGES = `
+    select
+      c.customer_number, c.at, c.key, c.feature_id, c.pool_id, c.count, c.quantity, c.credits, c.part
+    from (${charges("r.effective_at is null and r.recorded_at >= $2::timestamptz and r.recorded_at < $3::timestamptz")}
+      union all
+      ${charges("r.effective_at >= $2::timestamptz and r.effective_at < $3::timestamptz")}
+    ) as c`;
 
 const chart = (name: string, rows: string) =>
   statement(

@@ -10,7 +10,14 @@ const MAKE_METERS = statement(
   insert into cell.meters (environment_id, kind, key, feature_id, pool_id, reason)
   select distinct e.environment_id, e.kind, e.key, e.feature_id, e.pool_id, e.reason
   from (${USAGE_OF_SLICE}) as e
-  on conflict on constraint meters_key_key do nothing`,
+  -- "on conflict" would use up a number for each that is there.
+  where not exists (
+    select
+    from cell.meters as m
+    where m.environment_id = e.environment_id
+      and m.kind = e.kind
+      and m.key = e.key
+  )`,
 );
 
 const DELETE_QUARTERS = statement(
