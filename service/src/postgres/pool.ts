@@ -19,8 +19,9 @@ export function openPool(options: {
     // A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 5_000,
-    // As in the lanes: the length of a day must not depend on who counts it.
-    options: "-c timezone=UTC",
+    // As in the lanes: the length of a day must not depend on who counts it. No statement may run long enough to be worth
+    // compiling, which takes longer than most of those that a planner would do it for.
+    options: "-c timezone=UTC -c jit=off",
     keepAlive: true,
   });
   // Without a listener, a server restart while a connection idles would end the process.
