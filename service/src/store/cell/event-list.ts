@@ -29,7 +29,6 @@ const LIST = statement(
       and e.occurred_at < $4::timestamptz
       and e.recorded_at >= $5::timestamptz
       and e.recorded_at < $6::timestamptz
-      and e.occurred_at <= $7::timestamptz
       and (e.occurred_at, e.id) < ($7::timestamptz, $8::uuid)
     order by e.occurred_at desc, e.id desc
     limit $9
@@ -64,7 +63,7 @@ export type EventPlace = { readonly occurredAt: Instant; readonly id: Uuid };
 
 export type EventRange = {
   readonly customer: CustomerNumber | null;
-  /** By their own time: from here, and before there. */
+  /** By their own time: from here, and before there, where the walk begins: not long after `before`. */
   readonly from: Instant;
   readonly to: Instant;
   /** When anything of that time can have been recorded: from here, and before there. */
