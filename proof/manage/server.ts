@@ -27,8 +27,12 @@ const SETTINGS = [
 /** Until every session has heard of a setting, and until the log is written. */
 const SETTLE_MS = 300;
 
-export async function openProofServer(stack: AsyncDisposableStack): Promise<ProofServer> {
-  const server = await startTemporaryServer("manage", { settings: SETTINGS });
+/** Of two settings of one name the last is in force. */
+export async function openProofServer(
+  stack: AsyncDisposableStack,
+  settings: readonly string[] = [],
+): Promise<ProofServer> {
+  const server = await startTemporaryServer("manage", { settings: [...SETTINGS, ...settings] });
   stack.defer(() => server.stop());
   const query: ProofServer["query"] = async (database, text) => {
     const client = new pg.Client(server.url(database));

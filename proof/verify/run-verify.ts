@@ -19,9 +19,9 @@ export type VerifyRun = {
 export type Verification = { readonly ended: Promise<VerifyRun>; stop(): void };
 
 /** The command as an operator runs it, in a process of its own. */
-export function startVerify(databaseUrl: string): Verification {
+export function startVerify(databaseUrl: string, options: readonly string[] = []): Verification {
   const startMs = performance.now();
-  const child = spawn(process.execPath, [MAIN, "verify"], {
+  const child = spawn(process.execPath, [MAIN, "verify", ...options], {
     env: { ...process.env, DATABASE_URL: databaseUrl },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,0 +1,64 @@
+import { DATABASE, type ProofServer, pause } from "../manage/server.ts";
+import type { Shop } from "../manage/shop.ts";
+import { fillEvents } from "./fill.ts";
+import type { World } from "./world.ts";
+
+/** Within this the job must have come a step further. */
+const STEP_MS_MAX = 120_000;
+
+export type Loaded = {
+  /** Until all rows were there, which the job was adding up meanwhile, */
+  readonly loadSeconds: number;
+  /** and from then until all were in the sums. */
+  readonly catchUpSeconds: number;
+  /** Of events, by the job, once nothing else was written. */
+  readonly catchUpPerSecond: number;
+  /** Of events, from the first row until the last was in the sums. */
+  readonly perSecond: number;
+};
+
+/** From so many events to so many; ends when the service says that its sums are complete. */
+export async function loadEvents(
+  server: ProofServer,
+  shop: Shop,
+  world: World,
+  range: { readonly first: number; readonly last: number },
+): Promise<Loaded> {
+  const startMs = performance.now();
+  await fillEvents(server, shop, world, range);
+  const filledMs = performance.now();
+  const [row = {}] = await server.query(
+    DATABASE,
+    `select clock_timestamp()::text as filled_at, count(*) as left_over
+     from cell.events
+     where transaction_number >= (select transaction_number from cell.usage_progress)`,
+  );
+  await untilComplete(server, String(row["filled_at"]));
+  const endMs = performance.now();
+  const catchUpSeconds = (endMs - filledMs) / 1_000;
+  return {
+    loadSeconds: (filledMs - startMs) / 1_000,
+    catchUpSeconds,
+    catchUpPerSecond: Number(row["left_over"]) / catchUpSeconds,
+    perSecond: ((range.last - range.first) * 1_000) / (endMs - startMs),
+  };
+}
+
+async function untilComplete(server: ProofServer, filledAt: string): Promise<void> {
+  let last = "";
+  let lastMs = performance.now();
+  for (;;) {
+    const [row = {}] = await server.query(
+      DATABASE,
+      `select complete_to > '${filledAt}' as is_complete, transaction_number || '.' || slices_done as place
+       from cell.usage_progress`,
+    );
+    if (row["is_complete"] === true) return;
+    const place = String(row["place"]);
+    if (place !== last) {
+      last = place;
+      lastMs = performance.now();
+    } else if (performance.now() - lastMs > STEP_MS_MAX) throw new Error(`the sums stay at ${place}`);
+    await pause(100);
+  }
+}

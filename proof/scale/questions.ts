@@ -1,0 +1,140 @@
+import { KEYS, RARE_KEY, RARE_MODEL, type World } from "./world.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const QUARTER_MS = 15 * 60_000;
+/** What is promised, at p95. */
+const PROJECT_MS_MAX = 300;
+const CUSTOMER_MS_MAX = 50;
+const PAGE_MS_MAX = 100;
+
+/** Asked many times, each time about something else. */
+export type Question = {
+  readonly name: string;
+  /** At p95. Null: nothing is promised. */
+  readonly msMax: number | null;
+  readonly path: (call: number) => string;
+};
+
+const ZONES = ["America/New_York", "Asia/Kathmandu", "Australia/Sydney"] as const;
+const BUSY = 20;
+
+export function questionsAbout(world: World, cursors: readonly string[]): Question[] {
+  return [...usageOfAll(world), ...usageOfOne(world), ...rankings(world), ...pages(world, cursors)];
+}
+
+/** A range of so many days that ends with a quarter of an hour, anywhere in the 13 months. */
+export function rangeOf({ from, to }: World, days: number, call: number): string {
+  const room = Math.floor((to - from) / DAY_MS) - days;
+  const back = ((call * 37) % room) * DAY_MS + ((call * 7) % 96) * QUARTER_MS;
+  const end = Math.floor((to - back) / QUARTER_MS) * QUARTER_MS;
+  return `from=${iso(end - days * DAY_MS)}&to=${iso(end)}`;
+}
+
+function usageOfAll(world: World): Question[] {
+  const ask = (name: string, query: (call: number) => string): Question => ({
+    name: `usage by day over 90 days${name}`,
+    msMax: PROJECT_MS_MAX,
+    path: (call) => `usage?${rangeOf(world, 90, call)}&${query(call)}`,
+  });
+  const zone = (call: number): string => ZONES[call % ZONES.length] ?? "UTC";
+  return [
+    ask(": events", () => "source=events"),
+    ask(": events, in another zone", (call) => `source=events&timeZone=${zone(call)}`),
+    ask(": events by key", () => "source=events&groupBy=event"),
+    ask(": events by key, in another zone", (call) => `source=events&groupBy=event&timeZone=${zone(call)}`),
+    ask(": events of one key", (call) => `source=events&event=${KEYS[call % KEYS.length]}`),
+    ask(": charges", () => "source=charges"),
+    ask(": charges by feature", () => "source=charges&groupBy=feature"),
+    {
+      name: "totals over 90 days",
+      msMax: PROJECT_MS_MAX,
+      path: (call) => `usage/totals?${rangeOf(world, 90, call)}`,
+    },
+    { name: "totals over a year", msMax: null, path: (call) => `usage/totals?${rangeOf(world, 365, call)}` },
+  ];
+}
+
+function usageOfOne(world: World): Question[] {
+  const ask = (name: string, path: (call: number) => string): Question => ({
+    name,
+    msMax: CUSTOMER_MS_MAX,
+    path,
+  });
+  const month = (call: number): string => rangeOf(world, 31, call);
+  return [
+    ask("a busy customer's month by day", (call) => `usage?source=events&${busy(call)}&${month(call)}`),
+    ask(
+      "a busy customer's month by day and key, in another zone",
+      (call) => `usage?source=events&groupBy=event&${busy(call)}&${month(call)}&timeZone=${ZONES[0]}`,
+    ),
+    ask(
+      "an ordinary customer's month by day",
+      (call) => `usage?source=events&${ordinary(world, call)}&${month(call)}`,
+    ),
+    ask(
+      "totals of an ordinary customer's month",
+      (call) => `usage/totals?${ordinary(world, call)}&${month(call)}`,
+    ),
+  ];
+}
+
+function rankings(world: World): Question[] {
+  const ask = (name: string, days: number, path: string): Question => ({
+    name,
+    msMax: null,
+    path: (call) => `${path}source=events&${rangeOf(world, days, call)}`,
+  });
+  return [
+    ask("the customers who used most in 30 days", 30, "usage/customers?"),
+    ask("the customers who used most in 90 days", 90, "usage/customers?"),
+    ask("the customers who used most in a year", 365, "usage/customers?"),
+    ask("usage by day over 30 days, by customer", 30, "usage?groupBy=customer&"),
+    ask("usage by day over 90 days, by customer", 90, "usage?groupBy=customer&"),
+    ask("usage of a day, by a field of the metadata", 1, "usage?groupBy=metadata&metadataField=model&"),
+  ];
+}
+
+function pages(world: World, cursors: readonly string[]): Question[] {
+  const ask = (name: string, query: (call: number) => string): Question => ({
+    name: `events${name}`,
+    msMax: PAGE_MS_MAX,
+    path: (call) => `events?${query(call)}`,
+  });
+  const past = (call: number): string => rangeOf(world, 1, call).replace(/^from=[^&]*&/, "");
+  return [
+    ask(", first page", (call) => `limit=${20 + (call % 181)}`),
+    ask(", deep page", (call) => `cursor=${cursors[call % cursors.length]}`),
+    ask(", deep page of 200", (call) => `limit=200&cursor=${cursors[(call * 7) % cursors.length]}`),
+    ask(" of a day far back", (call) => rangeOf(world, 1, call)),
+    ask(" before some moment", past),
+    ask(" by a frequent key", (call) => `event=${KEYS[call % 3]}&${past(call)}`),
+    ask(" by a rare key", (call) => `event=${RARE_KEY}&${past(call)}`),
+    ask(" by a key that none has", (call) => `event=none-${call}&${past(call)}`),
+    ask(" by metadata that many have", (call) => `metadata=region%3Deu&${past(call)}`),
+    ask(" by metadata that few have", (call) => `metadata=model%3D${RARE_MODEL}&${past(call)}`),
+    ask(" of a busy customer", busy),
+    ask(" of a busy customer, far back", (call) => `${busy(call)}&${past(call)}`),
+    ask(" of a busy customer by a rare key", (call) => `${busy(call)}&event=${RARE_KEY}&${past(call)}`),
+    ask(
+      " of a busy customer by metadata",
+      (call) => `${busy(call)}&metadata=model%3D${RARE_MODEL}&${past(call)}`,
+    ),
+    ask(" of an ordinary customer", (call) => ordinary(world, call)),
+    ask(" of an ordinary customer, far back", (call) => `${ordinary(world, call)}&${past(call)}`),
+    ask(" of an ordinary customer by a rare key", (call) => `${ordinary(world, call)}&event=${RARE_KEY}`),
+  ];
+}
+
+function busy(call: number): string {
+  return `customerId=customer_${1 + (call % BUSY)}`;
+}
+
+/** One of the quieter half. */
+function ordinary({ customers }: World, call: number): string {
+  const half = Math.floor(customers / 2);
+  return `customerId=customer_${customers - ((call * 7_919) % half)}`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
