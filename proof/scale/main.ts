@@ -24,6 +24,7 @@ an answer is wrong. Then has \`purser verify --usage\` prove the sums. 50 millio
   --events N,N   how many there are each time, in rising numbers (5000000,50000000)
   --customers N  whose (100000)
   --calls N      of each question; those that take long are asked less often (100)
+  --verify-s N   after so many seconds the proof of the sums is stopped (600)
   --slack N      bounds so many times as wide, on a machine that does much else (1)
   --json         the last line is JSON
 `;
@@ -50,13 +51,13 @@ const VACUUMED = [
 const BYTES_PER_EVENT = 600;
 const WAL_BYTES = 8 * 2 ** 30;
 const CURSORS = 50;
-const VERIFY_MS_MAX = 600_000;
 
 const { values } = parseArgs({
   options: {
     events: { type: "string", default: "5000000,50000000" },
     customers: { type: "string", default: "100000" },
     calls: { type: "string", default: "100" },
+    "verify-s": { type: "string", default: "600" },
     slack: { type: "string", default: "1" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -119,7 +120,7 @@ async function askAll(asker: Asker, world: World, calls: number): Promise<Map<st
 
 async function verifySums(databaseUrl: string): Promise<Sized["verified"]> {
   const verification = startVerify(databaseUrl, ["--usage"]);
-  const timer = setTimeout(() => verification.stop(), VERIFY_MS_MAX);
+  const timer = setTimeout(() => verification.stop(), 1_000 * readCount("verify-s", values["verify-s"]));
   const { code, seconds, output } = await verification.ended;
   clearTimeout(timer);
   return { code, seconds, output: output.trim() };
