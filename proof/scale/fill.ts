@@ -40,7 +40,7 @@ export async function prepare(server: ProofServer, { context }: Shop, { customer
 }
 
 /**
- * The events numbered after `first` up to `last`, spread evenly over all 13 months, in the order of time, while the job adds up
+ * So many events, spread evenly over all 13 months, in the order of time, while the job adds up
  * what is there. The indexes for lists are made afterwards, which is a third less to do and leaves the same behind, a little
  * denser; those that rows are found by for the sums stay.
  */
@@ -48,7 +48,7 @@ export async function fillEvents(
   server: ProofServer,
   shop: Shop,
   world: World,
-  { first, last }: { readonly first: number; readonly last: number },
+  events: number,
 ): Promise<void> {
   const client = new pg.Client(server.databaseUrl);
   // The server was stopped: the statement that is under way says so too.
@@ -62,8 +62,8 @@ export async function fillEvents(
        from unnest(array['cell.events_environment', 'cell.events_customer']::regclass[]) as i (oid)`,
     );
     await client.query("drop index cell.events_environment, cell.events_customer");
-    for (let from = first; from < last; from += CHUNK) {
-      const chunk = { from: from + 1, until: Math.min(last, from + CHUNK), first, last };
+    for (let from = 0; from < events; from += CHUNK) {
+      const chunk = { from: from + 1, until: Math.min(events, from + CHUNK), events };
       await client.query("begin");
       // The same events every time, but for their times.
       await client.query(`select setseed(${(from % 1_000_003) / 1_000_003})`);
@@ -80,13 +80,12 @@ export async function fillEvents(
 type Chunk = {
   readonly from: number;
   readonly until: number;
-  readonly first: number;
-  readonly last: number;
+  readonly events: number;
 };
 
 /** When the event of this number was recorded, in milliseconds: SQL. */
-function recordedMs({ from, to }: World, { first, last }: Chunk): string {
-  return `(${from} + (n - ${first}) * ${(to - from) / (last - first)}::double precision)::bigint`;
+function recordedMs({ from, to }: World, { events }: Chunk): string {
+  return `(${from} + n * ${(to - from) / events}::double precision)::bigint`;
 }
 
 /**

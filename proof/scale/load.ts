@@ -17,15 +17,15 @@ export type Loaded = {
   readonly perSecond: number;
 };
 
-/** From so many events to so many; ends when the service says that its sums are complete. */
+/** Ends when the service says that its sums are complete. */
 export async function loadEvents(
   server: ProofServer,
   shop: Shop,
   world: World,
-  range: { readonly first: number; readonly last: number },
+  events: number,
 ): Promise<Loaded> {
   const startMs = performance.now();
-  await fillEvents(server, shop, world, range);
+  await fillEvents(server, shop, world, events);
   const filledMs = performance.now();
   const [row = {}] = await server.query(
     DATABASE,
@@ -40,7 +40,7 @@ export async function loadEvents(
     loadSeconds: (filledMs - startMs) / 1_000,
     catchUpSeconds,
     catchUpPerSecond: Number(row["left_over"]) / catchUpSeconds,
-    perSecond: ((range.last - range.first) * 1_000) / (endMs - startMs),
+    perSecond: (events * 1_000) / (endMs - startMs),
   };
 }
 
