@@ -27,29 +27,41 @@ const ROWS = `
 
 const QUARTER = "to_timestamp(floor(extract(epoch from at) / 900) * 900)";
 
-const LEVELS = [
-  { table: "usage_quarters", columns: ["quarter"], times: [QUARTER] },
+const LEVELS: readonly { table: string; columns: string[]; times: string[]; isOfMonths?: true }[] = [
+  { table: "cell.usage_quarters", columns: ["quarter"], times: [QUARTER] },
   {
-    table: "usage_customer_quarters",
+    table: "cell.usage_customer_quarters",
     columns: ["customer_number", "quarter"],
     times: ["customer_number", QUARTER],
   },
   {
-    table: "usage_customer_months",
+    table: "cell.usage_customer_months",
     columns: ["customer_number", "month"],
     times: ["customer_number", "date_trunc('month', at at time zone 'UTC') at time zone 'UTC'"],
+    isOfMonths: true,
+  },
+  {
+    table: `(
+      select o.environment_id, o.meter_id, o.customer_number, o.month + e.slot * interval '15 minutes' as quarter,
+        sum(e.count) as count, sum(e.quantity) as quantity, sum(e.credits) as credits
+      from cell.usage_customer_months as o
+      cross join lateral unnest(o.slots, o.slot_counts, o.slot_quantities, o.slot_credits) as e (slot, count, quantity, credits)
+      group by 1, 2, 3, 4) as s`,
+    columns: ["customer_number", "quarter"],
+    times: ["customer_number", QUARTER],
+    isOfMonths: true,
   },
 ];
 
 /** Every sum is that of the rows there are, and there is no other. */
 export async function expectExactSums(database: TestDatabase): Promise<void> {
-  for (const { table, columns, times } of LEVELS) {
+  for (const { table, columns, times, isOfMonths } of LEVELS) {
     const names = columns.join(", ");
     // Of months only the days that are over.
-    const isOver = names.includes("month") ? "at < (select months_to from cell.usage_progress)" : "true";
+    const isOver = isOfMonths ? "at < (select months_to from cell.usage_progress)" : "true";
     const sums = await database.query(
       `select environment_id, kind, key, ${names}, count::text, trim_scale(quantity)::text as quantity, trim_scale(credits)::text as credits
-       from cell.${table} join cell.meters as m using (environment_id)
+       from ${table} join cell.meters as m using (environment_id)
        where m.id = meter_id order by 1, 2, 3, ${names}`,
     );
     const rows = await database.query(

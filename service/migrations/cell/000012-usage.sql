@@ -61,8 +61,8 @@ create table cell.usage_customer_quarters (
   autovacuum_vacuum_insert_threshold = 500000
 );
 
--- Months of UTC, for who used most in a long range. A day is added to them when it is over: at once, each event would cost the
--- database twice as much.
+-- Months of UTC, for a customer's usage over time, and for who used most in a long range. A day is added to them when it is over:
+-- at once, each event would cost the database twice as much.
 create table cell.usage_customer_months (
   environment_id integer not null,
   month timestamptz not null,
@@ -71,6 +71,12 @@ create table cell.usage_customer_months (
   count bigint not null,
   quantity numeric not null,
   credits numeric not null,
+  -- Its quarters once more, side by side: which of the month's, counted from 0, and what was used in it. One may be there twice,
+  -- where something came late. A customer's month is a row or two then, instead of 2,976 look-ups.
+  slots smallint[] not null,
+  slot_counts bigint[] not null,
+  slot_quantities numeric[] not null,
+  slot_credits numeric[] not null,
   constraint usage_customer_months_pkey primary key (environment_id, month, customer_number, meter_id)
 ) with (
   fillfactor = 85,

@@ -65,6 +65,14 @@ const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] =
       ];
     },
   ),
+  [
+    "a quarter's count within a month",
+    (d) => d.query("update cell.usage_customer_months set slot_counts[1] = slot_counts[1] + 1"),
+  ],
+  [
+    "a quarter at another place of its month",
+    (d) => d.query("update cell.usage_customer_months set slots[1] = (slots[1] + 1) % 2976"),
+  ],
   ["a meter's key", (d) => d.query("update cell.meters set key = key || '!' where kind = 1")],
 ];
 

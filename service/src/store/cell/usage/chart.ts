@@ -9,6 +9,7 @@ import type {
   PoolId,
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
+import { quartersOfCustomers } from "./customer-quarters.ts";
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
 export type Bucket = "hour" | "day" | "month";
@@ -89,8 +90,31 @@ const STEPS = (from: string, to: string, step: string): string => `
     union all
     select ${to}::timestamptz - interval '1 second'`;
 
+const SUMMED = "sum(s.count) as count, sum(s.quantity) as quantity, sum(s.credits) as credits";
+
 /** A bucket is looked up by where it begins and ends: to ask each row's bucket takes three times as long as to add the rows up. */
-function chart(name: string, table: string, group: Group) {
+const divideAll = (divisor: string): string => `
+    select u.divisor, b.at, u.count, u.quantity, u.credits
+    from buckets as b
+    cross join lateral (
+      select ${divisor} as divisor, ${SUMMED}
+      from cell.usage_quarters as s
+      ${METERS}
+        and s.quarter >= b.since
+        and s.quarter < b.until
+      group by divisor
+      offset 0
+    ) as u`;
+
+/** Of some customers all rows are found at once. */
+const divideCustomers = (divisor: string): string => `
+    select ${divisor} as divisor, t.starts[width_bucket(s.quarter, t.starts)] as at, ${SUMMED}
+    from (select array_agg(b.at order by b.at) as starts from buckets as b) as t
+    cross join ${quartersOfCustomers("$6", "$7", "$13::bigint[]")} as s
+    ${METERS}
+    group by divisor, at`;
+
+function chart(name: string, divide: (divisor: string) => string, group: Group) {
   const { divisor, part, join } = GROUPS[group];
   return statement(
     name,
@@ -104,18 +128,7 @@ function chart(name: string, table: string, group: Group) {
       select distinct date_trunc($8, s.at, $9) as at
       from (${STEPS("$6", "$7", "$12")}) as s
     ) as b
-  ), divided as materialized (
-    select u.divisor, b.at, u.count, u.quantity, u.credits
-    from buckets as b
-    cross join lateral (
-      select ${divisor} as divisor, sum(s.count) as count, sum(s.quantity) as quantity, sum(s.credits) as credits
-      from ${table} as s
-      ${METERS}
-        and s.quarter >= b.since
-        and s.quarter < b.until
-      group by divisor
-      offset 0
-    ) as u
+  ), divided as materialized (${divide(divisor)}
   ), used as materialized (
     select ${part} as part, d.at, sum(d.count) as count, sum(d.quantity) as quantity, sum(d.credits) as credits
     from divided as d
@@ -143,34 +156,18 @@ function chart(name: string, table: string, group: Group) {
 }
 
 const OF_ALL = {
-  none: chart("usage_chart.of_all", "cell.usage_quarters", "none"),
-  event: chart("usage_chart.of_all_by_event", "cell.usage_quarters", "event"),
-  feature: chart("usage_chart.of_all_by_feature", "cell.usage_quarters", "feature"),
-  reason: chart("usage_chart.of_all_by_reason", "cell.usage_quarters", "reason"),
+  none: chart("usage_chart.of_all", divideAll, "none"),
+  event: chart("usage_chart.of_all_by_event", divideAll, "event"),
+  feature: chart("usage_chart.of_all_by_feature", divideAll, "feature"),
+  reason: chart("usage_chart.of_all_by_reason", divideAll, "reason"),
 } as const;
 
-// The table is in the order of time, and of customers within a quarter: one look-up for each quarter and customer.
-export const probedQuarters = (from: string, to: string, customers: string): string => `(
-      select f.environment_id, f.quarter, f.customer_number, f.meter_id, f.count, f.quantity, f.credits
-      from unnest(${customers}) as n (customer_number)
-      cross join generate_series(${from}::timestamptz, ${to}::timestamptz - interval '1 second', interval '15 minutes') as q (quarter)
-      cross join lateral (
-        select c.environment_id, c.quarter, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
-        from cell.usage_customer_quarters as c
-        where c.environment_id = $1
-          and c.quarter = q.quarter
-          and c.customer_number = n.customer_number
-        -- Else the planner may read all quarters of all customers at once.
-        offset 0
-      ) as f
-    )`;
-const PROBED = probedQuarters("b.since", "b.until", "$13::bigint[]");
 const OF_CUSTOMERS = {
-  none: chart("usage_chart.of_customers", PROBED, "none"),
-  event: chart("usage_chart.of_customers_by_event", PROBED, "event"),
-  feature: chart("usage_chart.of_customers_by_feature", PROBED, "feature"),
-  reason: chart("usage_chart.of_customers_by_reason", PROBED, "reason"),
-  customer: chart("usage_chart.of_customers_by_customer", PROBED, "customer"),
+  none: chart("usage_chart.of_customers", divideCustomers, "none"),
+  event: chart("usage_chart.of_customers_by_event", divideCustomers, "event"),
+  feature: chart("usage_chart.of_customers_by_feature", divideCustomers, "feature"),
+  reason: chart("usage_chart.of_customers_by_reason", divideCustomers, "reason"),
+  customer: chart("usage_chart.of_customers_by_customer", divideCustomers, "customer"),
 } as const;
 
 export type ChartOptions = Division & {

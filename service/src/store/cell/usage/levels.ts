@@ -2,7 +2,7 @@ import { readInstant, readInteger, readNullable } from "../../../postgres/column
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import type { EnvironmentId, Instant } from "../../../words/brand.ts";
 import { type Comparison, readWrongSum } from "./expected.ts";
-import { isInMonths } from "./months.ts";
+import { isInMonths, MONTH_COLUMNS, sumsOfMonth } from "./months.ts";
 import { IN_SLICE, sliceParameters, type TimeSlice } from "./time-slice.ts";
 
 // All levels are written by one transaction, so that one statement sees them agree or not, whenever it looks.
@@ -110,19 +110,10 @@ export type MonthOfCustomers = {
 };
 
 // One look-up for each quarter, so that no customer is passed by who is not asked for.
-const SUM_OF_QUARTERS = `
-    select
-      c.environment_id,
-      $2::timestamptz as month,
-      c.customer_number,
-      c.meter_id,
-      count(*) as rows,
-      sum(c.count) as count,
-      sum(c.quantity) as quantity,
-      sum(c.credits) as credits
+const QUARTERS = `
     from generate_series($2::timestamptz, $3::timestamptz - interval '15 minutes', interval '15 minutes') as q (quarter)
     cross join lateral (
-      select c.environment_id, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
+      select c.environment_id, c.quarter, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
       from cell.usage_customer_quarters as c
       where c.environment_id = $1
         and c.quarter = q.quarter
@@ -130,35 +121,48 @@ const SUM_OF_QUARTERS = `
         and c.customer_number < $5
         and ${isInMonths("c")}
       offset 0
-    ) as c
-    group by c.environment_id, c.customer_number, c.meter_id`;
+    ) as c`;
 
 const COMPARE_MONTHS = statement(
   "usage_levels.compare_months",
   `
-  with used as materialized (${SUM_OF_QUARTERS}
+  with used as materialized (
+    select c.environment_id, c.quarter, c.customer_number, c.meter_id, 1 as rows, c.count, c.quantity, c.credits
+    ${QUARTERS}
+  ), months as materialized (
+    select customer_number, meter_id, count, quantity, credits, slots, slot_counts, slot_quantities, slot_credits
+    from cell.usage_customer_months
+    where environment_id = $1
+      and month = $2::timestamptz
+      and customer_number >= $4
+      and customer_number < $5
   ), wrong as (
     select
-      a.environment_id,
+      $1::integer as environment_id,
       a.customer_number,
-      (extract(epoch from a.month) * 1000)::bigint as at,
+      (extract(epoch from coalesce(a.quarter, $2::timestamptz)) * 1000)::bigint as at,
       m.key,
       sum(a.count) as count,
       sum(a.quantity) as quantity,
       sum(a.credits) as credits
     from (
-      select environment_id, month, customer_number, meter_id, -count as count, -quantity as quantity, -credits as credits
-      from cell.usage_customer_months
-      where environment_id = $1
-        and month = $2::timestamptz
-        and customer_number >= $4
-        and customer_number < $5
+      -- The month as a whole has no quarter.
+      select null::timestamptz as quarter, customer_number, meter_id, -count as count, -quantity as quantity, -credits as credits
+      from months
       union all
-      select environment_id, month, customer_number, meter_id, count, quantity, credits
+      select null, customer_number, meter_id, count, quantity, credits
+      from used
+      union all
+      select
+        $2::timestamptz + e.slot * interval '15 minutes', o.customer_number, o.meter_id, -e.count, -e.quantity, -e.credits
+      from months as o
+      cross join lateral unnest(o.slots, o.slot_counts, o.slot_quantities, o.slot_credits) as e (slot, count, quantity, credits)
+      union all
+      select quarter, customer_number, meter_id, count, quantity, credits
       from used
     ) as a
-    left join cell.meters as m on m.environment_id = a.environment_id and m.id = a.meter_id
-    group by a.environment_id, a.month, a.customer_number, a.meter_id, m.key
+    left join cell.meters as m on m.environment_id = $1 and m.id = a.meter_id
+    group by a.quarter, a.customer_number, a.meter_id, m.key
     having sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <> 0
     limit 1
   )
@@ -185,11 +189,18 @@ const DELETE_MONTHS = statement(
 const INSERT_MONTHS = statement(
   "usage_levels.insert_months",
   `
-  with used as materialized (${SUM_OF_QUARTERS}
+  with used as materialized (
+    select
+      c.environment_id,
+      $2::timestamptz as month,
+      c.customer_number,
+      c.meter_id,
+      count(*) as rows,${sumsOfMonth("c", "$2::timestamptz")}
+    ${QUARTERS}
+    group by c.environment_id, c.customer_number, c.meter_id
   ), inserted as (
-    insert into cell.usage_customer_months
-      (environment_id, month, customer_number, meter_id, count, quantity, credits)
-    select environment_id, month, customer_number, meter_id, count, quantity, credits
+    insert into cell.usage_customer_months (${MONTH_COLUMNS})
+    select ${MONTH_COLUMNS}
     from used
   )
   select coalesce(sum(u.rows), 0)

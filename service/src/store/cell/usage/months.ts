@@ -21,6 +21,25 @@ export const ADDED = `
       quantity = s.quantity + excluded.quantity,
       credits = s.credits + excluded.credits`;
 
+export const MONTH_ADDED = `${ADDED},
+      slots = s.slots || excluded.slots,
+      slot_counts = s.slot_counts || excluded.slot_counts,
+      slot_quantities = s.slot_quantities || excluded.slot_quantities,
+      slot_credits = s.slot_credits || excluded.slot_credits`;
+
+export const MONTH_COLUMNS =
+  "environment_id, month, customer_number, meter_id, count, quantity, credits, slots, slot_counts, slot_quantities, slot_credits";
+
+/** What the quarters of a customer's month come to: of rows with these columns, in groups of customer and meter. */
+export const sumsOfMonth = (alias: string, month: string): string => `
+      sum(${alias}.count) as count,
+      sum(${alias}.quantity) as quantity,
+      sum(${alias}.credits) as credits,
+      array_agg((extract(epoch from ${alias}.quarter - ${month}) / 900)::smallint) as slots,
+      array_agg(${alias}.count::bigint) as slot_counts,
+      array_agg(${alias}.quantity::numeric) as slot_quantities,
+      array_agg(${alias}.credits::numeric) as slot_credits`;
+
 /** Some customers: those whose numbers are in the range. */
 export type Numbers = { readonly from: number; readonly to: number };
 
@@ -29,7 +48,7 @@ const quartersOfDay = (condition: string): string => `
     from (select distinct m.environment_id from cell.meters as m) as e
     cross join generate_series($1::timestamptz, $1::timestamptz + interval '23 hours 45 minutes', interval '15 minutes') as q (quarter)
     cross join lateral (
-      select c.environment_id, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
+      select c.environment_id, c.quarter, c.customer_number, c.meter_id, c.count, c.quantity, c.credits
       from cell.usage_customer_quarters as c
       where c.environment_id = e.environment_id
         and c.quarter = q.quarter
@@ -43,28 +62,18 @@ const ADD = statement(
   with used as materialized (
     select
       c.environment_id,
+      date_trunc('month', $1::timestamptz, 'UTC') as month,
       c.customer_number,
       c.meter_id,
-      count(*) as rows,
-      sum(c.count) as count,
-      sum(c.quantity) as quantity,
-      sum(c.credits) as credits
+      count(*) as rows,${sumsOfMonth("c", "date_trunc('month', $1::timestamptz, 'UTC')")}
     ${quartersOfDay("c.customer_number >= $2 and c.customer_number < $3")}
     group by c.environment_id, c.customer_number, c.meter_id
   ), added as (
-    insert into cell.usage_customer_months as s
-      (environment_id, month, customer_number, meter_id, count, quantity, credits)
-    select
-      u.environment_id,
-      date_trunc('month', $1::timestamptz, 'UTC'),
-      u.customer_number,
-      u.meter_id,
-      u.count,
-      u.quantity,
-      u.credits
-    from used as u
-    order by u.environment_id, u.customer_number, u.meter_id
-    on conflict on constraint usage_customer_months_pkey do update ${ADDED}
+    insert into cell.usage_customer_months as s (${MONTH_COLUMNS})
+    select ${MONTH_COLUMNS}
+    from used
+    order by environment_id, customer_number, meter_id
+    on conflict on constraint usage_customer_months_pkey do update ${MONTH_ADDED}
   )
   select coalesce(sum(u.rows), 0)
   from used as u`,

@@ -9,7 +9,8 @@ import {
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { reasonOf } from "../denials.ts";
-import { probedQuarters, readUsed, type Used } from "./chart.ts";
+import { readUsed, type Used } from "./chart.ts";
+import { quartersOfCustomers } from "./customer-quarters.ts";
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
 export type UsageTotal = Used & {
@@ -41,7 +42,7 @@ const totals = (name: string, table: string) =>
   );
 
 const OF_ALL = totals("usage_totals.of_all", "cell.usage_quarters");
-const OF_CUSTOMER = totals("usage_totals.of_customer", probedQuarters("$2", "$3", "array[$4::bigint]"));
+const OF_CUSTOMER = totals("usage_totals.of_customer", quartersOfCustomers("$2", "$3", "array[$4::bigint]"));
 
 const KINDS = ["events", "charges", "denials"] as const satisfies readonly MeterKind[];
 
