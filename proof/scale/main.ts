@@ -47,6 +47,7 @@ const VACUUMED = [
   "cell.usage_quarters",
   "cell.usage_customer_quarters",
   "cell.usage_customer_months",
+  "cell.usage_customer_slots",
 ];
 const BYTES_PER_EVENT = 600;
 const WAL_BYTES = 8 * 2 ** 30;

@@ -44,8 +44,8 @@ const LEVELS: readonly { table: string; columns: string[]; times: string[]; isOf
     table: `(
       select o.environment_id, o.meter_id, o.customer_number, o.month + e.slot * interval '15 minutes' as quarter,
         sum(e.count) as count, sum(e.quantity) as quantity, sum(e.credits) as credits
-      from cell.usage_customer_months as o
-      cross join lateral unnest(o.slots, o.slot_counts, o.slot_quantities, o.slot_credits) as e (slot, count, quantity, credits)
+      from cell.usage_customer_slots as o
+      cross join lateral unnest(o.slots, o.counts, o.quantities, o.credits) as e (slot, count, quantity, credits)
       group by 1, 2, 3, 4) as s`,
     columns: ["customer_number", "quarter"],
     times: ["customer_number", QUARTER],

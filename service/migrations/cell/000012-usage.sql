@@ -61,8 +61,8 @@ create table cell.usage_customer_quarters (
   autovacuum_vacuum_insert_threshold = 500000
 );
 
--- Months of UTC, for a customer's usage over time, and for who used most in a long range. A day is added to them when it is over:
--- at once, each event would cost the database twice as much.
+-- Months of UTC, for who used most in a long range. A day is added to them when it is over: at once, each event would cost the
+-- database twice as much.
 create table cell.usage_customer_months (
   environment_id integer not null,
   month timestamptz not null,
@@ -71,13 +71,33 @@ create table cell.usage_customer_months (
   count bigint not null,
   quantity numeric not null,
   credits numeric not null,
-  -- Its quarters once more, side by side: which of the month's, counted from 0, and what was used in it. One may be there twice,
-  -- where something came late. A customer's month is a row or two then, instead of 2,976 look-ups.
-  slots smallint[] not null,
-  slot_counts bigint[] not null,
-  slot_quantities numeric[] not null,
-  slot_credits numeric[] not null,
   constraint usage_customer_months_pkey primary key (environment_id, month, customer_number, meter_id)
+) with (
+  fillfactor = 85,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 500000,
+  autovacuum_vacuum_insert_scale_factor = 0,
+  autovacuum_vacuum_insert_threshold = 500000
+);
+
+-- The quarters of those months once more, side by side: which of the month's, counted from 0, and what was used in it. A customer's
+-- month is a row for each meter then, instead of 2,976 look-ups. Not in the table above: whoever ranks reads all of that.
+create table cell.usage_customer_slots (
+  environment_id integer not null,
+  month timestamptz not null,
+  customer_number bigint not null,
+  meter_id integer not null,
+  -- One may be there several times, where something came late.
+  slots smallint[] not null,
+  counts bigint[] not null,
+  quantities numeric[] not null,
+  credits numeric[] not null,
+  constraint usage_customer_slots_pkey primary key (environment_id, month, customer_number, meter_id),
+  constraint usage_customer_slots_whole check (
+    cardinality(counts) = cardinality(slots)
+    and cardinality(quantities) = cardinality(slots)
+    and cardinality(credits) = cardinality(slots)
+  )
 ) with (
   fillfactor = 85,
   autovacuum_vacuum_scale_factor = 0,
@@ -191,7 +211,7 @@ on cell.ledger using brin (recorded_at) with (pages_per_range = 32, autosummariz
 -- Entries that were recorded before their own time, as after a failover to a slower clock: else none would be looked for in the
 -- parts of the table from before that time. There are next to none.
 create index ledger_ahead
-on cell.ledger (environment_id, effective_at)
+on cell.ledger (environment_id, effective_at) include (recorded_at)
 where effective_at > recorded_at;
 
 -- Charges whose own time is not when they were recorded, as after a failover to a slower clock. There are next to none: charges do

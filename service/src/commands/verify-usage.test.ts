@@ -67,11 +67,11 @@ const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] =
   ),
   [
     "a quarter's count within a month",
-    (d) => d.query("update cell.usage_customer_months set slot_counts[1] = slot_counts[1] + 1"),
+    (d) => d.query("update cell.usage_customer_slots set counts[1] = counts[1] + 1"),
   ],
   [
     "a quarter at another place of its month",
-    (d) => d.query("update cell.usage_customer_months set slots[1] = (slots[1] + 1) % 2976"),
+    (d) => d.query("update cell.usage_customer_slots set slots[1] = (slots[1] + 1) % 2976"),
   ],
   ["a meter's key", (d) => d.query("update cell.meters set key = key || '!' where kind = 1")],
 ];
@@ -80,7 +80,13 @@ test("no wrong sum goes unnoticed", { timeout: 120_000 }, async () => {
   const credits = await setupUsage();
   const { database } = credits;
   expect(await verify(credits)).toBe(SOUND);
-  const tables = ["meters", "usage_quarters", "usage_customer_quarters", "usage_customer_months"];
+  const tables = [
+    "meters",
+    "usage_quarters",
+    "usage_customer_quarters",
+    "usage_customer_months",
+    "usage_customer_slots",
+  ];
   for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
   for (const [name, plant] of WRONG) {
     await plant(database);

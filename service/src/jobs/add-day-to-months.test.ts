@@ -58,3 +58,27 @@ test.for([
   await expect.poll(isThere, { timeout: 10_000, interval: 5 }).toBe(1);
   await expectExactSums(database);
 });
+
+test("a quarter to which something comes late again and again stays one in the end", async () => {
+  const { database, cell, record } = await setupCredits();
+  const timestamp = new Date(Date.now() - 3 * DAY_MS).toISOString();
+  const send = async () => {
+    await record({ customerId: "ada", event: "late", quantity: 2, timestamp });
+    await settle({ cell, database });
+    const [row] = await database.query(
+      `select cardinality(slots) as length, (select sum(c) from unnest(counts) as c)::integer as count,
+         (select sum(q) from unnest(quantities) as q)::integer as quantity
+       from cell.usage_customer_slots`,
+    );
+    return row;
+  };
+  expect(await send()).toEqual({ length: 1, count: 1, quantity: 2 });
+  expect(await send()).toEqual({ length: 2, count: 2, quantity: 4 });
+  await database.query(
+    `update cell.usage_customer_slots
+     set slots = array_fill(slots[1], array[3999]), counts = array_fill(1::bigint, array[3999]),
+       quantities = array_fill(2::numeric, array[3999]), credits = array_fill(0::numeric, array[3999])`,
+  );
+  expect(await send()).toEqual({ length: 4000, count: 4000, quantity: 8000 });
+  expect(await send()).toEqual({ length: 1, count: 4001, quantity: 8002 });
+});

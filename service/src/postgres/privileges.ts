@@ -32,7 +32,7 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant select, insert, delete on cell.request_log to ${to};
     grant select, insert, update, delete on cell.request_counts to ${to};
     grant select, insert on cell.meters to ${to};
-    grant select, insert, update, delete on cell.usage_quarters, cell.usage_customer_quarters, cell.usage_customer_months
+    grant select, insert, update, delete on cell.usage_quarters, cell.usage_customer_quarters, cell.usage_customer_months, cell.usage_customer_slots
       to ${to};
     grant select, update on cell.usage_progress, cell.walks to ${to};
     grant delete on cell.keyed_requests to ${to};

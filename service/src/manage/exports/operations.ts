@@ -82,6 +82,7 @@ function exportOperation<Row>(
       const { reply } = call;
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
+      if (reply.raw.destroyed) gone.abort();
       const request: ExportRequest & Ends = {
         ended: AbortSignal.any([gone.signal, stopping]),
         format,

@@ -84,6 +84,9 @@ const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const sa
   Bucket,
   string
 >;
+/** No zone has ever gone back by more than that. */
+const FOLD_QUARTERS_MAX = 12;
+
 /** Moments of a range, at least one of each bucket. */
 const STEPS = (from: string, to: string, step: string): string => `
     select generate_series(${from}::timestamptz, ${to}::timestamptz - interval '1 second', ${step}::interval) as at
@@ -108,8 +111,11 @@ const divideAll = (divisor: string): string => `
 
 /** Of some customers all rows are found at once. */
 const divideCustomers = (divisor: string): string => `
-    select ${divisor} as divisor, t.starts[width_bucket(s.quarter, t.starts)] as at, ${SUMMED}
-    from (select array_agg(b.at order by b.at) as starts from buckets as b) as t
+    select ${divisor} as divisor, t.names[width_bucket(s.quarter, t.starts)] as at, ${SUMMED}
+    from (
+      select array_agg(b.since order by b.since) as starts, array_agg(b.at order by b.since) as names
+      from buckets as b
+    ) as t
     cross join ${quartersOfCustomers("$6", "$7", "$13::bigint[]")} as s
     ${METERS}
     group by divisor, at`;
@@ -122,12 +128,18 @@ function chart(name: string, divide: (divisor: string) => string, group: Group) 
   with buckets as materialized (
     select
       b.at,
-      greatest(b.at, $6::timestamptz) as since,
-      coalesce(lead(b.at) over (order by b.at), $7::timestamptz) as until
+      greatest(f.since, $6::timestamptz) as since,
+      coalesce(lead(f.since) over (order by f.since), $7::timestamptz) as until
     from (
       select distinct date_trunc($8, s.at, $9) as at
       from (${STEPS("$6", "$7", "$12")}) as s
     ) as b
+    -- Where a clock goes back over midnight, a day is named by the second one, and has begun at the first.
+    cross join lateral (
+      select min(b.at - k * interval '15 minutes') as since
+      from generate_series(0, ${FOLD_QUARTERS_MAX}) as k
+      where date_trunc($8, b.at - k * interval '15 minutes', $9) = b.at
+    ) as f
   ), divided as materialized (${divide(divisor)}
   ), used as materialized (
     select ${part} as part, d.at, sum(d.count) as count, sum(d.quantity) as quantity, sum(d.credits) as credits

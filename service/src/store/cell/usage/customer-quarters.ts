@@ -3,7 +3,7 @@ const MONTHS_TO = "(select p.months_to from cell.usage_progress as p)";
 
 /**
  * What customers used in each quarter of a range: SQL, of an environment that is parameter 1. The days that are in the sums of
- * months are read from there, where a customer's month is a few rows. Since then the sums are in the order of time, and of
+ * months are read from their slots, where a customer's month is a few rows. Since then the sums are in the order of time, and of
  * customers within a quarter: one look-up for each quarter and customer.
  */
 export function quartersOfCustomers(from: string, to: string, customers: string): string {
@@ -19,21 +19,21 @@ export function quartersOfCustomers(from: string, to: string, customers: string)
           e.quantity,
           e.credits
         from unnest(${customers}) as n (customer_number)
+        -- Without a zone, as the length of months depends on the session's.
         cross join generate_series(
-          date_trunc('month', ${from}::timestamptz, 'UTC'),
-          least(${to}::timestamptz, ${MONTHS_TO}) - interval '1 second',
+          date_trunc('month', ${from}::timestamptz at time zone 'UTC'),
+          (least(${to}::timestamptz, ${MONTHS_TO}) - interval '1 second') at time zone 'UTC',
           interval '1 month'
         ) as m (month)
         cross join lateral (
-          select o.environment_id, o.month, o.customer_number, o.meter_id, o.slots, o.slot_counts, o.slot_quantities, o.slot_credits
-          from cell.usage_customer_months as o
+          select o.environment_id, o.month, o.customer_number, o.meter_id, o.slots, o.counts, o.quantities, o.credits
+          from cell.usage_customer_slots as o
           where o.environment_id = $1
-            and o.month = m.month
+            and o.month = m.month at time zone 'UTC'
             and o.customer_number = n.customer_number
           offset 0
         ) as o
-        cross join lateral unnest(o.slots, o.slot_counts, o.slot_quantities, o.slot_credits)
-          as e (slot, count, quantity, credits)
+        cross join lateral unnest(o.slots, o.counts, o.quantities, o.credits) as e (slot, count, quantity, credits)
       ) as c
       where c.quarter >= ${from}::timestamptz
         and c.quarter < least(${to}::timestamptz, ${MONTHS_TO})

@@ -2,7 +2,7 @@ import { readInstant, readInteger, readNullable } from "../../../postgres/column
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import type { EnvironmentId, Instant } from "../../../words/brand.ts";
 import { type Comparison, readWrongSum } from "./expected.ts";
-import { isInMonths, MONTH_COLUMNS, sumsOfMonth } from "./months.ts";
+import { addGroups, isInMonths, sumsOfMonth } from "./months.ts";
 import { IN_SLICE, sliceParameters, type TimeSlice } from "./time-slice.ts";
 
 // All levels are written by one transaction, so that one statement sees them agree or not, whenever it looks.
@@ -123,19 +123,20 @@ const QUARTERS = `
       offset 0
     ) as c`;
 
+const IN_MONTH = `
+        environment_id = $1
+        and month = $2::timestamptz
+        -- Not a month's end: named, so that one list of parameters serves all.
+        and month < $3::timestamptz
+        and customer_number >= $4
+        and customer_number < $5`;
+
 const COMPARE_MONTHS = statement(
   "usage_levels.compare_months",
   `
   with used as materialized (
     select c.environment_id, c.quarter, c.customer_number, c.meter_id, 1 as rows, c.count, c.quantity, c.credits
     ${QUARTERS}
-  ), months as materialized (
-    select customer_number, meter_id, count, quantity, credits, slots, slot_counts, slot_quantities, slot_credits
-    from cell.usage_customer_months
-    where environment_id = $1
-      and month = $2::timestamptz
-      and customer_number >= $4
-      and customer_number < $5
   ), wrong as (
     select
       $1::integer as environment_id,
@@ -148,15 +149,17 @@ const COMPARE_MONTHS = statement(
     from (
       -- The month as a whole has no quarter.
       select null::timestamptz as quarter, customer_number, meter_id, -count as count, -quantity as quantity, -credits as credits
-      from months
+      from cell.usage_customer_months
+      where ${IN_MONTH}
       union all
       select null, customer_number, meter_id, count, quantity, credits
       from used
       union all
       select
         $2::timestamptz + e.slot * interval '15 minutes', o.customer_number, o.meter_id, -e.count, -e.quantity, -e.credits
-      from months as o
-      cross join lateral unnest(o.slots, o.slot_counts, o.slot_quantities, o.slot_credits) as e (slot, count, quantity, credits)
+      from cell.usage_customer_slots as o
+      cross join lateral unnest(o.slots, o.counts, o.quantities, o.credits) as e (slot, count, quantity, credits)
+      where ${IN_MONTH}
       union all
       select quarter, customer_number, meter_id, count, quantity, credits
       from used
@@ -178,12 +181,14 @@ const DELETE_MONTHS = statement(
   "usage_levels.delete_months",
   `
   delete from cell.usage_customer_months
-  where environment_id = $1
-    and month = $2::timestamptz
-    -- Not a month's end: named, so that one list of parameters serves all.
-    and month < $3::timestamptz
-    and customer_number >= $4
-    and customer_number < $5`,
+  where ${IN_MONTH}`,
+);
+
+const DELETE_SLOTS = statement(
+  "usage_levels.delete_slots",
+  `
+  delete from cell.usage_customer_slots
+  where ${IN_MONTH}`,
 );
 
 const INSERT_MONTHS = statement(
@@ -198,11 +203,7 @@ const INSERT_MONTHS = statement(
       count(*) as rows,${sumsOfMonth("c", "$2::timestamptz")}
     ${QUARTERS}
     group by c.environment_id, c.customer_number, c.meter_id
-  ), inserted as (
-    insert into cell.usage_customer_months (${MONTH_COLUMNS})
-    select ${MONTH_COLUMNS}
-    from used
-  )
+  ), ${addGroups("used")}
   select coalesce(sum(u.rows), 0)
   from used as u`,
 );
@@ -210,6 +211,7 @@ const INSERT_MONTHS = statement(
 /** The progress must be locked: nobody may add to either meanwhile. Returns how many sums of quarters were read. */
 export async function remakeMonths(tx: Tx, some: MonthOfCustomers): Promise<number> {
   await tx.run(DELETE_MONTHS, parametersOf(some));
+  await tx.run(DELETE_SLOTS, parametersOf(some));
   const { rows } = await tx.run(INSERT_MONTHS, parametersOf(some));
   return readInteger(rows[0]?.[0]);
 }

@@ -21,14 +21,32 @@ export const ADDED = `
       quantity = s.quantity + excluded.quantity,
       credits = s.credits + excluded.credits`;
 
-export const MONTH_ADDED = `${ADDED},
-      slots = s.slots || excluded.slots,
-      slot_counts = s.slot_counts || excluded.slot_counts,
-      slot_quantities = s.slot_quantities || excluded.slot_quantities,
-      slot_credits = s.slot_credits || excluded.slot_credits`;
+/** More than a month has quarters: then those that are there several times become one. */
+const SLOTS_MAX = 4_000;
 
-export const MONTH_COLUMNS =
-  "environment_id, month, customer_number, meter_id, count, quantity, credits, slots, slot_counts, slot_quantities, slot_credits";
+/** Each quarter as often as it came, until they are too many. */
+const SLOTS_ADDED = `
+    set (slots, counts, quantities, credits) = (
+      select a.slots, a.counts, a.quantities, a.credits
+      from (
+        select
+          s.slots || excluded.slots as slots,
+          s.counts || excluded.counts as counts,
+          s.quantities || excluded.quantities as quantities,
+          s.credits || excluded.credits as credits
+      ) as a
+      where cardinality(a.slots) <= ${SLOTS_MAX}
+      union all
+      select array_agg(m.slot), array_agg(m.count), array_agg(m.quantity), array_agg(m.credits)
+      from (
+        select e.slot, sum(e.count)::bigint as count, sum(e.quantity) as quantity, sum(e.credits) as credits
+        from unnest(
+          s.slots || excluded.slots, s.counts || excluded.counts, s.quantities || excluded.quantities, s.credits || excluded.credits
+        ) as e (slot, count, quantity, credits)
+        group by e.slot
+      ) as m
+      having cardinality(s.slots) + cardinality(excluded.slots) > ${SLOTS_MAX}
+    )`;
 
 /** What the quarters of a customer's month come to: of rows with these columns, in groups of customer and meter. */
 export const sumsOfMonth = (alias: string, month: string): string => `
@@ -39,6 +57,24 @@ export const sumsOfMonth = (alias: string, month: string): string => `
       array_agg(${alias}.count::bigint) as slot_counts,
       array_agg(${alias}.quantity::numeric) as slot_quantities,
       array_agg(${alias}.credits::numeric) as slot_credits`;
+
+const KEY = "environment_id, month, customer_number, meter_id";
+
+/** Adds what these groups come to: two parts of a statement. */
+export const addGroups = (groups: string): string => `
+  months as (
+    insert into cell.usage_customer_months as s (${KEY}, count, quantity, credits)
+    select ${KEY}, count, quantity, credits
+    from ${groups}
+    order by ${KEY}
+    on conflict on constraint usage_customer_months_pkey do update ${ADDED}
+  ), slots as (
+    insert into cell.usage_customer_slots as s (${KEY}, slots, counts, quantities, credits)
+    select ${KEY}, slots, slot_counts, slot_quantities, slot_credits
+    from ${groups}
+    order by ${KEY}
+    on conflict on constraint usage_customer_slots_pkey do update ${SLOTS_ADDED}
+  )`;
 
 /** Some customers: those whose numbers are in the range. */
 export type Numbers = { readonly from: number; readonly to: number };
@@ -68,13 +104,7 @@ const ADD = statement(
       count(*) as rows,${sumsOfMonth("c", "date_trunc('month', $1::timestamptz, 'UTC')")}
     ${quartersOfDay("c.customer_number >= $2 and c.customer_number < $3")}
     group by c.environment_id, c.customer_number, c.meter_id
-  ), added as (
-    insert into cell.usage_customer_months as s (${MONTH_COLUMNS})
-    select ${MONTH_COLUMNS}
-    from used
-    order by environment_id, customer_number, meter_id
-    on conflict on constraint usage_customer_months_pkey do update ${MONTH_ADDED}
-  )
+  ), ${addGroups("used")}
   select coalesce(sum(u.rows), 0)
   from used as u`,
 );

@@ -1,6 +1,6 @@
 import { readInteger } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
-import { ADDED, isInMonths, MONTH_ADDED, MONTH_COLUMNS, sumsOfMonth } from "./months.ts";
+import { ADDED, addGroups, isInMonths, sumsOfMonth } from "./months.ts";
 import { ROWS_OF_STRETCH, rowsOfUsage } from "./rows.ts";
 import type { Stretch } from "./stretch.ts";
 
@@ -91,9 +91,8 @@ const ADD = statement(
     group by u.environment_id, u.quarter, u.meter_id
     order by u.environment_id, u.quarter, u.meter_id
     on conflict on constraint usage_quarters_pkey do update ${ADDED}
-  ), months as (
-    -- Late ones: a day is added when it is over.
-    insert into cell.usage_customer_months as s (${MONTH_COLUMNS})
+  ), late as materialized (
+    -- A day is added to the months when it is over.
     select
       u.environment_id,
       date_trunc('month', u.quarter, 'UTC') as month,
@@ -101,10 +100,8 @@ const ADD = statement(
       u.meter_id,${sumsOfMonth("u", "date_trunc('month', u.quarter, 'UTC')")}
     from used as u
     where ${isInMonths("u")}
-    group by u.environment_id, month, u.customer_number, u.meter_id
-    order by u.environment_id, month, u.customer_number, u.meter_id
-    on conflict on constraint usage_customer_months_pkey do update ${MONTH_ADDED}
-  )
+    group by u.environment_id, date_trunc('month', u.quarter, 'UTC'), u.customer_number, u.meter_id
+  ), ${addGroups("late")}
   select coalesce(sum(u.rows), 0)
   from used as u`,
 );
