@@ -24,7 +24,7 @@ test("a month's books close on the page, and go into a file", async () => {
   const books = page.getByRole("region", { name: "Roll-forward" });
   await books.getByText("All together").waitFor();
   const rows = await Promise.all(
-    (await books.locator("tbody tr").all()).map((row) => row.locator("td").allTextContents()),
+    (await books.locator("tbody tr").all()).map((row) => row.locator("td").allInnerTexts()),
   );
   expect(rows).toEqual([
     ["Plan credits", "0", "+100", "−40", "0", "0", "+10", "70", "Adds up"],
