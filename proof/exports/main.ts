@@ -147,7 +147,7 @@ async function exportThroughFaults({ server, shop, service: first, stack, format
 /** What a file is about stands in its cursors: rows of lower transactions, but for those that were under way. */
 function writtenBefore(cursor: string | null): string {
   const [, settled] = JSON.parse(Buffer.from(cursor ?? "", "base64url").toString());
-  const [below = 0, ...under]: number[] = String(settled).split("-").map(Number);
+  const [, below = 0, ...under]: number[] = String(settled).split("-").map(Number);
   const without = under.map((distance) => below - distance);
   return `transaction_number < ${below} and transaction_number <> all(array[${without}]::bigint[])`;
 }
