@@ -1,16 +1,9 @@
-import {
-  readBoolean,
-  readBytes,
-  readInstant,
-  readInteger,
-  readNullable,
-  readText,
-} from "../../postgres/column.ts";
+import { readBoolean } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
-import type { StoredEvent } from "./explain/events.ts";
+import { readStoredEvent, type StoredEvent, storedEventColumns } from "./stored-event.ts";
 
 // A walk along one index, by the events' own time, of so many rows; of them come back those that match, and the last if
 // there were so many. When they were recorded bounds the parts of the table that are opened.
@@ -41,15 +34,7 @@ const LIST = statement(
     from walked as w
     window in_order as (order by w.occurred_at desc, w.id desc)
   )
-  select
-    uuid_send(w.id),
-    (extract(epoch from w.recorded_at) * 1000)::bigint,
-    (extract(epoch from w.occurred_at) * 1000)::bigint,
-    w.customer_number,
-    w.event,
-    w.quantity,
-    w.metadata::text,
-    w.request_id,
+  select${storedEventColumns("w")},
     p.is_shown,
     p.place = $9
   from places as p
@@ -110,20 +95,7 @@ export async function listEvents(
   ]);
   const end = rows.find((row) => readBoolean(row[9]));
   return {
-    events: rows.filter((row) => readBoolean(row[8])).map(readEvent),
-    end: end === undefined ? null : readEvent(end),
-  };
-}
-
-function readEvent(row: readonly unknown[]): StoredEvent {
-  return {
-    id: readBytes(row[0]),
-    recordedAt: readInstant(row[1]),
-    occurredAt: readInstant(row[2]),
-    customerNumber: brandAs<CustomerNumber>(readInteger(row[3])),
-    event: readText(row[4]),
-    quantity: readInteger(row[5]),
-    metadata: readNullable(row[6], readText),
-    requestId: readText(row[7]),
+    events: rows.filter((row) => readBoolean(row[8])).map(readStoredEvent),
+    end: end === undefined ? null : readStoredEvent(end),
   };
 }

@@ -22,7 +22,8 @@ export type GrantRecord = GrantOrigin & {
   readonly revokedAt: Instant | null;
 };
 
-const COLUMNS = `
+/** What `readGrantRecord` reads. */
+export const GRANT_COLUMNS = `
     g.number,
     coalesce(g.merged_into, g.number),
     g.pool_id,
@@ -40,7 +41,7 @@ const COLUMNS = `
 const LIST = statement(
   "grants.list",
   `
-  select ${COLUMNS}
+  select ${GRANT_COLUMNS}
   from cell.grants as g
   where g.environment_id = $1
     and g.customer_number = $2
@@ -69,10 +70,11 @@ export async function listGrantRecords(tx: Tx, name: WalletName, range: GrantRan
     formatTimestamp(range.since),
     integers(range.open),
   ]);
-  return rows.map(readRecord);
+  return rows.map(readGrantRecord);
 }
 
-function readRecord(row: readonly unknown[]): GrantRecord {
+/** Further columns come behind them. */
+export function readGrantRecord(row: readonly unknown[]): GrantRecord {
   const [number, slot, pool, kind, credits, expiresAt, recordedAt, effectiveAt, ...rest] = row;
   const [revokedAt, reference, amount, currency, note] = rest;
   return {
@@ -115,7 +117,7 @@ const RECENT_MAX = 500;
 const LIST_TWINS = statement(
   "grants.list_twins",
   `
-  select ${COLUMNS}
+  select ${GRANT_COLUMNS}
   from (
     select r.number
     from cell.grants as r
@@ -152,13 +154,13 @@ export async function listTwins(tx: Tx, name: WalletName, twin: TwinOf): Promise
     formatTimestamp(twin.since),
     twin.limit,
   ]);
-  return rows.map(readRecord);
+  return rows.map(readGrantRecord);
 }
 
 const FIND_RECORD = statement(
   "grants.find_record",
   `
-  select ${COLUMNS}
+  select ${GRANT_COLUMNS}
   from cell.grants as g
   where g.environment_id = $1
     and g.customer_number = $2
@@ -167,5 +169,5 @@ const FIND_RECORD = statement(
 
 export async function findGrantRecord(tx: Tx, name: WalletName, number: number): Promise<GrantRecord | null> {
   const { rows } = await tx.run(FIND_RECORD, [name.environmentId, name.customerNumber, number]);
-  return rows[0] === undefined ? null : readRecord(rows[0]);
+  return rows[0] === undefined ? null : readGrantRecord(rows[0]);
 }

@@ -1,17 +1,10 @@
 import { bigints } from "../../../postgres/binary-array.ts";
-import {
-  readBoolean,
-  readBytes,
-  readInstant,
-  readInteger,
-  readNullable,
-  readText,
-} from "../../../postgres/column.ts";
+import { readBoolean } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../../words/brand.ts";
+import type { Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import type { EventPlace } from "../event-list.ts";
-import type { StoredEvent } from "../explain/events.ts";
+import { readStoredEvent, type StoredEvent, storedEventColumns } from "../stored-event.ts";
 import type { ExportRange } from "./estimate.ts";
 
 // Whether a row is settled is no condition: no index knows it, and where nearly all came later one statement would walk through
@@ -19,15 +12,7 @@ import type { ExportRange } from "./estimate.ts";
 const LIST = statement(
   "export.list_events",
   `
-  select
-    uuid_send(e.id),
-    (extract(epoch from e.recorded_at) * 1000)::bigint,
-    (extract(epoch from e.occurred_at) * 1000)::bigint,
-    e.customer_number,
-    e.event,
-    e.quantity,
-    e.metadata::text,
-    e.request_id,
+  select${storedEventColumns("e")},
     e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])
   from cell.events as e
   where e.environment_id = $1
@@ -64,15 +49,5 @@ export async function listExportedEvents(
     bigints(range.settled.without),
     limit,
   ]);
-  return rows.map((row) => ({
-    id: readBytes(row[0]),
-    recordedAt: readInstant(row[1]),
-    occurredAt: readInstant(row[2]),
-    customerNumber: brandAs<CustomerNumber>(readInteger(row[3])),
-    event: readText(row[4]),
-    quantity: readInteger(row[5]),
-    metadata: readNullable(row[6], readText),
-    requestId: readText(row[7]),
-    isSettled: readBoolean(row[8]),
-  }));
+  return rows.map((row) => ({ ...readStoredEvent(row), isSettled: readBoolean(row[8]) }));
 }
