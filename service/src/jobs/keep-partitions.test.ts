@@ -23,6 +23,20 @@ test("partitions are made three months ahead, and making them again makes none",
     expect(await database.count("pg_inherits", `inhparent = 'cell.${table}'::regclass`)).toBe(4);
 });
 
+test("months in which nothing ran are made when it runs again, and are not missed", async () => {
+  const { database, cell } = await setupCredits();
+  await database.query("select cell.ensure_monthly_partitions(6, 0)");
+  await keepPartitions(cell);
+  await database.query(
+    `do $$ begin execute (select string_agg(format('drop table cell.%I;', c.relname), '')
+       from pg_class as c where c.relkind = 'r' and c.relname ~ '^(events|ledger|denials)_'
+         and c.relname > left(c.relname, -7) || to_char(now() at time zone 'UTC' - interval '3 months', 'YYYY_MM')); end $$`,
+  );
+  expect(await keepPartitions(cell)).toBe(3 * (2 + 1 + 3));
+  expect(await single(cell, findWholeSince)).toBe(null);
+  expect(await keepPartitions(cell)).toBe(0);
+});
+
 test("a month can be detached and attached again while the service runs", { timeout: 60_000 }, async () => {
   const { database, cell, record } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(2, 0)");

@@ -1,4 +1,4 @@
-import { readInstant, readNullable } from "../../../postgres/column.ts";
+import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, type Statement, statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../words/brand.ts";
 
@@ -32,6 +32,22 @@ const REMEMBER = statement(
 /** So that months are missed later on. */
 export function rememberFirstMonth(tx: Tx): Promise<Rows> {
   return tx.run(REMEMBER);
+}
+
+const COUNT_PASSED_BY = statement(
+  "attached_months.count_passed_by",
+  `
+  select least(12, greatest(0, extract(year from t.age) * 12 + extract(month from t.age)))::integer
+  from (
+    select age(date_trunc('month', now() at time zone 'UTC'), min(l.until) at time zone 'UTC') as age
+    from (select max(m.until) as until from (${ATTACHED}) as m group by m.parent) as l
+  ) as t`,
+);
+
+/** Months up to this one that nobody made, as nothing ran: without them they would be taken for detached. A year of them at most. */
+export async function countMonthsPassedBy(tx: Tx): Promise<number> {
+  const { rows } = await tx.run(COUNT_PASSED_BY);
+  return readNullable(rows[0]?.[0] ?? null, readInteger) ?? 0;
 }
 
 const findGap = (name: string, tables: readonly Table[]) =>
