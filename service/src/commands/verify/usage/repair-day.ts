@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "../../../postgres/session.ts";
 import { isLockTaken } from "../../../postgres/sql-error.ts";
+import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
 import { readCustomersExtent, remakeMonths } from "../../../store/cell/usage/levels.ts";
 import { waitForUsageProgress } from "../../../store/cell/usage/progress.ts";
-import { remakeQuarters } from "../../../store/cell/usage/remake.ts";
+import { remakeCustomers, remakeQuarters } from "../../../store/cell/usage/remake.ts";
 import { listUsageEnvironments } from "../../../store/cell/usage/slice-extent.ts";
-import { prepareForSlices } from "../../../store/cell/usage/time-slice.ts";
+import { ALL_CUSTOMERS, prepareForSlices, type SomeCustomers } from "../../../store/cell/usage/time-slice.ts";
 import { brandAs, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
+import { Crowd } from "./crowd.ts";
 import { stride } from "./stride.ts";
 import { DAY_MS } from "./utc-day.ts";
 import { NUMBERS_END, NUMBERS_WIDTH, TIME_WIDTH } from "./verify-usage.ts";
@@ -18,17 +20,21 @@ const PAUSE_MS = 100;
 const TRIES_MAX = 600;
 
 /**
- * Makes a day's sums anew from its rows, and the month's of its customers from those: some quarters of an hour, and some
+ * Makes a day's sums anew from its rows, and the month's of its customers from those: some quarters of an hour, or some
  * customers, at a time, so that new usage is never held up for long.
  */
 export async function repairDay(session: Session, day: Instant): Promise<void> {
   await prepareForSlices(session);
   const environments = await listUsageEnvironments(session);
-  await stride({ from: day, to: day + DAY_MS, width: TIME_WIDTH }, (from, to) =>
-    withProgress(session, () =>
-      remakeQuarters(session, { environments, from: format(from), to: format(to) }),
-    ),
-  );
+  const crowd = new Crowd();
+  await stride({ from: day, to: day + DAY_MS, width: TIME_WIDTH }, async (from, to) => {
+    const slice = { environments, from: format(from), to: format(to) };
+    const remakeSome = (some: SomeCustomers): Promise<number> =>
+      withProgress(session, () => remakeCustomers(session, slice, some));
+    const rows = await (to - from > QUARTER_MS ? remakeSome(ALL_CUSTOMERS) : crowd.walk(remakeSome));
+    await withProgress(session, () => remakeQuarters(session, slice));
+    return rows;
+  });
   const month = utcMonth(day);
   const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
   for (const environmentId of environments) {
@@ -47,15 +53,15 @@ function format(at: number): string {
 }
 
 /** In a transaction that holds the progress, where it is between two transactions. */
-async function withProgress(session: Session, work: () => Promise<number>): Promise<number> {
+async function withProgress<T>(session: Session, work: () => Promise<T>): Promise<T> {
   for (let i = 1; ; i++) {
     await session.begin();
     try {
       const { slices } = await waitForUsageProgress(session);
       if (slices.done === 0) {
-        const rows = await work();
+        const result = await work();
         await session.commit();
-        return rows;
+        return result;
       }
       await session.rollback();
     } catch (error) {

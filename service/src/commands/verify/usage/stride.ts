@@ -1,7 +1,7 @@
 import { isTooLong } from "../../../postgres/sql-error.ts";
 
 /** Rows that one statement reads, about. */
-const ROWS_MAX = 20_000;
+export const ROWS_MAX = 20_000;
 
 export type Ground = {
   readonly from: number;

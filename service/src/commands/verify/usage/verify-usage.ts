@@ -1,13 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tx } from "../../../postgres/statement.ts";
-import { compareWithRows, type WrongSum } from "../../../store/cell/usage/expected.ts";
+import { type Comparison, compareWithRows, type WrongSum } from "../../../store/cell/usage/expected.ts";
 import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
 import { compareMonths, compareQuarters, readCustomersExtent } from "../../../store/cell/usage/levels.ts";
 import { listUsageEnvironments, readWholeExtent } from "../../../store/cell/usage/slice-extent.ts";
-import { prepareForSlices, type TimeSlice } from "../../../store/cell/usage/time-slice.ts";
+import {
+  ALL_CUSTOMERS,
+  prepareForSlices,
+  type SomeCustomers,
+  type TimeSlice,
+} from "../../../store/cell/usage/time-slice.ts";
 import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
+import { Crowd } from "./crowd.ts";
 import { stride } from "./stride.ts";
 
 const PAUSE_MS = 100;
@@ -41,30 +47,40 @@ async function verifyQuarters(
   // Up to there the sums alone.
   const cut = since === null ? first : Math.min(Math.max(since, first), last);
   let wrong: WrongSum | null = null;
-  const compare = async (from: string, to: string, hasRows: boolean): Promise<number | null> => {
-    const slice = { environments, from, to };
-    const sums = await compareQuarters(tx, slice);
-    const found = hasRows && sums.wrong === null ? await compareWhole(tx, slice) : sums;
+  const take = (found: Comparison): number | null => {
     wrong = found.wrong;
-    return wrong === null ? Math.max(found.rows, sums.rows) : null;
+    return found.wrong === null ? found.rows : null;
   };
-  const steps = (from: number, to: number, hasRows: boolean): Promise<void> =>
-    stride({ from, to, width: TIME_WIDTH }, (a, b) => compare(format(a), format(b), hasRows));
-  await compare("-infinity", format(first), since === null);
-  if (wrong === null) await steps(first, cut, false);
-  if (wrong === null) await steps(cut, last, true);
-  if (wrong === null) await compare(format(last), "infinity", true);
+  const compareSums = async (from: number, to: number): Promise<number | null> =>
+    take(await compareQuarters(tx, { environments, from: format(from), to: format(to) }));
+  const crowd = new Crowd();
+  const compareRows = (from: number, to: number): Promise<number | null> => {
+    const slice = { environments, from: format(from), to: format(to) };
+    const compareSome = async (some: SomeCustomers): Promise<number | null> =>
+      take(await compareWhole(tx, slice, some));
+    return to - from > QUARTER_MS ? compareSome(ALL_CUSTOMERS) : crowd.walk(compareSome);
+  };
+  const compareBoth = async (from: number, to: number): Promise<number | null> => {
+    const sums = await compareSums(from, to);
+    const rows = sums === null ? null : await compareRows(from, to);
+    return sums === null || rows === null ? null : Math.max(sums, rows);
+  };
+  await (since === null ? compareBoth(-Infinity, first) : compareSums(-Infinity, first));
+  if (wrong === null) await stride({ from: first, to: cut, width: TIME_WIDTH }, compareSums);
+  if (wrong === null) await stride({ from: cut, to: last, width: TIME_WIDTH }, compareBoth);
+  if (wrong === null) await compareBoth(last, Infinity);
   return wrong;
 }
 
 function format(at: number): string {
+  if (!Number.isFinite(at)) return at < 0 ? "-infinity" : "infinity";
   return formatTimestamp(brandAs<Instant>(at));
 }
 
 /** Of a large transaction the sums hold some customers a moment before the others. */
-async function compareWhole(tx: Tx, slice: TimeSlice) {
+async function compareWhole(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<Comparison> {
   for (;;) {
-    const found = await compareWithRows(tx, slice);
+    const found = await compareWithRows(tx, slice, some);
     if (found.wrong === null || !found.isPartly) return found;
     await sleep(PAUSE_MS);
   }

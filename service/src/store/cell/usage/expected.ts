@@ -1,7 +1,13 @@
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
-import { IN_SLICE, sliceParameters, type TimeSlice, USAGE_OF_SLICE } from "./time-slice.ts";
+import {
+  OF_SOME_IN_SLICE,
+  type SomeCustomers,
+  someParameters,
+  type TimeSlice,
+  USAGE_OF_SLICE,
+} from "./time-slice.ts";
 
 /** A sum that is not that of its rows. */
 export type WrongSum = {
@@ -37,7 +43,7 @@ const COMPARE = statement(
       from (
         select environment_id, customer_number, quarter, meter_id, count, quantity, credits
         from cell.usage_customer_quarters
-        where ${IN_SLICE}
+        where ${OF_SOME_IN_SLICE}
       ) as s
       left join cell.meters as m on m.environment_id = s.environment_id and m.id = s.meter_id
     ) as a
@@ -59,12 +65,13 @@ export type Comparison = {
   readonly wrong: WrongSum | null;
 };
 
-/** What customers used against the rows. `isPartly`: a large transaction is only partly in the sums, so that this says nothing. */
+/** What some customers used against the rows. `isPartly`: a large transaction is only partly in the sums, so that this says nothing. */
 export async function compareWithRows(
   tx: Tx,
   slice: TimeSlice,
+  some: SomeCustomers,
 ): Promise<Comparison & { readonly isPartly: boolean }> {
-  const { rows } = await tx.run(COMPARE, sliceParameters(slice));
+  const { rows } = await tx.run(COMPARE, someParameters(slice, some));
   const [count, isPartly, ...wrong] = rows[0] ?? [];
   return { rows: readInteger(count), isPartly: readBoolean(isPartly), wrong: readWrongSum(wrong) };
 }

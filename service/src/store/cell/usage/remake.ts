@@ -1,8 +1,16 @@
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { IN_SLICE, sliceParameters, type TimeSlice, USAGE_OF_SLICE } from "./time-slice.ts";
+import {
+  IN_SLICE,
+  OF_SOME_IN_SLICE,
+  type SomeCustomers,
+  sliceParameters,
+  someParameters,
+  type TimeSlice,
+  USAGE_OF_SLICE,
+} from "./time-slice.ts";
 
-// Sums anew, from the rows. The progress must be locked.
+// Sums anew. The progress must be locked.
 
 const MAKE_METERS = statement(
   "usage_remake.make_meters",
@@ -20,6 +28,40 @@ const MAKE_METERS = statement(
   )`,
 );
 
+const DELETE_CUSTOMERS = statement(
+  "usage_remake.delete_customers",
+  `
+  delete from cell.usage_customer_quarters
+  where ${OF_SOME_IN_SLICE}`,
+);
+
+const INSERT_CUSTOMERS = statement(
+  "usage_remake.insert_customers",
+  `
+  with used as materialized (
+    select e.environment_id, e.quarter, e.customer_number, m.id as meter_id, e.rows, e.count, e.quantity, e.credits
+    from (${USAGE_OF_SLICE}) as e
+    join cell.meters as m on m.environment_id = e.environment_id and m.kind = e.kind and m.key = e.key
+    order by e.environment_id, e.quarter, e.customer_number, m.id
+  ), inserted as (
+    insert into cell.usage_customer_quarters
+      (environment_id, quarter, customer_number, meter_id, count, quantity, credits)
+    select environment_id, quarter, customer_number, meter_id, count, quantity, credits
+    from used
+  )
+  select coalesce(sum(u.rows), 0)
+  from used as u`,
+);
+
+/** What some customers used, from the rows. Returns how many were read. */
+export async function remakeCustomers(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<number> {
+  const parameters = someParameters(slice, some);
+  await tx.run(MAKE_METERS, parameters);
+  await tx.run(DELETE_CUSTOMERS, parameters);
+  const { rows } = await tx.run(INSERT_CUSTOMERS, parameters);
+  return readInteger(rows[0]?.[0]);
+}
+
 const DELETE_QUARTERS = statement(
   "usage_remake.delete_quarters",
   `
@@ -27,42 +69,19 @@ const DELETE_QUARTERS = statement(
   where ${IN_SLICE}`,
 );
 
-const DELETE_CUSTOMER_QUARTERS = statement(
-  "usage_remake.delete_customer_quarters",
+const INSERT_QUARTERS = statement(
+  "usage_remake.insert_quarters",
   `
-  delete from cell.usage_customer_quarters
-  where ${IN_SLICE}`,
+  insert into cell.usage_quarters (environment_id, quarter, meter_id, count, quantity, credits)
+  select environment_id, quarter, meter_id, sum(count), sum(quantity), sum(credits)
+  from cell.usage_customer_quarters
+  where ${IN_SLICE}
+  group by environment_id, quarter, meter_id
+  order by environment_id, quarter, meter_id`,
 );
 
-const INSERT = statement(
-  "usage_remake.insert",
-  `
-  with used as materialized (
-    select e.environment_id, e.quarter, e.customer_number, m.id as meter_id, e.rows, e.count, e.quantity, e.credits
-    from (${USAGE_OF_SLICE}) as e
-    join cell.meters as m on m.environment_id = e.environment_id and m.kind = e.kind and m.key = e.key
-    order by e.environment_id, e.quarter, e.customer_number, m.id
-  ), customers as (
-    insert into cell.usage_customer_quarters
-      (environment_id, quarter, customer_number, meter_id, count, quantity, credits)
-    select environment_id, quarter, customer_number, meter_id, count, quantity, credits
-    from used
-  ), quarters as (
-    insert into cell.usage_quarters (environment_id, quarter, meter_id, count, quantity, credits)
-    select environment_id, quarter, meter_id, sum(count), sum(quantity), sum(credits)
-    from used
-    group by environment_id, quarter, meter_id
-  )
-  select coalesce(sum(u.rows), 0)
-  from used as u`,
-);
-
-/** Returns how many rows were read. */
-export async function remakeQuarters(tx: Tx, slice: TimeSlice): Promise<number> {
-  const parameters = sliceParameters(slice);
-  await tx.run(MAKE_METERS, parameters);
-  await tx.run(DELETE_CUSTOMER_QUARTERS, parameters);
-  await tx.run(DELETE_QUARTERS, parameters);
-  const { rows } = await tx.run(INSERT, parameters);
-  return readInteger(rows[0]?.[0]);
+/** What all of them used, from what each did. */
+export async function remakeQuarters(tx: Tx, slice: TimeSlice): Promise<void> {
+  await tx.run(DELETE_QUARTERS, sliceParameters(slice));
+  await tx.run(INSERT_QUARTERS, sliceParameters(slice));
 }

@@ -92,16 +92,21 @@ export function usageOfRows(where: WhereRows): string {
       u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.quarter`;
 }
 
-/** There are no more slices of a transaction than this: each of them reads it whole, and they only ever become more. */
+/** There are no more slices of customers than this: each of them reads all rows. */
 export const SLICES_MAX = 2 ** 12;
 
 /**
- * Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. Slices follow upon each other: the first of so
- * many are the first two of twice as many, so that the rest can be cut finer.
+ * Whether a customer is in one of so many slices, both being parameters. Slices follow upon each other: the first of so many are
+ * the first two of twice as many, so that the rest can be cut finer.
  */
+export function isInCustomers(customerNumber: string, slices: string, slice: string): string {
+  return `(${slices} = 1 or (hashint8(${customerNumber}) & ${SLICES_MAX - 1}) * ${slices}::bigint / ${SLICES_MAX} = ${slice})`;
+}
+
+/** Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. */
 const IN_STRETCH = `
         r.transaction_number >= $1
         and r.transaction_number < $2
-        and ($3 = 1 or (hashint8(r.customer_number) & ${SLICES_MAX - 1}) * $3::bigint / ${SLICES_MAX} = $4)`;
+        and ${isInCustomers("r.customer_number", "$3", "$4")}`;
 
 export const ROWS_OF_STRETCH: WhereRows = { events: IN_STRETCH, charges: [IN_STRETCH], denials: IN_STRETCH };

@@ -1,7 +1,7 @@
 import { integers } from "../../../postgres/binary-array.ts";
 import { type Parameter, statement, type Tx } from "../../../postgres/statement.ts";
 import type { EnvironmentId } from "../../../words/brand.ts";
-import { usageOfRows, type WhereRows } from "./rows.ts";
+import { isInCustomers, usageOfRows, type WhereRows } from "./rows.ts";
 
 /** Some quarters of an hour of these environments, from one moment up to but without another; both as PostgreSQL writes them. */
 export type TimeSlice = {
@@ -15,15 +15,29 @@ export function sliceParameters({ environments, from, to }: TimeSlice): Paramete
   return [integers(environments), from, to];
 }
 
+/** One of so many slices of the customers, counted from 0. */
+export type SomeCustomers = { readonly slices: number; readonly slice: number };
+
+export const ALL_CUSTOMERS: SomeCustomers = { slices: 1, slice: 0 };
+
+/** The parameters of a statement about some customers in a slice of time. */
+export function someParameters(slice: TimeSlice, { slices, slice: index }: SomeCustomers): Parameter[] {
+  return [...sliceParameters(slice), slices, index];
+}
+
 export const IN_SLICE = `
     environment_id = any ($1::integer[])
       and quarter >= $2::timestamptz
       and quarter < $3::timestamptz`;
 
+export const OF_SOME_IN_SLICE = `${IN_SLICE}
+      and ${isInCustomers("customer_number", "$4", "$5")}`;
+
 // Those that the sums should hold by now. Not by the index of these numbers: it knows nothing of time.
 const IS_ADDED = `
         r.environment_id = any ($1::integer[])
-        and r.transaction_number + 0 < (select p.transaction_number from cell.usage_progress as p)`;
+        and r.transaction_number + 0 < (select p.transaction_number from cell.usage_progress as p)
+        and ${isInCustomers("r.customer_number", "$4", "$5")}`;
 
 const isIn = (time: string): string =>
   `${time} >= $2::timestamptz and ${time} < $3::timestamptz and ${IS_ADDED}`;
@@ -35,7 +49,7 @@ const ROWS_OF_SLICE: WhereRows = {
   denials: isIn("r.recorded_at"),
 };
 
-/** What the rows of a slice come to. */
+/** What the rows of some customers in a slice come to. */
 export const USAGE_OF_SLICE = usageOfRows(ROWS_OF_SLICE);
 
 const SETTINGS = statement(

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { setupCredits } from "../../../../test/credits.ts";
+import { expectExactSums, settle } from "../../../../test/usage.ts";
+import { single, transaction } from "../../../postgres/transaction.ts";
+import { compareWithRows } from "./expected.ts";
+import { waitForUsageProgress } from "./progress.ts";
+import { remakeCustomers, remakeQuarters } from "./remake.ts";
+
+const SLICES = 8;
+const CUSTOMERS = 500;
+
+test("customers in slices are each held against their rows, and made anew, once", {
+  timeout: 60_000,
+}, async () => {
+  const { database, project, cell } = await setupCredits();
+  const { environmentId } = project.test;
+  await database.query(
+    `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
+     select now(), gen_random_uuid(), $1, i % ${CUSTOMERS}, 'event.' || i % 3, i, now(), 'r' from generate_series(1, 6000) as i`,
+    [environmentId],
+  );
+  await settle({ cell, database });
+  await expectExactSums(database);
+  const slice = { environments: [environmentId], from: "-infinity", to: "infinity" };
+  const compare = () =>
+    Promise.all(
+      Array.from({ length: SLICES }, (_, index) =>
+        single(cell, (tx) => compareWithRows(tx, slice, { slices: SLICES, slice: index })),
+      ),
+    );
+  const sound = await compare();
+  expect(sound.map(({ wrong }) => wrong)).toEqual(Array(SLICES).fill(null));
+  expect(sound.reduce((sum, { rows }) => sum + rows, 0)).toBe(6_000);
+  for (const { rows } of sound) expect(rows).toBeGreaterThan(0);
+
+  // One sum is wrong, one is missing, one is of a customer who has no rows.
+  await database.query(
+    "update cell.usage_customer_quarters set quantity = quantity + 1 where customer_number = 7 and meter_id = (select min(id) from cell.meters)",
+  );
+  await database.query("delete from cell.usage_customer_quarters where customer_number = 8");
+  await database.query(
+    `insert into cell.usage_customer_quarters
+     select environment_id, quarter, ${CUSTOMERS + 1}, meter_id, count, quantity, credits
+     from cell.usage_customer_quarters where customer_number = 9`,
+  );
+  const found = (await compare()).flatMap(({ wrong }) => (wrong === null ? [] : [wrong.customerNumber]));
+  expect(found.length).toBeGreaterThan(0);
+  for (const customerNumber of found) expect([7, 8, CUSTOMERS + 1]).toContain(customerNumber);
+
+  for (let index = 0; index < SLICES; index++)
+    await transaction(cell, async (tx) => {
+      await waitForUsageProgress(tx);
+      await remakeCustomers(tx, slice, { slices: SLICES, slice: index });
+    });
+  await transaction(cell, async (tx) => {
+    await waitForUsageProgress(tx);
+    await remakeQuarters(tx, slice);
+  });
+  expect((await compare()).map(({ wrong }) => wrong)).toEqual(Array(SLICES).fill(null));
+  await expectExactSums(database);
+});
