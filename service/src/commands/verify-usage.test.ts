@@ -108,7 +108,7 @@ test("an event more or less than was added up is noticed", async () => {
   await database.query("set session_replication_role = replica");
   await database.query("delete from cell.events where event = 'event.1' and customer_number = 1");
   expect(await verify(credits)).toMatch(
-    /^MISMATCH: environment 1, customer number 1, "event.1" at .*-1 in number, -2 in q/,
+    /^MISMATCH: environment 1, customer number 1, events "event.1" at .*-1 in number, -2 in q/,
   );
 });
 

@@ -31,9 +31,11 @@ export async function verifyUsageCommand(options: {
     const since = await findWholeSince(tx);
     if (since !== null)
       print(`Sums before ${formatTimestamp(since)} are not held against rows: ${DETACHED}.`);
-    const wrong = await verifyUsage(tx, since);
-    print(`The longest statement took ${Math.ceil(tx.statementMsMax)} ms.`);
-    print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong));
+    const { wrong, rows } = await verifyUsage(tx, since);
+    print(
+      `Held ${rows} events, charges and denials against their sums; the longest statement took ${Math.ceil(tx.statementMsMax)} ms.`,
+    );
+    print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong, since));
     return wrong === null;
   });
 }
@@ -49,14 +51,25 @@ async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
     );
 }
 
-function describe({ environmentId, customerNumber, at, key, missing }: WrongSum): string {
+function describe(wrong: WrongSum, since: Instant | null): string {
+  const { environmentId, customerNumber, at, meter, missing } = wrong;
   const who = customerNumber === null ? "" : `, customer number ${customerNumber}`;
-  const what = key === null ? "a meter that is not there" : JSON.stringify(key);
+  const what = meter === null ? "a meter that is not there" : describeMeter(meter);
   const { count, quantity, credits } = missing;
+  const day = formatTimestamp(at).slice(0, 10);
+  const hint =
+    since === null || at >= since ? ` To make them anew: purser verify --usage --repair ${day}` : "";
   return (
     `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the sum are ` +
-    `${count} in number, ${quantity} in quantity, ${credits} in credits`
+    `${count} in number, ${quantity} in quantity, ${credits} in credits.${hint}`
   );
+}
+
+function describeMeter({ kind, key }: NonNullable<WrongSum["meter"]>): string {
+  const [feature, other] = key.split(":");
+  if (kind === "charges") return `charges of feature number ${feature} from pool number ${other}`;
+  if (kind === "denials") return `denials of feature number ${feature} for reason number ${other}`;
+  return `events ${JSON.stringify(key)}`;
 }
 
 async function withSession<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {

@@ -33,6 +33,7 @@ async function setupJob(before = 0) {
     to: brandAs<Instant>(TIME_MAX),
     asOf: brandAs<Instant>(Date.now()),
     settled,
+    windowStart: null,
   };
   /** Rows that were looked at. */
   const walked = async (): Promise<number> => {

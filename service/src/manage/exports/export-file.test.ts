@@ -39,6 +39,7 @@ test("an export that finds nothing ends with its reader", async () => {
       format: "ndjson",
       from: brandAs<Instant>(0),
       to: brandAs<Instant>(TIME_MAX),
+      windowStart: null,
       resume: null,
       ended: reader.signal,
     },

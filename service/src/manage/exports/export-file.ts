@@ -18,6 +18,7 @@ export type ExportRequest = {
   readonly format: Format;
   readonly from: Instant;
   readonly to: Instant;
+  readonly windowStart: Instant | null;
   /** Of an export that was interrupted: what it was about, and the last row that arrived. */
   readonly resume: (Moment & { readonly after: Position }) | null;
 };
@@ -44,21 +45,23 @@ export async function exportFile<Row>(
   source: Source<Row>,
   request: ExportRequest & Ends,
 ): Promise<ExportedFile> {
-  const { format, from, to, resume, ended } = request;
+  const { format, from, to, windowStart, resume, ended } = request;
   const { projectId, environmentId } = context;
   const now = await single(cell, readMoment);
   const { asOf, settled } = resume === null ? now : earlierOf(resume, now);
-  const job: ExportJob = { cell, projectId, environmentId, from, to, asOf, settled };
+  const job: ExportJob = { cell, projectId, environmentId, from, to, asOf, settled, windowStart };
   const rowsEstimate = await single(cell, (tx) => estimateRows(tx, source.kind, job));
   await audit(job, context, source, request);
   return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume, ended })) };
 }
 
+type Settlement = Pick<Moment, "asOf" | "settled">;
+
 function* linesOf<Row>(page: readonly Placed<Row>[], job: ExportJob): Generator<Line<Row>> {
   for (const { row, position } of page) yield { row, cursor: writeCursor(job, position) };
 }
 
-async function readMoment(tx: Tx): Promise<Moment> {
+async function readMoment(tx: Tx): Promise<Settlement> {
   await refuseOtherServer(tx);
   // The clock first: whatever was answered before it is over by then.
   const asOf = await readSettledClock(tx);
@@ -66,7 +69,7 @@ async function readMoment(tx: Tx): Promise<Moment> {
 }
 
 /** A cursor is the caller's to forge: what is not settled yet is in no export. */
-function earlierOf(then: Moment, now: Moment): Moment {
+function earlierOf(then: Settlement, now: Settlement): Settlement {
   return {
     asOf: brandAs<Instant>(Math.min(then.asOf, now.asOf)),
     settled: then.settled.below <= now.settled.below ? then.settled : now.settled,

@@ -166,6 +166,41 @@ test("an export says where the history window begins", async () => {
   expect(Date.now() - Date.parse(String(await start()))).toBeLessThan(86_400_000 + 60_000);
 });
 
+test("what leaves the history window meanwhile is still in a file that is continued within a day", async () => {
+  const managed = await setupExport();
+  const { database, manage } = managed;
+  const setDays = (days: number | null) =>
+    database.query("update control.workspace_plans set history_days_max = $1", [days]);
+  await setDays(3_000);
+  for (const kind of KINDS) {
+    const { headers, text } = await manage("GET", `exports/${kind}?format=csv`);
+    const whole = text.trimEnd().split("\n").slice(1);
+    const [first = ""] = whole;
+    // As if the file had begun this much earlier: the window has moved on by as much since then.
+    const earlier = (ms: number): string => {
+      const values = JSON.parse(Buffer.from(first.slice(first.lastIndexOf(",") + 1), "base64url").toString());
+      values[2] -= ms;
+      return Buffer.from(JSON.stringify(values)).toString("base64url");
+    };
+    const hour = await manage("GET", `exports/${kind}?format=csv&cursor=${earlier(3_600_000)}`);
+    expect(hour.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=absent");
+    const moved =
+      Date.parse(String(headers.get("purser-window-start"))) -
+      Date.parse(String(hour.headers.get("purser-window-start")));
+    expect(moved).toBe(3_600_000);
+    expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
+    const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
+    expect([status, body["detail"]]).toEqual([400, expect.stringContaining("export anew")]);
+    // From when there was no window.
+    const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, 0);
+    const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");
+    expect((await manage("GET", `exports/${kind}?cursor=${unlimited}`)).status).toBe(400);
+    await setDays(null);
+    expect((await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`)).status).toBe(200);
+    await setDays(3_000);
+  }
+});
+
 test("from and to narrow an export by the rows' own time", async () => {
   const managed = await setupExport();
   const visits = await read(managed, "events?format=ndjson&to=2026-11-01T00:00:00.001Z");
@@ -191,7 +226,7 @@ test("an export says about how many rows come, is a download, and is audited wit
     { action: "events.exported", actor: { kind: "token", name: "The viewer's" }, after: { format: "csv" } },
   ]);
   // Of a grant beyond what its column holds.
-  const forged = Buffer.from('[1,"9-9",1,2147483648]').toString("base64url");
+  const forged = Buffer.from('[1,"9-9",0,1,2147483648]').toString("base64url");
   expect((await manage("GET", `exports/grants?cursor=${forged}`)).status).toBe(400);
   for (const query of ["cursor=nonsense", "cursor=WzEsMl0", "cursor=WzEsMiwieCJd", "format=xml"]) {
     expect((await manage("GET", `exports/events?${query}`)).status, query).toBe(400);

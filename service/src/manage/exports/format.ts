@@ -6,10 +6,10 @@ const CHUNK_BYTES = 64 * 1_024;
 export const FORMATS = ["csv", "ndjson"] as const;
 export type Format = (typeof FORMATS)[number];
 
-export const MEDIA_TYPE = {
-  csv: "text/csv; charset=utf-8; header=present",
-  ndjson: "application/x-ndjson; charset=utf-8",
-} as const satisfies Record<Format, string>;
+export function mediaType(format: Format, hasHeader: boolean): string {
+  if (format === "ndjson") return "application/x-ndjson; charset=utf-8";
+  return `text/csv; charset=utf-8; header=${hasHeader ? "present" : "absent"}`;
+}
 
 export type Line<Row> = { readonly row: Row; readonly cursor: string };
 

@@ -19,9 +19,9 @@ import { endStalled } from "./end-stalled.ts";
 import { chargeSource, ledgerSource } from "./entry-sources.ts";
 import { eventSource } from "./event-source.ts";
 import { type Ends, type ExportRequest, exportFile } from "./export-file.ts";
-import { FORMATS, MEDIA_TYPE } from "./format.ts";
+import { FORMATS, mediaType } from "./format.ts";
 import { grantSource } from "./grant-source.ts";
-import { readResume } from "./resume.ts";
+import { continuedWindow, readResume } from "./resume.ts";
 import type { Source } from "./source.ts";
 
 /** A reader who takes less than this in so long is gone, or as good as gone, and others wait for the turn. */
@@ -30,10 +30,11 @@ const STALLED_BYTES = 1_000_000;
 
 const ABOUT_FILES =
   "The file has the rows there were when it began, as far back as the workspace's history window reaches, and is sent while it is made. " +
-  "Headers: `Purser-Rows-Estimate` says about how many rows come, `Purser-Export-As-Of` the moment before which everything that was " +
+  "Headers: `Purser-Rows-Estimate` says about how many rows the whole file has, as the database " +
+  "guesses, `Purser-Export-As-Of` the moment before which everything that was " +
   "answered is in it, `Purser-Window-Start` where the window begins, or `none`. Each row ends with a `cursor`: after an interruption drop the last row if it is " +
   "not whole, and send the same call with the `cursor` of the last one you have; what comes is exactly the rest, without a header " +
-  "line, to be appended. A file is complete when its transfer ended without an error; continued after its last row it has no more. " +
+  "line, to be appended. Where there is a history window a file can be continued for a day; later it has to begin anew. A file is complete when its transfer ended without an error; continued after its last row it has no more. " +
   "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end has an apostrophe before it, and so has one of these behind a " +
   "semicolon, a tab or a line's end within a text, as a spreadsheet would run it; NDJSON has every text as it is. Every export is in the audit log. A process makes two at a time.";
 
@@ -65,8 +66,8 @@ function exportOperation<Row>(
     query: Type.Object(
       {
         format: Type.Optional(Type.Enum([...FORMATS], { description: "By default `csv`." })),
-        from: Type.Optional(timeField),
-        to: Type.Optional(timeField),
+        from: Type.Optional(ownTime("The first moment")),
+        to: Type.Optional(ownTime("The moment after the last")),
         cursor: Type.Optional(
           Type.String({ maxLength: 4000, description: "`cursor` of the last whole row you have." }),
         ),
@@ -78,7 +79,9 @@ function exportOperation<Row>(
     handle: async (call) => {
       const { cell, environment } = placeOf(call);
       const { format = "csv", from, to, cursor } = call.query;
-      const start = await historyStartOf(control, call);
+      const resume = readResume(cursor, source);
+      const windowNow = await historyStartOf(control, call);
+      const windowStart = resume === null ? windowNow : continuedWindow(resume.windowStart, windowNow);
       const { reply } = call;
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
@@ -86,9 +89,10 @@ function exportOperation<Row>(
       const request: ExportRequest & Ends = {
         ended: AbortSignal.any([gone.signal, stopping]),
         format,
-        from: notBefore(start ?? 0, readTime("from", from)),
+        from: notBefore(windowStart ?? 0, readTime("from", from)),
         to: readTime("to", to) ?? brandAs<Instant>(TIME_MAX),
-        resume: readResume(cursor, source),
+        windowStart,
+        resume,
       };
       const end = turns.begin();
       try {
@@ -97,12 +101,12 @@ function exportOperation<Row>(
         endStalled(reply.raw, { ms: STALLED_MS, bytesMin: STALLED_BYTES });
         const day = formatTimestamp(file.asOf).slice(0, 10);
         reply.headers({
-          "content-type": MEDIA_TYPE[format],
+          "content-type": mediaType(format, resume === null),
           "content-disposition": `attachment; filename="${source.kind}-${environment}-${day}.${format}"`,
           "cache-control": "no-store",
           "purser-rows-estimate": String(file.rowsEstimate),
           "purser-export-as-of": formatTimestamp(file.asOf),
-          "purser-window-start": describeWindow(start).windowStart ?? "none",
+          "purser-window-start": describeWindow(windowStart).windowStart ?? "none",
         });
         return file.content;
       } catch (error) {
@@ -113,6 +117,13 @@ function exportOperation<Row>(
   });
 }
 
+function ownTime(which: string) {
+  return Type.String({
+    ...timeField,
+    description: `${which}, by \`occurredAt\` of events, by \`effectiveAt\` of all else.`,
+  });
+}
+
 function notBefore(start: number, from: Instant | undefined): Instant {
   return brandAs<Instant>(Math.max(start, from ?? 0));
 }
@@ -120,7 +131,10 @@ function notBefore(start: number, from: Instant | undefined): Instant {
 function describeFiles<Row>(columns: readonly Column<Row>[]) {
   const names = [...columns.map(({ name }) => name), "cursor"];
   return {
-    "text/csv": Type.String({ description: "With a header line.", examples: [`${names.join(",")}\n`] }),
+    "text/csv": Type.String({
+      description: "With a header line, unless it is continued.",
+      examples: [`${names.join(",")}\n`],
+    }),
     "application/x-ndjson": Type.String({ description: "An object on each line.", examples: ["{}\n"] }),
   };
 }

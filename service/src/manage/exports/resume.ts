@@ -1,3 +1,4 @@
+import type { Problem } from "../../edge/problem.ts";
 import type { Settled } from "../../store/cell/export/settled.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
@@ -6,24 +7,48 @@ import { decodeCursor, encodeCursor } from "../page.ts";
 import type { ExportRequest } from "./export-file.ts";
 import type { Moment, Position, Source } from "./source.ts";
 
+/** Where a history window moves on, a file can be continued for so long. */
+const CONTINUED_MS_MAX = 24 * 3_600_000;
+
 /** What an export was about when it began, and where it goes on. */
-export function writeCursor({ asOf, settled }: Moment, position: Position): string {
-  return encodeCursor([asOf, writeSettled(settled), ...position]);
+export function writeCursor({ asOf, settled, windowStart }: Moment, position: Position): string {
+  return encodeCursor([asOf, writeSettled(settled), windowStart ?? 0, ...position]);
 }
 
 export function readResume<Row>(cursor: string | undefined, source: Source<Row>): ExportRequest["resume"] {
   const values =
     source.kind === "events"
-      ? decodeCursor(cursor, ["number", "string", "number", "string"])
-      : decodeCursor(cursor, ["number", "string", "number", "number"]);
+      ? decodeCursor(cursor, ["number", "string", "number", "number", "string"])
+      : decodeCursor(cursor, ["number", "string", "number", "number", "number"]);
   if (values === null) return null;
-  const [asOf, text, first, second] = values;
+  const [asOf, text, start, first, second] = values;
   const settled = readSettled(text);
   const after = source.readPosition([first, second]);
-  if (after !== null && settled !== null && asOf >= 0 && asOf <= TIME_MAX)
-    return { asOf: brandAs<Instant>(asOf), settled, after };
-  const message = "is not one that this export gave out";
-  throw invalidField({ field: "cursor", code: "wrong_form", message });
+  if (after !== null && settled !== null && isTime(asOf) && isTime(start)) {
+    const windowStart = start === 0 ? null : brandAs<Instant>(start);
+    return { asOf: brandAs<Instant>(asOf), settled, windowStart, after };
+  }
+  throw refused("is not one that this export gave out");
+}
+
+/**
+ * Where the window begins in a file that goes on: where it did when the file began, else what left it meanwhile would be missing
+ * in the middle. For a day at most, as what lies before the window is nobody's to see, and a cursor is the caller's to forge.
+ */
+export function continuedWindow(then: Instant | null, now: Instant | null): Instant | null {
+  if (now !== null && now - (then ?? 0) > CONTINUED_MS_MAX)
+    throw refused(
+      "is of a file that began with more than the history window has now, by over a day: export anew",
+    );
+  return then;
+}
+
+function isTime(value: number): boolean {
+  return value >= 0 && value <= TIME_MAX;
+}
+
+function refused(message: string): Problem {
+  return invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
 /** Every row has it: those that were under way are told by how far below they are. */

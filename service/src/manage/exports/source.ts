@@ -1,13 +1,16 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { ExportKind, ExportRange } from "../../store/cell/export/estimate.ts";
-import type { ProjectId } from "../../words/brand.ts";
+import type { Instant, ProjectId } from "../../words/brand.ts";
 import type { Column } from "./column.ts";
 
 /** Of what an export is made: which rows, and where they are. */
-export type ExportJob = ExportRange & { readonly cell: Pool; readonly projectId: ProjectId };
+export type ExportJob = ExportRange & Moment & { readonly cell: Pool; readonly projectId: ProjectId };
 
 /** When an export began, and which rows there were. */
-export type Moment = Pick<ExportRange, "asOf" | "settled">;
+export type Moment = Pick<ExportRange, "asOf" | "settled"> & {
+  /** Where the history window began then. Null: there was none. */
+  readonly windowStart: Instant | null;
+};
 
 /** Two values that order the rows: whoever has those of one row can go on after it. */
 export type Position = readonly [number, string | number];

@@ -72,7 +72,8 @@ export function usageOperations(parts: ManageParts): Operation[] {
 
 const groupBy = Type.Optional(
   Type.Enum(["feature", "event", "reason", "customer", "metadata"], {
-    description: "A line for each of these: feature and reason with charges or denials, event with events.",
+    description:
+      "A line for each of these: `feature` goes with charges and denials, `reason` with denials, `event` with events, the others with all.",
   }),
 );
 

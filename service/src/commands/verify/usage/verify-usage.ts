@@ -23,15 +23,23 @@ export const TIME_WIDTH = { first: 4 * QUARTER_MS, least: QUARTER_MS, most: 32 *
 export const NUMBERS_WIDTH = { first: 1_000, least: 1, most: 2 ** 40 } as const;
 export const NUMBERS_END = Number.MAX_SAFE_INTEGER;
 
+export type Verified = {
+  /** The first sum that is not that of its rows. Null: all of them are. */
+  readonly wrong: WrongSum | null;
+  /** That were held against the sums. */
+  readonly rows: number;
+};
+
 /**
- * The first sum that is not that of its rows, while the service goes on writing both. Null: all of them are. Before `since` not
+ * Whether every sum is that of its rows, while the service goes on writing both. Before `since` not
  * all rows are there, and the sums are only held against each other. By time, in short statements: how long it takes grows with
  * the rows, and nothing else does.
  */
-export async function verifyUsage(tx: Tx, since: Instant | null): Promise<WrongSum | null> {
+export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verified> {
   await prepareForSlices(tx);
   const environments = await listUsageEnvironments(tx);
-  return (await verifyQuarters(tx, environments, since)) ?? (await verifyMonths(tx, environments));
+  const { wrong, rows } = await verifyQuarters(tx, environments, since);
+  return { wrong: wrong ?? (await verifyMonths(tx, environments)), rows };
 }
 
 /** What each customer used, by quarters of an hour, against the rows; and what all did against what each did. */
@@ -39,14 +47,15 @@ async function verifyQuarters(
   tx: Tx,
   environments: readonly EnvironmentId[],
   since: Instant | null,
-): Promise<WrongSum | null> {
+): Promise<Verified> {
   const extent = await readWholeExtent(tx, environments);
-  if (extent === null) return null;
+  if (extent === null) return { wrong: null, rows: 0 };
   const first = Math.floor(extent.first / QUARTER_MS) * QUARTER_MS;
   const last = (Math.floor(extent.last / QUARTER_MS) + 1) * QUARTER_MS;
   // Up to there the sums alone.
   const cut = since === null ? first : Math.min(Math.max(since, first), last);
   let wrong: WrongSum | null = null;
+  let rowsHeld = 0;
   const take = (found: Comparison): number | null => {
     wrong = found.wrong;
     return found.wrong === null ? found.rows : null;
@@ -56,8 +65,11 @@ async function verifyQuarters(
   const crowd = new Crowd();
   const compareRows = (from: number, to: number): Promise<number | null> => {
     const slice = { environments, from: format(from), to: format(to) };
-    const compareSome = async (some: SomeCustomers): Promise<number | null> =>
-      take(await compareWhole(tx, slice, some));
+    const compareSome = async (some: SomeCustomers): Promise<number | null> => {
+      const found = await compareWhole(tx, slice, some);
+      rowsHeld += found.rows;
+      return take(found);
+    };
     return to - from > QUARTER_MS ? compareSome(ALL_CUSTOMERS) : crowd.walk(compareSome);
   };
   const compareBoth = async (from: number, to: number): Promise<number | null> => {
@@ -69,7 +81,7 @@ async function verifyQuarters(
   if (wrong === null) await stride({ from: first, to: cut, width: TIME_WIDTH }, compareSums);
   if (wrong === null) await stride({ from: cut, to: last, width: TIME_WIDTH }, compareBoth);
   if (wrong === null) await compareBoth(last, Infinity);
-  return wrong;
+  return { wrong, rows: rowsHeld };
 }
 
 function format(at: number): string {

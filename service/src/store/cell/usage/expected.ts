@@ -1,6 +1,7 @@
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { type MeterKind, meterKindOf } from "./rows.ts";
 import {
   OF_SOME_IN_SLICE,
   type SomeCustomers,
@@ -16,7 +17,7 @@ export type WrongSum = {
   readonly customerNumber: CustomerNumber | null;
   readonly at: Instant;
   /** Null: it is of a meter that is not there. */
-  readonly key: string | null;
+  readonly meter: { readonly kind: MeterKind; readonly key: string } | null;
   /** Of rows less what the sum says. */
   readonly missing: { readonly count: number; readonly quantity: number; readonly credits: number };
 };
@@ -31,6 +32,7 @@ const COMPARE = statement(
       a.environment_id,
       a.customer_number,
       (extract(epoch from a.quarter) * 1000)::bigint as at,
+      a.kind,
       a.key,
       sum(a.count) as count,
       sum(a.quantity) as quantity,
@@ -54,7 +56,7 @@ const COMPARE = statement(
   select
     (select coalesce(sum(e.rows), 0) from expected as e),
     p.slices_done > 0,
-    w.environment_id, w.customer_number, w.at, w.key, w.count, w.quantity, w.credits
+    w.environment_id, w.customer_number, w.at, w.kind, w.key, w.count, w.quantity, w.credits
   from cell.usage_progress as p
   left join wrong as w on true`,
 );
@@ -78,13 +80,13 @@ export async function compareWithRows(
 
 /** Null: there is none. */
 export function readWrongSum(columns: readonly unknown[]): WrongSum | null {
-  const [environmentId, customerNumber, at, key, count, quantity, credits] = columns;
+  const [environmentId, customerNumber, at, kind, key, count, quantity, credits] = columns;
   if (environmentId === null || environmentId === undefined) return null;
   return {
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
     customerNumber: readNullable(customerNumber, (number) => brandAs<CustomerNumber>(readInteger(number))),
     at: readInstant(at),
-    key: readNullable(key, readText),
+    meter: readNullable(kind, (number) => ({ kind: meterKindOf(readInteger(number)), key: readText(key) })),
     missing: { count: Number(count), quantity: Number(quantity), credits: Number(credits) },
   };
 }

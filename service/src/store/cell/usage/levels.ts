@@ -10,7 +10,7 @@ import { IN_SLICE, sliceParameters, type TimeSlice } from "./time-slice.ts";
 const FOUND = `
   select
     (select coalesce(sum(u.rows), 0) from used as u),
-    w.environment_id, w.customer_number, w.at, w.key, w.count, w.quantity, w.credits
+    w.environment_id, w.customer_number, w.at, w.kind, w.key, w.count, w.quantity, w.credits
   from (select) as one
   left join wrong as w on true`;
 
@@ -39,6 +39,7 @@ const COMPARE_QUARTERS = statement(
       a.environment_id,
       null::bigint as customer_number,
       (extract(epoch from a.quarter) * 1000)::bigint as at,
+      m.kind,
       m.key,
       sum(a.count) as count,
       sum(a.quantity) as quantity,
@@ -52,7 +53,7 @@ const COMPARE_QUARTERS = statement(
       from used
     ) as a
     left join cell.meters as m on m.environment_id = a.environment_id and m.id = a.meter_id
-    group by a.environment_id, a.quarter, a.meter_id, m.key
+    group by a.environment_id, a.quarter, a.meter_id, m.kind, m.key
     having sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <> 0
     limit 1
   )
@@ -142,6 +143,7 @@ const COMPARE_MONTHS = statement(
       $1::integer as environment_id,
       a.customer_number,
       (extract(epoch from coalesce(a.quarter, $2::timestamptz)) * 1000)::bigint as at,
+      m.kind,
       m.key,
       sum(a.count) as count,
       sum(a.quantity) as quantity,
@@ -165,7 +167,7 @@ const COMPARE_MONTHS = statement(
       from used
     ) as a
     left join cell.meters as m on m.environment_id = $1 and m.id = a.meter_id
-    group by a.quarter, a.customer_number, a.meter_id, m.key
+    group by a.quarter, a.customer_number, a.meter_id, m.kind, m.key
     having sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <> 0
     limit 1
   )

@@ -1,6 +1,16 @@
+import { assert } from "../../../words/assert.ts";
+
 /** What a meter counts. A number is never given to anything else. */
 export const METER_KIND_NUMBER = { events: 1, charges: 2, denials: 3 } as const;
 export type MeterKind = keyof typeof METER_KIND_NUMBER;
+
+const METER_KINDS: readonly MeterKind[] = ["events", "charges", "denials"];
+
+export function meterKindOf(number: number): MeterKind {
+  const kind = METER_KINDS[number - 1];
+  assert(kind !== undefined, "a meter is of a known kind");
+  return kind;
+}
 
 const QUARTER = (at: string): string => `date_bin('15 minutes', ${at}, '2000-01-01 00:00:00+00')`;
 

@@ -11,7 +11,7 @@ import { formatTimestamp } from "../../../words/timestamp.ts";
 import { reasonOf } from "../denials.ts";
 import { readUsed, type Used } from "./chart.ts";
 import { quartersOfCustomers } from "./customer-quarters.ts";
-import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
+import { type MeterKind, meterKindOf } from "./rows.ts";
 
 export type UsageTotal = Used & {
   readonly kind: MeterKind;
@@ -44,8 +44,6 @@ const totals = (name: string, table: string) =>
 const OF_ALL = totals("usage_totals.of_all", "cell.usage_quarters");
 const OF_CUSTOMER = totals("usage_totals.of_customer", quartersOfCustomers("$2", "$3", "array[$4::bigint]"));
 
-const KINDS = ["events", "charges", "denials"] as const satisfies readonly MeterKind[];
-
 /** By kind; charges by pool, denials by reason. */
 export async function listUsageTotals(
   tx: Tx,
@@ -57,12 +55,10 @@ export async function listUsageTotals(
     customer === null
       ? await tx.run({ ...OF_ALL, name: "" }, range)
       : await tx.run({ ...OF_CUSTOMER, name: "" }, [...range, customer]);
-  return rows.flatMap(([kind, pool, reason, ...used]) =>
-    KINDS.filter((name) => METER_KIND_NUMBER[name] === readInteger(kind)).map((name) => ({
-      kind: name,
-      pool: readNullable(pool, (id) => brandAs<PoolId>(readInteger(id))),
-      reason: readNullable(reason, (number) => reasonOf(readInteger(number))),
-      ...readUsed(used),
-    })),
-  );
+  return rows.map(([kind, pool, reason, ...used]) => ({
+    kind: meterKindOf(readInteger(kind)),
+    pool: readNullable(pool, (id) => brandAs<PoolId>(readInteger(id))),
+    reason: readNullable(reason, (number) => reasonOf(readInteger(number))),
+    ...readUsed(used),
+  }));
 }
