@@ -1,4 +1,7 @@
 import { Session } from "../../postgres/session.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { findWholeLedgerSince } from "../../store/cell/usage/attached-months.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import { findOrphan } from "./find-orphans.ts";
 import type { Checked, Report } from "./report.ts";
 import { Unhurried } from "./unhurried.ts";
@@ -14,12 +17,22 @@ export async function verifyDatabase(
   const session = await connect(databaseUrl);
   try {
     const tx = new Unhurried(session);
+    await refuseDetached(tx);
     const checked: Checked = { customers: 0, wallets: 0, entries: 0, grants: 0, reversals: 0 };
     const mismatch = (await verifyWallets(tx, checked, onProgress)) ?? (await findOrphan(tx, checked));
     return { checked, mismatch, statementMsMax: tx.statementMsMax };
   } finally {
     session.destroy();
   }
+}
+
+/** A wallet whose ledger has no beginning is no mismatch, and none is proven. */
+async function refuseDetached(tx: Tx): Promise<void> {
+  const since = await findWholeLedgerSince(tx);
+  if (since !== null)
+    throw new Error(
+      `months of the ledger before ${formatTimestamp(since)} are detached, and no wallet can be held against its ledger without them; attach them first`,
+    );
 }
 
 /** With the settings of a lane: these are point look-ups too, and a plan that reads a whole table would hold others up. */

@@ -11,6 +11,7 @@ import type { Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
 import { describeWindow, windowAnswer } from "../history-window.ts";
+import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 
 export const Proof = Type.Object({
   checkedAt: timeField,
@@ -54,11 +55,13 @@ export function proveWallet(cell: Pool, name: CustomerName, since: Instant | nul
     const { pools: known } = await loadCatalog(tx, name.environmentId);
     const ids = new Set([...known.keys(), ...poolsOf(row.wallet), ...sums.map(({ pool }) => pool)]);
     const pools = [...ids].map((id) => describePool(id, known.get(id)?.key, row.wallet, sums));
+    const isProven = isSound(row, sums, pools);
+    if (!isProven) await refuseDetachedLedger(tx, null);
     const last = countAll(sums);
     const hidden = since === null ? 0 : await findLastBefore(tx, row, { last, at: since });
     return {
       checkedAt: formatTimestamp(row.readAt),
-      isSound: isSound(row, sums, pools),
+      isSound: isProven,
       ...describeWindow(since),
       entries: last - hidden,
       pools,

@@ -1,4 +1,3 @@
-import { Problem } from "../../edge/problem.ts";
 import { type RolledLine, RollForward } from "../../entitlement/roll-forward.ts";
 import { viewDue } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
@@ -7,10 +6,9 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readSettledClock } from "../../store/cell/clock.ts";
 import { findLastBefore } from "../../store/cell/ledger-start.ts";
 import { listMonthWallets, type MovedRun, type OwnedWallet, sumMoved } from "../../store/cell/months.ts";
-import { findWholeLedgerSince } from "../../store/cell/usage/attached-months.ts";
 import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
+import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 
 const WALLETS_MAX = 500;
 /** Entries that one statement sums: some milliseconds, also from a cold disk well below a second. */
@@ -39,7 +37,8 @@ export async function closeMonth(
   const asOf = await single(cell, readSettledClock);
   const until = brandAs<Instant>(Math.min(to, asOf));
   if (until <= from) return null;
-  await refuseWithGap(cell, from);
+  // Books are rolled back from today: with a month missing on the way they would close, upon wrong figures.
+  await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const roll = new RollForward({ from, until });
   for (let after: number | null = 0; after !== null; ) {
     if (!isWanted()) return null;
@@ -52,15 +51,6 @@ export async function closeMonth(
     completeTo: roll.completeTo,
     lines: lines.map(({ pool, ...line }) => ({ pool: names.pool(pool), ...line })),
   };
-}
-
-/** Books are rolled back from today: with a month missing on the way they would close, upon wrong figures. */
-async function refuseWithGap(cell: Pool, from: Instant): Promise<void> {
-  const wholeSince = await single(cell, findWholeLedgerSince);
-  if (wholeSince === null || wholeSince <= from) return;
-  throw new Problem("not_found", {
-    detail: `Months of the ledger before ${formatTimestamp(wholeSince)} are detached: nothing from before can be closed until they are attached again.`,
-  });
 }
 
 type Walk = {

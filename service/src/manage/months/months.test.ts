@@ -227,6 +227,13 @@ test("books that would be rolled back over a detached month are not closed", asy
     expect([status, body["detail"]]).toEqual([404, expect.stringContaining(`before ${month}-01T00:00`)]);
   }
   expect((await manage("GET", `months/${month}`)).status).toBe(200);
+  // Nor is anybody called a fraud for it.
+  const proof = await manage("GET", "customers/ada/proof");
+  expect([proof.status, proof.body["detail"]]).toEqual([404, expect.stringContaining("are detached")]);
+  await manage("PUT", "customers/new", { body: {} });
+  expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: true });
+  const verified = verifyCommand({ databaseUrl: database.url, print: () => {} });
+  await expect(verified).rejects.toThrow("attach them first");
   // The reversal is there, and what it reverses is not.
   const { body: ledger } = await manage("GET", "customers/ada/ledger");
   expect(ledger["items"]).toContainEqual(expect.objectContaining({ sequence: 3, reverses: null }));
