@@ -53,7 +53,7 @@ export const chargeSource: Source<Row> = {
     column("consumeId", "the charge's id", (row) => nameConsume(row, row)),
     CUSTOMER,
     FEATURE,
-    QUANTITY,
+    { ...QUANTITY, about: "how much it was for" },
     // Not -0, where nothing was charged.
     column("credits", "what was charged", ({ amount }) => 0 - amount),
     POOL,

@@ -120,7 +120,7 @@ function exportOperation<Row>(
 function ownTime(which: string) {
   return Type.String({
     ...timeField,
-    description: `${which}, by \`occurredAt\` of events, by \`effectiveAt\` of all else.`,
+    description: `${which}, by \`occurredAt\` of an event, by when all else took effect.`,
   });
 }
 
