@@ -7,6 +7,7 @@ import type { Instant } from "../words/brand.ts";
 import { formatTimestamp } from "../words/timestamp.ts";
 import { Unhurried } from "./verify/unhurried.ts";
 import { repairDay } from "./verify/usage/repair-day.ts";
+import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -33,7 +34,7 @@ export async function verifyUsageCommand(options: {
       print(`Sums before ${formatTimestamp(since)} are not held against rows: ${DETACHED}.`);
     const { wrong, rows } = await verifyUsage(tx, since);
     print(
-      `Held ${rows} events, charges and denials against their sums; the longest statement took ${Math.ceil(tx.statementMsMax)} ms.`,
+      `Held ${rows} events, charges, reversals and denials against their sums; the longest statement took ${Math.ceil(tx.statementMsMax)} ms.`,
     );
     print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong, since));
     return wrong === null;
@@ -56,9 +57,11 @@ function describe(wrong: WrongSum, since: Instant | null): string {
   const who = customerNumber === null ? "" : `, customer number ${customerNumber}`;
   const what = meter === null ? "a meter that is not there" : describeMeter(meter);
   const { count, quantity, credits } = missing;
-  const day = formatTimestamp(at).slice(0, 10);
+  const day = utcDay(at);
   const hint =
-    since === null || at >= since ? ` To make them anew: purser verify --usage --repair ${day}` : "";
+    since !== null && day < since
+      ? ""
+      : ` To make the day's sums anew from the rows there are: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`;
   return (
     `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the sum are ` +
     `${count} in number, ${quantity} in quantity, ${credits} in credits.${hint}`

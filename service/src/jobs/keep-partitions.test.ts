@@ -37,6 +37,24 @@ test("months in which nothing ran are made when it runs again, and are not misse
   expect(await keepPartitions(cell)).toBe(0);
 });
 
+test("a month that one table has lost is missed, and not made anew, however long nothing ran", async () => {
+  const { database, cell } = await setupCredits();
+  await database.query("select cell.ensure_monthly_partitions(6, 0)");
+  await keepPartitions(cell);
+  // Months end three months ago, those of events five: two of them were there.
+  await database.query(
+    `do $$ begin execute (select string_agg(format('drop table cell.%I;', c.relname), '')
+       from pg_class as c where c.relkind = 'r' and c.relname ~ '^(events|ledger|denials)_'
+         and c.relname > left(c.relname, -7) || to_char(now() at time zone 'UTC'
+           - case when c.relname ~ '^events' then interval '5 months' else interval '3 months' end, 'YYYY_MM')); end $$`,
+  );
+  expect(await keepPartitions(cell)).toBe(3 * (2 + 1 + 3));
+  const [row] = await database.query(
+    "select (extract(epoch from date_trunc('month', now() at time zone 'UTC' - interval '2 months') at time zone 'UTC') * 1000)::float8 as since",
+  );
+  expect(await single(cell, findWholeSince)).toBe(Number(row?.["since"]) + 3_600_000);
+});
+
 test("a month can be detached and attached again while the service runs", { timeout: 60_000 }, async () => {
   const { database, cell, record } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(2, 0)");

@@ -22,10 +22,12 @@ export class Unhurried implements Tx {
     const restMs = this.#restUntilMs - performance.now();
     if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
     const startMs = performance.now();
-    const rows = await this.#session.run(statement, parameters);
-    const endMs = performance.now();
-    this.#statementMsMax = Math.max(this.#statementMsMax, endMs - startMs);
-    this.#restUntilMs = endMs + (endMs - startMs) * REST_SHARE;
-    return rows;
+    try {
+      return await this.#session.run(statement, parameters);
+    } finally {
+      const endMs = performance.now();
+      this.#statementMsMax = Math.max(this.#statementMsMax, endMs - startMs);
+      this.#restUntilMs = endMs + (endMs - startMs) * REST_SHARE;
+    }
   }
 }

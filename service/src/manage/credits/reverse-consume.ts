@@ -17,6 +17,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
+import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
@@ -45,6 +46,7 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     // Between the two look-ups the id may have been erased and given to somebody else.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
+    await refuseDetachedLedger(tx, id.recordedAt);
     return (await findEarlier(tx, id, input)) ?? reverse(tx, context, open, id, input);
   });
 }

@@ -73,7 +73,7 @@ function endOf({ to, settled }: ExportJob): Instant {
   return brandAs<Instant>(Math.min(to, settled.latestEvent + TIMESTAMP_FUTURE_MAX_MS + 1));
 }
 
-/** What the window has left behind meanwhile is not given out, wherever somebody goes on. */
+/** What lies before the window is not given out, wherever somebody says that they go on. */
 function startAfter({ from }: ExportJob, start: Position | null) {
   const [at, text] = start ?? [0, ""];
   const id = parsePublicId("evt", String(text));

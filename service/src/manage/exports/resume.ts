@@ -12,22 +12,21 @@ const CONTINUED_MS_MAX = 24 * 3_600_000;
 
 /** What an export was about when it began, and where it goes on. */
 export function writeCursor({ asOf, settled, windowStart }: Moment, position: Position): string {
-  return encodeCursor([asOf, writeSettled(settled), windowStart ?? 0, ...position]);
+  return encodeCursor([asOf, writeSettled(settled), writeWindow(windowStart), ...position]);
 }
 
 export function readResume<Row>(cursor: string | undefined, source: Source<Row>): ExportRequest["resume"] {
   const values =
     source.kind === "events"
-      ? decodeCursor(cursor, ["number", "string", "number", "number", "string"])
-      : decodeCursor(cursor, ["number", "string", "number", "number", "number"]);
+      ? decodeCursor(cursor, ["number", "string", "string", "number", "string"])
+      : decodeCursor(cursor, ["number", "string", "string", "number", "number"]);
   if (values === null) return null;
-  const [asOf, text, start, first, second] = values;
+  const [asOf, text, window, first, second] = values;
   const settled = readSettled(text);
   const after = source.readPosition([first, second]);
-  if (after !== null && settled !== null && isTime(asOf) && isTime(start)) {
-    const windowStart = start === 0 ? null : brandAs<Instant>(start);
+  const windowStart = readWindow(window);
+  if (after !== null && settled !== null && windowStart !== undefined && asOf >= 0 && asOf <= TIME_MAX)
     return { asOf: brandAs<Instant>(asOf), settled, windowStart, after };
-  }
   throw refused("is not one that this export gave out");
 }
 
@@ -43,8 +42,16 @@ export function continuedWindow(then: Instant | null, now: Instant | null): Inst
   return then;
 }
 
-function isTime(value: number): boolean {
-  return value >= 0 && value <= TIME_MAX;
+/** No record is of before 1970, whatever the window reaches back to. */
+function writeWindow(start: Instant | null): string {
+  return start === null ? "none" : String(Math.max(0, start));
+}
+
+/** Undefined: this is none. */
+function readWindow(text: string): Instant | null | undefined {
+  if (text === "none") return null;
+  const start = Number(text);
+  return /^\d{1,15}$/.test(text) && start <= TIME_MAX ? brandAs<Instant>(start) : undefined;
 }
 
 function refused(message: string): Problem {

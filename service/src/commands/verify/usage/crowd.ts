@@ -25,7 +25,8 @@ export class Crowd {
         slice *= 2;
       }
     }
-    if (rows < ROWS_MAX) this.#slices = Math.max(1, this.#slices / 2);
+    // One that was cut off for what the server did besides is not paid for ever after.
+    if (rows < (ROWS_MAX * this.#slices) / 2) this.#slices = Math.max(1, this.#slices / 2);
     return rows;
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "../../../postgres/session.ts";
 import { isLockTaken } from "../../../postgres/sql-error.ts";
+import type { Tx } from "../../../postgres/statement.ts";
 import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
 import { readCustomersExtent, remakeMonths } from "../../../store/cell/usage/levels.ts";
 import { waitForUsageProgress } from "../../../store/cell/usage/progress.ts";
@@ -15,6 +16,8 @@ import { stride } from "./stride.ts";
 import { DAY_MS } from "./utc-day.ts";
 import { NUMBERS_END, NUMBERS_WIDTH, TIME_WIDTH } from "./verify-usage.ts";
 
+export type Repairing = Tx & Pick<Session, "begin" | "commit" | "rollback" | "isOpen">;
+
 const PAUSE_MS = 100;
 /** While the job catches up it holds the progress most of the time. */
 const TRIES_MAX = 600;
@@ -23,17 +26,20 @@ const TRIES_MAX = 600;
  * Makes a day's sums anew from its rows, and the month's of its customers from those: some quarters of an hour, or some
  * customers, at a time, so that new usage is never held up for long.
  */
-export async function repairDay(session: Session, day: Instant): Promise<void> {
+export async function repairDay(session: Repairing, day: Instant): Promise<void> {
   await prepareForSlices(session);
   const environments = await listUsageEnvironments(session);
   const crowd = new Crowd();
   await stride({ from: day, to: day + DAY_MS, width: TIME_WIDTH }, async (from, to) => {
     const slice = { environments, from: format(from), to: format(to) };
     const remakeSome = (some: SomeCustomers): Promise<number> =>
-      withProgress(session, () => remakeCustomers(session, slice, some));
-    const rows = await (to - from > QUARTER_MS ? remakeSome(ALL_CUSTOMERS) : crowd.walk(remakeSome));
-    await withProgress(session, () => remakeQuarters(session, slice));
-    return rows;
+      withProgress(session, async () => {
+        const rows = await remakeCustomers(session, slice, some);
+        // With the last of them, who nearly always are all: so that both levels agree whenever somebody looks.
+        if (some.slice === some.slices - 1) await remakeQuarters(session, slice);
+        return rows;
+      });
+    return to - from > QUARTER_MS ? remakeSome(ALL_CUSTOMERS) : crowd.walk(remakeSome);
   });
   const month = utcMonth(day);
   const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
@@ -53,15 +59,15 @@ function format(at: number): string {
 }
 
 /** In a transaction that holds the progress, where it is between two transactions. */
-async function withProgress<T>(session: Session, work: () => Promise<T>): Promise<T> {
+async function withProgress(session: Repairing, work: () => Promise<number>): Promise<number> {
   for (let i = 1; ; i++) {
     await session.begin();
     try {
       const { slices } = await waitForUsageProgress(session);
       if (slices.done === 0) {
-        const result = await work();
+        const rows = await work();
         await session.commit();
-        return result;
+        return rows;
       }
       await session.rollback();
     } catch (error) {

@@ -39,8 +39,9 @@ const COUNT_PASSED_BY = statement(
   `
   select least(12, greatest(0, extract(year from t.age) * 12 + extract(month from t.age)))::integer
   from (
-    select age(date_trunc('month', now() at time zone 'UTC'), min(l.until) at time zone 'UTC') as age
-    from (select max(m.until) as until from (${ATTACHED}) as m group by m.parent) as l
+    -- Months are made for all tables at once: one that any of them has was made, and who lacks it lost it.
+    select age(date_trunc('month', now() at time zone 'UTC'), max(m.until) at time zone 'UTC') as age
+    from (${ATTACHED}) as m
   ) as t`,
 );
 

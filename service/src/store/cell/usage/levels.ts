@@ -5,7 +5,8 @@ import { type Comparison, readWrongSum } from "./expected.ts";
 import { addGroups, isInMonths, sumsOfMonth } from "./months.ts";
 import { IN_SLICE, sliceParameters, type TimeSlice } from "./time-slice.ts";
 
-// All levels are written by one transaction, so that one statement sees them agree or not, whenever it looks.
+// All levels are written by one transaction, but for the repair of a quarter that is too much for one: so that one statement sees
+// them agree or not, whenever it looks.
 
 const FOUND = `
   select
