@@ -9,7 +9,7 @@ import type {
   PoolId,
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
-import { quartersOfCustomers } from "./customer-quarters.ts";
+import { quartersSince, slotAt, slotsOf, slottedMonths } from "./customer-quarters.ts";
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
 export type Bucket = "hour" | "day" | "month";
@@ -35,8 +35,7 @@ export type Division = { readonly bucket: Bucket; readonly timeZone: string };
  * table is too small for autovacuum to ever take its statistics, and whoever expects one row of it reads all sums once for each
  * that there is.
  */
-const METERS = `
-    join unnest(array(
+const METER_IDS = `array(
       select m.id
       from cell.meters as m
       where m.environment_id = $1
@@ -44,7 +43,10 @@ const METERS = `
         and ($3::text is null or m.key = $3)
         and ($4::integer is null or m.feature_id = $4)
         and ($5::integer is null or m.pool_id = $5)
-    )) as w (meter_id) on w.meter_id = s.meter_id
+    )`;
+
+const METERS = `
+    join unnest(${METER_IDS}) as w (meter_id) on w.meter_id = s.meter_id
     where s.environment_id = $1`;
 
 export const METERS_OF_SCOPE = METERS;
@@ -109,15 +111,34 @@ const divideAll = (divisor: string): string => `
       offset 0
     ) as u`;
 
-/** Of some customers all rows are found at once. */
+/** In which slots of a month the buckets begin. */
+const STARTS = `array(select ${slotAt("b.since")} from buckets as b order by b.since) as starts`;
+
+/** Of some customers all rows are found at once. Slots are numbers, and added up as such: a busy month has many thousands. */
 const divideCustomers = (divisor: string): string => `
-    select ${divisor} as divisor, t.names[width_bucket(s.quarter, t.starts)] as at, ${SUMMED}
+    select ${divisor} as divisor, t.names[s.bucket] as at, ${SUMMED}
     from (
       select array_agg(b.since order by b.since) as starts, array_agg(b.at order by b.since) as names
       from buckets as b
     ) as t
-    cross join ${quartersOfCustomers("$6", "$7", "$13::bigint[]")} as s
-    ${METERS}
+    cross join lateral (
+      select n.customer_number, u.meter_id, u.bucket, u.count, u.quantity, u.credits
+      from unnest($13::bigint[]) as n (customer_number)
+      cross join ${slottedMonths("$6", "$7", [STARTS])} as m
+      cross join lateral (
+        select s.meter_id, width_bucket(s.slot::integer, m.starts) as bucket, ${SUMMED}
+        from (${slotsOf("m.month", "n.customer_number")}
+              and o.meter_id = any (${METER_IDS})
+        ) as s
+        where s.slot >= m.slot_from
+          and s.slot < m.slot_to
+        group by s.meter_id, bucket
+      ) as u
+      union all
+      select q.customer_number, q.meter_id, width_bucket(q.quarter, t.starts), q.count, q.quantity, q.credits
+      from (${quartersSince("$6", "$7", "$13::bigint[]")}) as q
+      where q.meter_id = any (${METER_IDS})
+    ) as s
     group by divisor, at`;
 
 function chart(name: string, divide: (divisor: string) => string, group: Group) {

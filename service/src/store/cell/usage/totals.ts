@@ -10,7 +10,7 @@ import {
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { reasonOf } from "../denials.ts";
 import { readUsed, type Used } from "./chart.ts";
-import { quartersOfCustomers } from "./customer-quarters.ts";
+import { quartersSince, slotsOf, slottedMonths } from "./customer-quarters.ts";
 import { type MeterKind, meterKindOf } from "./rows.ts";
 
 export type UsageTotal = Used & {
@@ -21,17 +21,13 @@ export type UsageTotal = Used & {
   readonly reason: ReturnType<typeof reasonOf> | null;
 };
 
-const totals = (name: string, table: string) =>
+const SUMMED = "sum(s.count) as count, sum(s.quantity) as quantity, sum(s.credits) as credits";
+
+const totals = (name: string, used: string) =>
   statement(
     name,
     `
-  with of_meters as materialized (
-    select s.meter_id, sum(s.count) as count, sum(s.quantity) as quantity, sum(s.credits) as credits
-    from ${table} as s
-    where s.environment_id = $1
-      and s.quarter >= $2::timestamptz
-      and s.quarter < $3::timestamptz
-    group by s.meter_id
+  with of_meters as materialized (${used}
   )
   -- Meters last: a planner knows nothing about that table, and joined to all sums it may read them once for each.
   select m.kind, m.pool_id, m.reason, sum(u.count), sum(u.quantity), sum(u.credits)
@@ -41,8 +37,33 @@ const totals = (name: string, table: string) =>
   order by m.kind, m.pool_id, m.reason`,
   );
 
-const OF_ALL = totals("usage_totals.of_all", "cell.usage_quarters");
-const OF_CUSTOMER = totals("usage_totals.of_customer", quartersOfCustomers("$2", "$3", "array[$4::bigint]"));
+const OF_ALL = totals(
+  "usage_totals.of_all",
+  `
+    select s.meter_id, ${SUMMED}
+    from cell.usage_quarters as s
+    where s.environment_id = $1
+      and s.quarter >= $2::timestamptz
+      and s.quarter < $3::timestamptz
+    group by s.meter_id`,
+);
+
+const OF_CUSTOMER = totals(
+  "usage_totals.of_customer",
+  `
+    select s.meter_id, ${SUMMED}
+    from (
+      select s.meter_id, s.count, s.quantity, s.credits
+      from ${slottedMonths("$2", "$3")} as m
+      cross join lateral (${slotsOf("m.month", "$4::bigint")}) as s
+      where s.slot >= m.slot_from
+        and s.slot < m.slot_to
+      union all
+      select q.meter_id, q.count, q.quantity, q.credits
+      from (${quartersSince("$2", "$3", "array[$4::bigint]")}) as q
+    ) as s
+    group by s.meter_id`,
+);
 
 /** By kind; charges by pool, denials by reason. */
 export async function listUsageTotals(
