@@ -33,7 +33,7 @@ export async function ask(asker: Asker, { path }: Question, calls: number): Prom
     if (call >= CALLS_MIN && performance.now() - startMs > ASKING_MS_MAX) break;
     const { status, text, ms } = await get(asker, path(call));
     times.push(ms);
-    if (status === 400 && text.includes("too_large")) refused += 1;
+    if (status === 400 && /"too_(large|long)"/.test(text)) refused += 1;
     else if (status !== 200) failure = `${path(call)} was answered with ${text}`;
   }
   times.sort((a, b) => a - b);

@@ -176,8 +176,8 @@ function customers(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "List the customers who used most",
     description:
-      "The largest first, and what all others used together. Whole months of UTC are read from sums of months, so that a year is no " +
-      "slower than two months.",
+      "The largest first, and what all others used together. Whole months of UTC are read from sums of months. A range with more sums of " +
+      "customers than are read in four seconds, some ten million, is refused.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),
     answer: Type.Object({

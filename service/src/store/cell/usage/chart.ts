@@ -1,12 +1,13 @@
-import { readInstant, readNullable, readText } from "../../../postgres/column.ts";
+import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type {
-  CustomerNumber,
-  EnvironmentId,
-  EventKey,
-  FeatureId,
-  Instant,
-  PoolId,
+import {
+  brandAs,
+  type CustomerNumber,
+  type EnvironmentId,
+  type EventKey,
+  type FeatureId,
+  type Instant,
+  type PoolId,
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { quartersSince, slotAt, slotsOf, slottedMonths } from "./customer-quarters.ts";
@@ -44,6 +45,9 @@ const METER_IDS = `array(
         and ($4::integer is null or m.feature_id = $4)
         and ($5::integer is null or m.pool_id = $5)
     )`;
+
+/** Not by an index, which some releases of PostgreSQL would look through once for each of them. */
+const IS_METER = (id: string): string => `${id} + 0 = any (${METER_IDS})`;
 
 const METERS = `
     join unnest(${METER_IDS}) as w (meter_id) on w.meter_id = s.meter_id
@@ -114,6 +118,41 @@ const divideAll = (divisor: string): string => `
 /** In which slots of a month the buckets begin. */
 const STARTS = `array(select ${slotAt("b.since")} from buckets as b order by b.since) as starts`;
 
+const SUM_CUSTOMERS = statement(
+  "usage_chart.sum_customers",
+  `
+  select s.customer_number, sum(s.count), sum(s.quantity), sum(s.credits)
+  from (
+    select n.customer_number, s.count, s.quantity, s.credits
+    from unnest($8::bigint[]) as n (customer_number)
+    cross join ${slottedMonths("$6", "$7")} as m
+    cross join lateral (${slotsOf("m.month", "n.customer_number")}
+              and ${IS_METER("o.meter_id")}
+    ) as s
+    where s.slot >= m.slot_from
+      and s.slot < m.slot_to
+    union all
+    select q.customer_number, q.count, q.quantity, q.credits
+    from (${quartersSince("$6", "$7", "$8::bigint[]")}) as q
+    where ${IS_METER("q.meter_id")}
+  ) as s
+  group by s.customer_number`,
+);
+
+/** What each of some customers used in all of the range. */
+export async function sumCustomers(
+  tx: Tx,
+  scope: UsageScope,
+  customers: readonly CustomerNumber[],
+): Promise<ReadonlyMap<CustomerNumber, Used>> {
+  const range = [formatTimestamp(scope.from), formatTimestamp(scope.to)];
+  const parameters = [...scopeParameters(scope), ...range, `{${customers.join(",")}}`];
+  const { rows } = await tx.run({ ...SUM_CUSTOMERS, name: "" }, parameters);
+  return new Map(
+    rows.map(([number, ...used]) => [brandAs<CustomerNumber>(readInteger(number)), readUsed(used)]),
+  );
+}
+
 /** Of some customers all rows are found at once. Slots are numbers, and added up as such: a busy month has many thousands. */
 const divideCustomers = (divisor: string): string => `
     select ${divisor} as divisor, t.names[s.bucket] as at, ${SUMMED}
@@ -128,7 +167,7 @@ const divideCustomers = (divisor: string): string => `
       cross join lateral (
         select s.meter_id, width_bucket(s.slot::integer, m.starts) as bucket, ${SUMMED}
         from (${slotsOf("m.month", "n.customer_number")}
-              and o.meter_id = any (${METER_IDS})
+              and ${IS_METER("o.meter_id")}
         ) as s
         where s.slot >= m.slot_from
           and s.slot < m.slot_to
@@ -137,7 +176,7 @@ const divideCustomers = (divisor: string): string => `
       union all
       select q.customer_number, q.meter_id, width_bucket(q.quarter, t.starts), q.count, q.quantity, q.credits
       from (${quartersSince("$6", "$7", "$13::bigint[]")}) as q
-      where q.meter_id = any (${METER_IDS})
+      where ${IS_METER("q.meter_id")}
     ) as s
     group by divisor, at`;
 
