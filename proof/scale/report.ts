@@ -39,9 +39,10 @@ export function findFaults(questions: readonly Question[], sized: readonly Sized
   const faults: string[] = [];
   for (const { events, asked, verified } of sized) {
     for (const { name, msMax } of questions) {
-      const { p95Ms = Number.NaN, failure = "was not asked" } = asked.get(name) ?? {};
+      const { p95Ms = Number.NaN, failure = "was not asked", refused = 0 } = asked.get(name) ?? {};
       const what = `${count(events)} events: ${name}`;
       if (failure !== null) faults.push(`${what}: ${failure}`);
+      else if (msMax !== null && refused > 0) faults.push(`${what}: refused ${refused} times`);
       else if (msMax !== null && !(p95Ms <= msMax * slack)) faults.push(`${what}: p95 ${ms(p95Ms)}`);
       else if (msMax === null && p95Ms > LONG_MS) console.log(`long: ${what}: p95 ${ms(p95Ms)}`);
     }

@@ -17,7 +17,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
-import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
+import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
@@ -46,7 +46,6 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     // Between the two look-ups the id may have been erased and given to somebody else.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
-    await refuseDetachedLedger(tx, id.recordedAt);
     return (await findEarlier(tx, id, input)) ?? reverse(tx, context, open, id, input);
   });
 }
@@ -87,6 +86,7 @@ async function reverse(
 ): Promise<ReverseOutcome> {
   const { environmentId, customerNumber, catalog, wallet, clock } = open;
   const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
+  await refuseUnknownReversals(tx, recordedAt);
   if (consume === null) return { kind: "consume_not_found" };
   const slots = consume.parts.map(({ grant }) => grant);
   const grants = await listGrantsOfSlots(tx, open, slots);

@@ -11,34 +11,24 @@ export const ABOUT_LOOK_UPS =
   "Customers' usage is looked up by quarters of an hour, from the first to the last in which the environment had any: a range with " +
   `more than ${COUNTED} of them, times the customers that are shown, is refused.`;
 
-type Range = { readonly from: Instant; readonly to: Instant };
-
-/** Only as far as the environment has any sums: so that "since 1970" costs no more than "since the first event". */
-export async function clipToSums<T extends Range>(
-  tx: Tx,
-  environmentId: EnvironmentId,
-  range: T,
-): Promise<T> {
-  const extent = await readUsageExtent(tx, environmentId);
-  const from = brandAs<Instant>(Math.max(range.from, extent?.from ?? range.from));
-  const to = brandAs<Instant>(Math.max(from, Math.min(range.to, extent?.to ?? from)));
-  return { ...range, from, to };
-}
-
-/** A range of some customers, whose quarters of an hour are looked up one by one. */
-export async function withinSums<T extends Range>(
+/**
+ * A range of some customers, whose quarters of an hour are looked up one by one: only as far as the environment has any sums, so
+ * that "since 1970" costs no more than "since the first event".
+ */
+export async function withinSums<T extends { readonly from: Instant; readonly to: Instant }>(
   tx: Tx,
   environmentId: EnvironmentId,
   range: T,
   customers: number,
 ): Promise<T> {
-  const clipped = await clipToSums(tx, environmentId, range);
-  const { from, to } = clipped;
+  const extent = await readUsageExtent(tx, environmentId);
+  const from = brandAs<Instant>(Math.max(range.from, extent?.from ?? range.from));
+  const to = brandAs<Instant>(Math.max(from, Math.min(range.to, extent?.to ?? from)));
   if (((to - from) / QUARTER_MS) * customers > LOOK_UPS_MAX) {
     const message =
       `makes a range in which more than ${COUNTED} quarters of an hour of customers would be looked up: choose a shorter one, or ` +
       "fewer customers";
     throw invalidField({ field: "from", code: "too_long", message });
   }
-  return clipped;
+  return { ...range, from, to };
 }

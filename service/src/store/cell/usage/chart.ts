@@ -1,13 +1,12 @@
-import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
+import { readInstant, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import {
-  brandAs,
-  type CustomerNumber,
-  type EnvironmentId,
-  type EventKey,
-  type FeatureId,
-  type Instant,
-  type PoolId,
+import type {
+  CustomerNumber,
+  EnvironmentId,
+  EventKey,
+  FeatureId,
+  Instant,
+  PoolId,
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { quartersSince, slotAt, slotsOf, slottedMonths } from "./customer-quarters.ts";
@@ -117,41 +116,6 @@ const divideAll = (divisor: string): string => `
 
 /** In which slots of a month the buckets begin. */
 const STARTS = `array(select ${slotAt("b.since")} from buckets as b order by b.since) as starts`;
-
-const SUM_CUSTOMERS = statement(
-  "usage_chart.sum_customers",
-  `
-  select s.customer_number, sum(s.count), sum(s.quantity), sum(s.credits)
-  from (
-    select n.customer_number, s.count, s.quantity, s.credits
-    from unnest($8::bigint[]) as n (customer_number)
-    cross join ${slottedMonths("$6", "$7")} as m
-    cross join lateral (${slotsOf("m.month", "n.customer_number")}
-              and ${IS_METER("o.meter_id")}
-    ) as s
-    where s.slot >= m.slot_from
-      and s.slot < m.slot_to
-    union all
-    select q.customer_number, q.count, q.quantity, q.credits
-    from (${quartersSince("$6", "$7", "$8::bigint[]")}) as q
-    where ${IS_METER("q.meter_id")}
-  ) as s
-  group by s.customer_number`,
-);
-
-/** What each of some customers used in all of the range. */
-export async function sumCustomers(
-  tx: Tx,
-  scope: UsageScope,
-  customers: readonly CustomerNumber[],
-): Promise<ReadonlyMap<CustomerNumber, Used>> {
-  const range = [formatTimestamp(scope.from), formatTimestamp(scope.to)];
-  const parameters = [...scopeParameters(scope), ...range, `{${customers.join(",")}}`];
-  const { rows } = await tx.run({ ...SUM_CUSTOMERS, name: "" }, parameters);
-  return new Map(
-    rows.map(([number, ...used]) => [brandAs<CustomerNumber>(readInteger(number)), readUsed(used)]),
-  );
-}
 
 /** Of some customers all rows are found at once. Slots are numbers, and added up as such: a busy month has many thousands. */
 const divideCustomers = (divisor: string): string => `
