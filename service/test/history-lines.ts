@@ -86,10 +86,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   ],
   exportCharges: ({ chargeKey, consumeId }) => [
     { path: "exports/charges", says: [chargeKey, consumeId] },
-    {
-      path: "exports/charges?format=ndjson&cursor=WzQxMDI0NDQ4MDAwMDAsIjQxMDI0NDQ4MDAwMDAtOTk5OTk5OTk5IiwwLDBd",
-      says: [chargeKey, consumeId],
-    },
+    { path: "exports/charges?format=ndjson&from=2020-01-01T00:00:00Z", says: [chargeKey, consumeId] },
   ],
   exportLedger: ({ consumeId }) => [{ path: "exports/ledger?from=2020-01-01T00:00:00Z", says: [consumeId] }],
   exportGrants: "what was given: a test of its own",

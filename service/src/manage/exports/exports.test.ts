@@ -1,41 +1,8 @@
 import { connect } from "node:net";
-import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
+import { EXPORTED as KINDS, type Row, read, setupExport } from "../../../test/exports.ts";
 import { connectTo } from "../../../test/harness.ts";
-import { type Managed, setupManage } from "../../../test/manage.ts";
-
-type Row = Record<string, unknown> & { cursor: string };
-
-const KINDS = ["events", "charges", "ledger", "grants"] as const;
-
-async function read({ manage }: Managed, path: string): Promise<Row[]> {
-  const { status, text } = await manage("GET", `exports/${path}`);
-  expect([status, text]).toEqual([200, text]);
-  if (path.includes("csv")) return parse(text, { columns: true });
-  return text === ""
-    ? []
-    : text
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-}
-
-/** A little of everything, of three customers. */
-async function setupExport(): Promise<Managed> {
-  const managed = await setupManage();
-  const { consume, record, topUp, assign, manage } = managed;
-  await assign("bob");
-  for (const customerId of ["ada", "bob", "ada"]) {
-    await record({ customerId, event: "tokens", quantity: 3, metadata: { model: "=cmd()" } });
-    const ask = { customerId, feature: "image.render", metadata: { job: 7 } };
-    await consume({ ...ask, idempotencyKey: `=${Math.random()}` });
-    await topUp(customerId, 20);
-  }
-  await record({ customerId: "-carol", event: "visits", quantity: 1, timestamp: "2026-11-01T00:00:00Z" });
-  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "undone" });
-  await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: {} });
-  return managed;
-}
+import type { Managed } from "../../../test/manage.ts";
 
 test("each export has the rows that its list has", async () => {
   const managed = await setupExport();
@@ -164,62 +131,6 @@ test("an export says where the history window begins", async () => {
   expect(await start()).toBe("none");
   await managed.database.query("update control.workspace_plans set history_days_max = 1");
   expect(Date.now() - Date.parse(String(await start()))).toBeLessThan(86_400_000 + 60_000);
-});
-
-test("what leaves the history window meanwhile is still in a file that is continued within a day", async () => {
-  const managed = await setupExport();
-  const { database, manage } = managed;
-  const setDays = (days: number | null) =>
-    database.query("update control.workspace_plans set history_days_max = $1", [days]);
-  await setDays(3_000);
-  for (const kind of KINDS) {
-    const { headers, text } = await manage("GET", `exports/${kind}?format=csv`);
-    const whole = text.trimEnd().split("\n").slice(1);
-    const [first = ""] = whole;
-    // As if the file had begun this much earlier: the window has moved on by as much since then.
-    const earlier = (ms: number): string => {
-      const values = JSON.parse(Buffer.from(first.slice(first.lastIndexOf(",") + 1), "base64url").toString());
-      values[2] = String(values[2] - ms);
-      return Buffer.from(JSON.stringify(values)).toString("base64url");
-    };
-    const hour = await manage("GET", `exports/${kind}?format=csv&cursor=${earlier(3_600_000)}`);
-    expect(hour.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=absent");
-    const moved =
-      Date.parse(String(headers.get("purser-window-start"))) -
-      Date.parse(String(hour.headers.get("purser-window-start")));
-    expect(moved).toBe(3_600_000);
-    expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
-    const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
-    expect([status, body["detail"]]).toEqual([400, expect.stringContaining("export anew")]);
-    // From when there was no window.
-    const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, "none");
-    const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");
-    expect((await manage("GET", `exports/${kind}?cursor=${unlimited}`)).status).toBe(400);
-    await setDays(null);
-    expect((await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`)).status).toBe(200);
-    await setDays(3_000);
-  }
-});
-
-test("an hour later a file still has what left the window within that hour, and a window may be as wide as it likes", async () => {
-  const managed = await setupExport();
-  const { database, manage } = managed;
-  await database.query("update control.workspace_plans set history_days_max = 3000");
-  await database.query(`insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
-    select e.recorded_at, gen_random_uuid(), now() - 3000 * interval '24 hours' - interval '30 minutes', e.customer_number, e.environment_id, 1, 'left', ''
-    from cell.events as e limit 1`);
-  const [first] = await read(managed, "events?format=ndjson");
-  const values = JSON.parse(Buffer.from(String(first?.["cursor"]), "base64url").toString());
-  /** After a first row that is older than all. */
-  const rest = (ms: number) => {
-    const cursor = JSON.stringify(values.with(2, String(values[2] - ms)).with(3, 0));
-    return read(managed, `events?format=ndjson&cursor=${Buffer.from(cursor).toString("base64url")}`);
-  };
-  expect((await rest(0)).map(({ event }) => event)).not.toContain("left");
-  expect((await rest(3_600_000)).map(({ event }) => event)).toContain("left");
-  await database.query("update control.workspace_plans set history_days_max = 36500");
-  const [one] = await read(managed, "events?format=ndjson");
-  expect((await manage("GET", `exports/events?cursor=${one?.["cursor"]}`)).status).toBe(200);
 });
 
 test("from and to narrow an export by the rows' own time", async () => {

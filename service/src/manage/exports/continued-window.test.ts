@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { EXPORTED, read, setupExport } from "../../../test/exports.ts";
+
+test("what leaves the history window meanwhile is still in a file that is continued within a day", async () => {
+  const managed = await setupExport();
+  const { database, manage } = managed;
+  const setDays = (days: number | null) =>
+    database.query("update control.workspace_plans set history_days_max = $1", [days]);
+  await setDays(3_000);
+  for (const kind of EXPORTED) {
+    const { headers, text } = await manage("GET", `exports/${kind}?format=csv`);
+    const whole = text.trimEnd().split("\n").slice(1);
+    const [first = ""] = whole;
+    // As if the file had begun this much earlier: the window has moved on by as much since then.
+    const earlier = (ms: number): string => {
+      const values = JSON.parse(Buffer.from(first.slice(first.lastIndexOf(",") + 1), "base64url").toString());
+      values[2] = String(values[2] - ms);
+      return Buffer.from(JSON.stringify(values)).toString("base64url");
+    };
+    const hour = await manage("GET", `exports/${kind}?format=csv&cursor=${earlier(3_600_000)}`);
+    expect(hour.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=absent");
+    const moved =
+      Date.parse(String(headers.get("purser-window-start"))) -
+      Date.parse(String(hour.headers.get("purser-window-start")));
+    expect(moved).toBe(3_600_000);
+    expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
+    const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
+    expect([status, body["detail"]]).toEqual([400, expect.stringContaining("export anew")]);
+    // From when there was no window.
+    const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, "none");
+    const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");
+    expect((await manage("GET", `exports/${kind}?cursor=${unlimited}`)).status).toBe(400);
+    await setDays(null);
+    expect((await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`)).status).toBe(200);
+    await setDays(3_000);
+  }
+});
+
+test("an hour later a file still has what left the window within that hour, and a window may be as wide as it likes", async () => {
+  const managed = await setupExport();
+  const { database, manage } = managed;
+  await database.query("update control.workspace_plans set history_days_max = 3000");
+  await database.query(`insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
+    select e.recorded_at, gen_random_uuid(), now() - 3000 * interval '24 hours' - interval '30 minutes', e.customer_number, e.environment_id, 1, 'left', ''
+    from cell.events as e limit 1`);
+  const [first] = await read(managed, "events?format=ndjson");
+  const values = JSON.parse(Buffer.from(String(first?.["cursor"]), "base64url").toString());
+  /** After a first row that is older than all. */
+  const rest = (ms: number) => {
+    const cursor = JSON.stringify(values.with(2, String(values[2] - ms)).with(3, 0));
+    return read(managed, `events?format=ndjson&cursor=${Buffer.from(cursor).toString("base64url")}`);
+  };
+  expect((await rest(0)).map(({ event }) => event)).not.toContain("left");
+  expect((await rest(3_600_000)).map(({ event }) => event)).toContain("left");
+  await database.query("update control.workspace_plans set history_days_max = 36500");
+  const [one] = await read(managed, "events?format=ndjson");
+  expect((await manage("GET", `exports/events?cursor=${one?.["cursor"]}`)).status).toBe(200);
+});

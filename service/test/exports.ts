@@ -1,0 +1,37 @@
+import { parse } from "csv-parse/sync";
+import { expect } from "vitest";
+import { type Managed, setupManage } from "./manage.ts";
+
+export type Row = Record<string, unknown> & { cursor: string };
+
+export const EXPORTED = ["events", "charges", "ledger", "grants"] as const;
+
+/** An export's rows, as NDJSON or CSV has them. */
+export async function read({ manage }: Managed, path: string): Promise<Row[]> {
+  const { status, text } = await manage("GET", `exports/${path}`);
+  expect([status, text]).toEqual([200, text]);
+  if (path.includes("csv")) return parse(text, { columns: true });
+  return text === ""
+    ? []
+    : text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+}
+
+/** A little of everything, of three customers. */
+export async function setupExport(): Promise<Managed> {
+  const managed = await setupManage();
+  const { consume, record, topUp, assign, manage } = managed;
+  await assign("bob");
+  for (const customerId of ["ada", "bob", "ada"]) {
+    await record({ customerId, event: "tokens", quantity: 3, metadata: { model: "=cmd()" } });
+    const ask = { customerId, feature: "image.render", metadata: { job: 7 } };
+    await consume({ ...ask, idempotencyKey: `=${Math.random()}` });
+    await topUp(customerId, 20);
+  }
+  await record({ customerId: "-carol", event: "visits", quantity: 1, timestamp: "2026-11-01T00:00:00Z" });
+  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "undone" });
+  await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: {} });
+  return managed;
+}
