@@ -27,8 +27,8 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * The same, as long as it only takes: it stops where something is to be given, and stays at the moment of the last expiry. Whoever
- * comes next goes on from there, and finds what they would have found without this.
+ * The same, as long as it only takes: it stops where something is to be given, and stays at the moment of the last expiry, even
+ * where that moment has more to come. Whoever comes next goes on from there, and finds what they would have found without this.
  */
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {

@@ -36,9 +36,15 @@ function sweepAlongTheWay(script: Script): void {
     expect(playStep(swept, step).answer).toEqual(playStep(untouched, step).answer);
     expect(seen(swept, step)).toEqual(seen(untouched, step));
     expect(entriesOnceSeen(swept, step)).toEqual(entriesOnceSeen(untouched, step));
-    expect(audit(swept)).toEqual([]);
+    expect(audit(swept).filter((flaw) => !dueNow(swept).includes(flaw))).toEqual([]);
     ({ catalog, clock } = step);
   }
+}
+
+/** A sweep may stop in the midst of a moment: a plan has ended, the default plan is next, and only then what expires at that moment. */
+function dueNow({ wallet }: Book): string[] {
+  const now = (wallet?.grants ?? []).filter(({ expiresAt }) => expiresAt === wallet?.decidedAt);
+  return now.map(({ number }) => `grant ${number} expired`);
 }
 
 /** With what is due. */
