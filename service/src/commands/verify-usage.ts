@@ -46,10 +46,14 @@ const DETACHED = "not every month of events, ledger and denials is attached";
 /** What the sums say of that day is all that is left of it. */
 async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
   const since = await findWholeSince(tx);
-  if (since !== null && day < since)
+  if (since !== null && !hasRows(day, since))
     throw new Error(
       `the sums of days before ${formatTimestamp(since)} cannot be made anew: ${DETACHED}; attach them first`,
     );
+}
+
+function hasRows(day: Instant, since: Instant | null): boolean {
+  return since === null || day >= since;
 }
 
 function describe(wrong: WrongSum, since: Instant | null): string {
@@ -58,10 +62,9 @@ function describe(wrong: WrongSum, since: Instant | null): string {
   const what = meter === null ? "a meter that is not there" : describeMeter(meter);
   const { count, quantity, credits } = missing;
   const day = utcDay(at);
-  const hint =
-    since !== null && day < since
-      ? ""
-      : ` To make the day's sums anew from the rows there are: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`;
+  const hint = hasRows(day, since)
+    ? ` To make the day's sums anew from the rows there are: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`
+    : "";
   return (
     `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the sum are ` +
     `${count} in number, ${quantity} in quantity, ${credits} in credits.${hint}`

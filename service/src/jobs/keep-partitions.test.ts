@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
-import { connectTo } from "../../test/harness.ts";
+import { connectTo, type TestDatabase } from "../../test/harness.ts";
 import { settle } from "../../test/usage.ts";
 import { verifyUsageCommand } from "../commands/verify-usage.ts";
 import { single } from "../postgres/transaction.ts";
@@ -10,13 +10,21 @@ import { keepPartitions } from "./keep-partitions.ts";
 
 const TABLES = ["events", "ledger", "denials"];
 
-test("partitions are made three months ahead, and making them again makes none", async () => {
-  const { database, cell } = await setupCredits();
+/** Those that there are from a month on, counted from this one. */
+async function dropMonths(
+  database: TestDatabase,
+  { since, tables = TABLES }: { since: number; tables?: readonly string[] },
+): Promise<void> {
   await database.query(
     `do $$ begin execute (select string_agg(format('drop table cell.%I;', c.relname), '')
-       from pg_class as c where c.relkind = 'r' and c.relname ~ '^(events|ledger|denials)_'
-         and c.relname > left(c.relname, -7) || to_char(now() at time zone 'UTC' + interval '1 month', 'YYYY_MM')); end $$`,
+       from pg_class as c where c.relkind = 'r' and c.relname ~ '^(${tables.join("|")})_'
+         and c.relname >= left(c.relname, -7) || to_char(now() at time zone 'UTC' + interval '${since} months', 'YYYY_MM')); end $$`,
   );
+}
+
+test("partitions are made three months ahead, and making them again makes none", async () => {
+  const { database, cell } = await setupCredits();
+  await dropMonths(database, { since: 2 });
   expect(await keepPartitions(cell)).toBe(6);
   expect(await keepPartitions(cell)).toBe(0);
   for (const table of TABLES)
@@ -27,11 +35,7 @@ test("months in which nothing ran are made when it runs again, and are not misse
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
   await keepPartitions(cell);
-  await database.query(
-    `do $$ begin execute (select string_agg(format('drop table cell.%I;', c.relname), '')
-       from pg_class as c where c.relkind = 'r' and c.relname ~ '^(events|ledger|denials)_'
-         and c.relname > left(c.relname, -7) || to_char(now() at time zone 'UTC' - interval '3 months', 'YYYY_MM')); end $$`,
-  );
+  await dropMonths(database, { since: -2 });
   expect(await keepPartitions(cell)).toBe(3 * (2 + 1 + 3));
   expect(await single(cell, findWholeSince)).toBe(null);
   expect(await keepPartitions(cell)).toBe(0);
@@ -42,12 +46,8 @@ test("a month that one table has lost is missed, and not made anew, however long
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
   await keepPartitions(cell);
   // Months end three months ago, those of events five: two of them were there.
-  await database.query(
-    `do $$ begin execute (select string_agg(format('drop table cell.%I;', c.relname), '')
-       from pg_class as c where c.relkind = 'r' and c.relname ~ '^(events|ledger|denials)_'
-         and c.relname > left(c.relname, -7) || to_char(now() at time zone 'UTC'
-           - case when c.relname ~ '^events' then interval '5 months' else interval '3 months' end, 'YYYY_MM')); end $$`,
-  );
+  await dropMonths(database, { since: -2 });
+  await dropMonths(database, { since: -4, tables: ["events"] });
   expect(await keepPartitions(cell)).toBe(3 * (2 + 1 + 3));
   const [row] = await database.query(
     "select (extract(epoch from date_trunc('month', now() at time zone 'UTC' - interval '2 months') at time zone 'UTC') * 1000)::float8 as since",

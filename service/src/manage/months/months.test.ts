@@ -202,6 +202,16 @@ test("an entry that was recorded before its own time, by a slower clock, is in t
   expect(text.trimEnd().split("\n")).toHaveLength(2);
 });
 
+/** All entries but reversals, as if they had been written then. */
+async function moveLedger(database: TestDatabase, at: string): Promise<void> {
+  await database.query("set session_replication_role = replica");
+  await database.query(
+    "update cell.ledger set recorded_at = $1::timestamptz, effective_at = null where kind <> 5",
+    [at],
+  );
+  await database.query("set session_replication_role = origin");
+}
+
 test("books that would be rolled back over a detached month are not closed", async () => {
   const { manage, consume, database, cell } = await setupManage();
   const { body: charge } = await consume({
@@ -213,12 +223,7 @@ test("books that would be rolled back over a detached month are not closed", asy
   const [before = "", last = "", month = ""] = lastMonths(3);
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
   await keepPartitions(cell);
-  await database.query("set session_replication_role = replica");
-  await database.query(
-    "update cell.ledger set recorded_at = $1::timestamptz, effective_at = null where kind <> 5",
-    [`${last}-15T00:00:00.000Z`],
-  );
-  await database.query("set session_replication_role = origin");
+  await moveLedger(database, `${last}-15T00:00:00.000Z`);
   expect((await manage("GET", `months/${before}`)).status).toBe(200);
 
   await database.query(`alter table cell.ledger detach partition cell.ledger_${last.replace("-", "_")}`);
@@ -257,12 +262,7 @@ test("a charge whose reversal may be in a detached month is not reversed again",
   const [last = "", month = ""] = lastMonths(2);
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);
-  await database.query("set session_replication_role = replica");
-  await database.query(
-    "update cell.ledger set recorded_at = $1::timestamptz, effective_at = null where kind <> 5",
-    [`${last}-15T00:00:00.000Z`],
-  );
-  await database.query("set session_replication_role = origin");
+  await moveLedger(database, `${last}-15T00:00:00.000Z`);
   const { body: ledger } = await manage("GET", "customers/ada/ledger");
   const charge = (ledger["items"] as { consumeId?: string }[]).find(({ consumeId }) => consumeId)?.consumeId;
   expect((await reverse(charge)).body).toMatchObject({ outcome: "already_reversed" });

@@ -1,6 +1,7 @@
 import { isTooLong } from "../../../postgres/sql-error.ts";
+import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
 import { SLICES_MAX } from "../../../store/cell/usage/rows.ts";
-import type { SomeCustomers } from "../../../store/cell/usage/time-slice.ts";
+import { ALL_CUSTOMERS, type SomeCustomers } from "../../../store/cell/usage/time-slice.ts";
 import { ROWS_MAX } from "./stride.ts";
 
 /**
@@ -9,6 +10,15 @@ import { ROWS_MAX } from "./stride.ts";
  */
 export class Crowd {
   #slices = 1;
+
+  /** Over some quarters all customers at once, as a stretch that is too long is made shorter; over one of them as it can. */
+  over(
+    from: number,
+    to: number,
+    work: (some: SomeCustomers) => Promise<number | null>,
+  ): Promise<number | null> {
+    return to - from > QUARTER_MS ? work(ALL_CUSTOMERS) : this.walk(work);
+  }
 
   /** One slice after the other. `work` returns how many rows it took in, or null to end here. */
   async walk(work: (some: SomeCustomers) => Promise<number | null>): Promise<number | null> {

@@ -5,7 +5,6 @@ import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
 import { compareMonths, compareQuarters, readCustomersExtent } from "../../../store/cell/usage/levels.ts";
 import { listUsageEnvironments, readWholeExtent } from "../../../store/cell/usage/slice-extent.ts";
 import {
-  ALL_CUSTOMERS,
   prepareForSlices,
   type SomeCustomers,
   type TimeSlice,
@@ -70,7 +69,7 @@ async function verifyQuarters(
       rowsHeld += found.rows;
       return take(found);
     };
-    return to - from > QUARTER_MS ? compareSome(ALL_CUSTOMERS) : crowd.walk(compareSome);
+    return crowd.over(from, to, compareSome);
   };
   const compareBoth = async (from: number, to: number): Promise<number | null> => {
     const sums = await compareSums(from, to);
