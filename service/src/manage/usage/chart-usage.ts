@@ -18,7 +18,7 @@ import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
 import { UsedFields, UsedSum } from "./range.ts";
-import { rankUsers } from "./rank-users.ts";
+import { rankUsers, refuseTooLong } from "./rank-users.ts";
 import { withinSums } from "./within-sums.ts";
 
 const points = Type.Array(Type.Object({ at: timeField, ...UsedFields }), {
@@ -64,7 +64,8 @@ export async function chartUsage(
 ): Promise<UsageLines> {
   if (grouping.by === "metadata")
     return chartByMetadata(tx, scope, { ...options, customer, field: grouping.field });
-  if (grouping.by === "customer" && customer === null) return chartByCustomer(tx, scope, options);
+  if (grouping.by === "customer" && customer === null)
+    return refuseTooLong(() => chartByCustomer(tx, scope, options));
   const found =
     customer === null && grouping.by !== "customer"
       ? await chartAll(tx, scope, grouping.by, options)

@@ -133,6 +133,7 @@ function chart(parts: ManageParts): Operation {
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
         if (customer === null) throw customerNotFound();
         const { completeTo } = await readUsageProgress(tx);
+        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
         const { lines, other } = await chartUsage(tx, catalog, scope, {
           ...division,
           grouping,
@@ -140,7 +141,6 @@ function chart(parts: ManageParts): Operation {
           by: call.query.by ?? MEASURE[scope.kind],
           linesMax: Number(call.query.limit ?? "10"),
         });
-        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),

@@ -14,11 +14,18 @@ export async function rankUsers(
   options: { readonly by: Measure; readonly limit: number },
 ): Promise<RankedCustomer[]> {
   const { months } = await readUsageProgress(tx);
+  return rankCustomers(tx, scope, { ...options, months: wholeMonths(scope, months.to) });
+}
+
+/**
+ * An answer that ranks users takes as long as its range has sums of customers, and is cut off where that is too long. The same
+ * again would be, too, so nobody is told to try it.
+ */
+export async function refuseTooLong<T>(answer: () => Promise<T>): Promise<T> {
   const startMs = performance.now();
   try {
-    return await rankCustomers(tx, scope, { ...options, months: wholeMonths(scope, months.to) });
+    return await answer();
   } catch (error) {
-    // The same again would be cut off again, so nobody is told to try it.
     if (!isTooLong(error) || performance.now() - startMs < LONG_MS) throw error;
     const message =
       "makes a range with more sums of customers than could be ranked in time: choose a shorter one";
