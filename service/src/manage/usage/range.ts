@@ -11,7 +11,7 @@ import { invalidField, nullable, readTime, timeField } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";
 
 const HOUR_MS = 4 * QUARTER_MS;
-const DAY_MS = 24 * HOUR_MS;
+export const DAY_MS = 24 * HOUR_MS;
 /** An event may be that far ahead of the clock. */
 const AHEAD_MS = 5 * 60_000;
 

@@ -1,11 +1,13 @@
 import { isTooLong } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { Measure, UsageScope } from "../../store/cell/usage/chart.ts";
+import type { MonthsProgress } from "../../store/cell/usage/months.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
-import { type RankedCustomer, rankCustomers } from "../../store/cell/usage/rank.ts";
+import { type RankedCustomer, type RankedMonths, rankCustomers } from "../../store/cell/usage/rank.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { nextUtcMonth, utcMonth } from "../../words/utc-month.ts";
 import { invalidField } from "../fields.ts";
+import { DAY_MS } from "./range.ts";
 
 /** Who used most, the largest first. */
 export async function rankUsers(
@@ -14,7 +16,7 @@ export async function rankUsers(
   options: { readonly by: Measure; readonly limit: number },
 ): Promise<RankedCustomer[]> {
   const { months } = await readUsageProgress(tx);
-  return rankCustomers(tx, scope, { ...options, months: wholeMonths(scope, months.to) });
+  return rankCustomers(tx, scope, { ...options, months: monthsOf(scope, months) });
 }
 
 /**
@@ -36,9 +38,18 @@ export async function refuseTooLong<T>(answer: () => Promise<T>): Promise<T> {
 /** Whatever was cut off sooner had little time left, or was not long because of itself. */
 const LONG_MS = 3_000;
 
-/** Those that lie in the range as a whole and have their sums; if none does, an empty stretch at the range's end. */
-function wholeMonths({ from, to }: UsageScope, monthsTo: Instant): { from: Instant; to: Instant } {
+/**
+ * Those that lie in the range as a whole and have their sums; and the one that is being added to, unless the range ends before
+ * what it holds. If there is none, an empty stretch at the range's end.
+ */
+function monthsOf({ from, to }: UsageScope, sums: MonthsProgress): RankedMonths {
   const first = utcMonth(from) === from ? from : nextUtcMonth(from);
-  const end = brandAs<Instant>(Math.min(utcMonth(to), utcMonth(monthsTo)));
-  return first < end ? { from: first, to: end } : { from: to, to };
+  const present = utcMonth(sums.to);
+  const belowTo = brandAs<Instant>(sums.below === 0 ? sums.to : sums.to + DAY_MS);
+  if (first <= present && belowTo <= to)
+    return { from: first, to: nextUtcMonth(present), rest: sums.to, below: sums.below, belowTo };
+  const end = brandAs<Instant>(Math.min(utcMonth(to), present));
+  return first < end
+    ? { from: first, to: end, rest: end, below: 0, belowTo: end }
+    : { from: to, to, rest: to, below: 0, belowTo: to };
 }

@@ -176,7 +176,7 @@ function customers(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "List the customers who used most",
     description:
-      "The largest first, and what all others used together. Whole months of UTC are read from sums of months. A range with more sums of " +
+      "The largest first, and what all others used together. Months of UTC are read from sums of months, the present one too. A range with more sums of " +
       "customers than are read in four seconds, some millions, is refused.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),

@@ -13,7 +13,7 @@ import {
 
 export type RankedCustomer = Used & { readonly customerNumber: CustomerNumber };
 
-// Whole months of UTC by their sums, what is before and after them by quarters of an hour.
+// Months of UTC by their sums, what is before them and what is not in them by quarters of an hour.
 const RANK = statement(
   "usage_rank.customers",
   `
@@ -34,14 +34,15 @@ const RANK = statement(
     select s.customer_number, s.count, s.quantity, s.credits
     from cell.usage_customer_quarters as s
     ${METERS_OF_SCOPE}
-      and s.quarter >= $9::timestamptz
+      and s.quarter >= $10::timestamptz
       and s.quarter < $7::timestamptz
+      and (s.quarter >= $11::timestamptz or s.customer_number >= $12)
   ) as u
   group by u.customer_number
   order by
-    sum(case $10 when 'count' then u.count when 'quantity' then u.quantity else u.credits end) desc,
+    sum(case $13 when 'count' then u.count when 'quantity' then u.quantity else u.credits end) desc,
     u.customer_number
-  limit $11`,
+  limit $14`,
 );
 
 // A range is a part of the sums however long it is, and they lie in the order of time: the planner would rather read all of them,
@@ -55,11 +56,21 @@ const SETTINGS = statement(
     set_config('jit', 'off', true)`,
 );
 
+/** Which months of a range are read by their sums, and what comes after. */
+export type RankedMonths = {
+  readonly from: Instant;
+  readonly to: Instant;
+  /** What the sums of these months do not hold: all since a moment, */
+  readonly rest: Instant;
+  /** but for what some customers, those below this number, used before another. */
+  readonly below: number;
+  readonly belowTo: Instant;
+};
+
 export type RankOptions = {
   readonly by: Measure;
   readonly limit: number;
-  /** Of the range: from the first month that is whole up to the first that is not. */
-  readonly months: { readonly from: Instant; readonly to: Instant };
+  readonly months: RankedMonths;
 };
 
 /** Those with the most first, in a transaction. */
@@ -68,8 +79,8 @@ export async function rankCustomers(
   scope: UsageScope,
   { by, limit, months }: RankOptions,
 ): Promise<RankedCustomer[]> {
-  const times = [scope.from, scope.to, months.from, months.to].map(formatTimestamp);
-  const parameters = [...scopeParameters(scope), ...times, by, limit];
+  const times = [scope.from, scope.to, months.from, months.to, months.rest, months.belowTo];
+  const parameters = [...scopeParameters(scope), ...times.map(formatTimestamp), months.below, by, limit];
   await tx.run(SETTINGS);
   const { rows } = await tx.run({ ...RANK, name: "" }, parameters);
   return rows.map(([number, ...used]) => ({
