@@ -26,6 +26,7 @@ import { projectOperations } from "./projects/operations.ts";
 import { requestOperations } from "./requests/operations.ts";
 import { searchOperations } from "./search/operations.ts";
 import { tryOperations } from "./tries/operations.ts";
+import { balanceOperation } from "./usage/balance-operation.ts";
 import { usageOperations } from "./usage/operations.ts";
 import { usageTotalOperations } from "./usage/total-operations.ts";
 import { workspaceOperations } from "./workspace/operations.ts";
@@ -44,6 +45,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...requestOperations(parts),
     ...usageOperations(parts),
     ...usageTotalOperations(parts),
+    balanceOperation(parts),
     ...tryOperations(parts),
     ...explanationOperations(parts),
     ...searchOperations(parts),

@@ -6,9 +6,12 @@ import { formatTimestamp } from "../words/timestamp.ts";
 
 /** For what needs every entry since a moment, or, without one, since the first: else it would be told wrong figures. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
-  const wholeSince = await findWholeLedgerSince(tx);
+  refuse(await findWholeLedgerSince(tx), from);
+}
+
+function refuse(wholeSince: Instant | null, from: Instant | null): void {
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
-  throw new Problem("not_found", {
+  throw new Problem("ledger_detached", {
     detail: `Months of the ledger before ${formatTimestamp(wholeSince)} are detached: nothing that needs them can be told until they are attached again.`,
   });
 }
@@ -16,9 +19,26 @@ export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promis
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Of a charge of that moment, once it and its reversals were read: one may be in a month that is out. After a failover to a slower
- * clock a reversal may have been recorded before its charge.
+ * For whoever reads a charge of that moment with its reversals, of which one may be in a month that is out. To be made before they
+ * are read, and asked once they were: a month may come or go meanwhile.
  */
-export function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void> {
-  return refuseDetachedLedger(tx, brandAs<Instant>(chargedAt - DAY_MS));
+export class KnownReversals {
+  readonly #tx: Tx;
+  readonly #wholeSince: Instant | null;
+
+  private constructor(tx: Tx, wholeSince: Instant | null) {
+    this.#tx = tx;
+    this.#wholeSince = wholeSince;
+  }
+
+  static async before(tx: Tx): Promise<KnownReversals> {
+    return new KnownReversals(tx, await findWholeLedgerSince(tx));
+  }
+
+  /** After a failover to a slower clock a reversal may have been recorded before its charge. */
+  async refuseUnknown(chargedAt: Instant): Promise<void> {
+    const since = brandAs<Instant>(chargedAt - DAY_MS);
+    refuse(this.#wholeSince, since);
+    await refuseDetachedLedger(this.#tx, since);
+  }
 }

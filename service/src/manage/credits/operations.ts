@@ -181,7 +181,7 @@ function reversing({ cellOf }: ManageParts): Operation {
       }),
       customer: Customer,
     }),
-    codes: ["nothing_to_reverse", "reference_reused"],
+    codes: ["nothing_to_reverse", "reference_reused", "ledger_detached"],
     handle: async (call) => {
       const { quantity = null, reference = null, note = null } = call.body;
       const outcome = await reverseConsume(cellOf(placeOf(call).cell), contextOf(call), {
@@ -217,7 +217,7 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     params: consumeParams,
     body: Type.Object({ quantity: quantityField }, { additionalProperties: false }),
     answer: ReversalPreview,
-    codes: ["nothing_to_reverse"],
+    codes: ["nothing_to_reverse", "ledger_detached"],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const { quantity = null } = call.body;

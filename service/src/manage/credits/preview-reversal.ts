@@ -18,7 +18,7 @@ import { parseTimedId } from "../../words/timed-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { nullable, timeField } from "../fields.ts";
-import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
+import { KnownReversals } from "../refuse-detached-ledger.ts";
 
 export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "What would be reversed of it.", examples: [1] }),
@@ -71,8 +71,9 @@ export function previewReversal(
     const id = uuid === null ? null : readConsumeId(uuid);
     if (id === null || id.customerNumber !== customerNumber) return { kind: "consume_not_found" };
     const { sequence, recordedAt } = id;
+    const reversals = await KnownReversals.before(tx);
     const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
-    await refuseUnknownReversals(tx, recordedAt);
+    await reversals.refuseUnknown(recordedAt);
     if (consume === null) return { kind: "consume_not_found" };
     const slots = consume.parts.map(({ grant }) => grant);
     const grants = await listGrantsOfSlots(tx, { environmentId, customerNumber }, slots);

@@ -1,4 +1,8 @@
-import { reverseConsume as decideReversal, type ReversalOutcome } from "../../entitlement/reverse-consume.ts";
+import {
+  type ConsumeFacts,
+  reverseConsume as decideReversal,
+  type ReversalOutcome,
+} from "../../entitlement/reverse-consume.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
@@ -17,7 +21,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
-import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
+import { KnownReversals } from "../refuse-detached-ledger.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
@@ -46,7 +50,13 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     // Between the two look-ups the id may have been erased and given to somebody else.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
-    return (await findEarlier(tx, id, input)) ?? reverse(tx, context, open, id, input);
+    const reversals = await KnownReversals.before(tx);
+    const earlier = await findEarlier(tx, id, input);
+    if (earlier !== null) return earlier;
+    const { environmentId, customerNumber } = open;
+    const consume = await findConsume(tx, { ...id, environmentId, customerNumber });
+    await reversals.refuseUnknown(id.recordedAt);
+    return consume === null ? { kind: "consume_not_found" } : reverse(tx, context, open, consume, input);
   });
 }
 
@@ -81,13 +91,10 @@ async function reverse(
   tx: Tx,
   context: Context,
   open: OpenWallet,
-  { sequence, recordedAt }: ConsumeId,
+  consume: ConsumeFacts,
   { consumeId, quantity: wanted, reference = null, note = null }: ReverseInput,
 ): Promise<ReverseOutcome> {
-  const { environmentId, customerNumber, catalog, wallet, clock } = open;
-  const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
-  await refuseUnknownReversals(tx, recordedAt);
-  if (consume === null) return { kind: "consume_not_found" };
+  const { catalog, wallet, clock } = open;
   const slots = consume.parts.map(({ grant }) => grant);
   const grants = await listGrantsOfSlots(tx, open, slots);
   const outcome = decideReversal(catalog, wallet, { consume, quantity: wanted, grants }, clock);

@@ -1,15 +1,15 @@
 import { type Static, Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { EntryKind } from "../../entitlement/entry.ts";
+import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listKeyTexts } from "../../store/cell/key-texts.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger-list.ts";
 import { findLastBefore, listBalances } from "../../store/cell/ledger-start.ts";
-import type { WalletName } from "../../store/cell/wallets.ts";
+import { findWholeLedgerSince } from "../../store/cell/usage/attached-months.ts";
 import {
   brandAs,
   type CustomerId,
@@ -83,7 +83,8 @@ export type LedgerEntry = Static<typeof LedgerEntry>;
 export const BroughtForward = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "The sum of all amounts before the history window.",
+    description:
+      "The sum of all amounts before the history window, or before the months of the ledger that are attached.",
     examples: [1_240],
   }),
   before: timeField,
@@ -100,7 +101,7 @@ export type LedgerFilter = {
 export type LedgerPage = {
   readonly entries: readonly LedgerEntry[];
   readonly next: number | null;
-  /** With the last page, so that what is shown sums to the balance. */
+  /** With the last page, so that what is shown sums to the balance. What came before counts, though it is not shown. */
   readonly broughtForward: readonly BroughtForward[];
 };
 
@@ -131,9 +132,11 @@ export function listLedger(
     const before = page.before === null ? newest : Math.min(page.before, newest);
     // Numbers have no gap, so that they count entries.
     const isScan = kind !== null || feature !== null;
-    const since = page.since ?? BEFORE_ALL;
-    const start =
-      page.since === null ? 0 : await findLastBefore(tx, name, { last: newest - 1, at: page.since });
+    const wholeSince = await findWholeLedgerSince(tx);
+    // What lies before a month that is detached would not sum to anything with the rest.
+    const isCut = page.since !== null || wholeSince !== null;
+    const since = brandAs<Instant>(Math.max(page.since ?? BEFORE_ALL, wholeSince ?? BEFORE_ALL));
+    const start = isCut ? await findLastBefore(tx, name, { last: newest - 1, at: since }) : 0;
     const after = isScan ? Math.max(start, before - 1 - SCANNED_MAX) : start;
     const range = { before, after, kind, feature, since, limit: page.limit + 1 };
     const found = await listRecords(tx, name, range);
@@ -148,23 +151,15 @@ export function listLedger(
     if (found.length > page.limit)
       return { entries, next: shown.at(-1)?.sequence ?? null, broughtForward: [] };
     if (after > start) return { entries, next: after + 1, broughtForward: [] };
-    const isWhole = page.since !== null && !isScan;
-    const broughtForward = isWhole ? await bringForward(tx, name, names, { upTo: start, at: since }) : [];
+    if (!isCut || isScan) return { entries, next: null, broughtForward: [] };
+    const balances = await listBalances(tx, name, { after: start, at: since });
+    const broughtForward = balances.map(({ pool, balance }) => ({
+      pool: names.pool(pool),
+      amount: balance ?? balanceOf(customer.wallet, pool),
+      before: formatTimestamp(since),
+    }));
     return { entries, next: null, broughtForward };
   });
-}
-
-/** What began before the window counts, though it is not shown. */
-async function bringForward(
-  tx: Tx,
-  name: WalletName,
-  names: CatalogNames,
-  range: { readonly upTo: number; readonly at: Instant },
-): Promise<BroughtForward[]> {
-  if (range.upTo === 0) return [];
-  const balances = await listBalances(tx, name, range);
-  const before = formatTimestamp(range.at);
-  return balances.map(({ pool, balance }) => ({ pool: names.pool(pool), amount: balance, before }));
 }
 
 function findFeature({ features }: Catalog, key: string): FeatureId | undefined {

@@ -80,7 +80,7 @@ function proof({ control, cellOf }: ManageParts): Operation {
       "4 seconds is given up with `overloaded`, and is for `purser verify`, which also judges prices, limits and each single grant.",
     params: customerParams,
     answer: Proof,
-    codes: [],
+    codes: ["ledger_detached"],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const since = await historyStartOf(control, call);

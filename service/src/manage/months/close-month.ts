@@ -44,6 +44,8 @@ export async function closeMonth(
     if (!isWanted()) return null;
     after = await addPage({ cell, environmentId, roll, from, until, asOf }, after);
   }
+  // Nor may one have gone meanwhile.
+  await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const names = new CatalogNames(await single(cell, (tx) => loadCatalog(tx, environmentId)));
   const lines = roll.lines().sort((a, b) => a.pool - b.pool || a.kind.localeCompare(b.kind));
   return {

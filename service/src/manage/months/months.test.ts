@@ -7,10 +7,10 @@ import {
   type TestDatabase,
 } from "../../../test/harness.ts";
 import { send, setupManage } from "../../../test/manage.ts";
+import { lastMonths } from "../../../test/months.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 import { seedDemo } from "../../commands/demo/seed-demo.ts";
 import { verifyCommand } from "../../commands/verify.ts";
-import { keepPartitions } from "../../jobs/keep-partitions.ts";
 import { openPool } from "../../postgres/pool.ts";
 import { createManagementToken } from "../people/management-tokens.ts";
 
@@ -22,16 +22,6 @@ type Line = Record<
   kind: string;
 };
 type Month = { from: string; to: string; completeTo: string; isFinal: boolean; lines: Line[] };
-
-const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
-
-/** This one and those before it, the oldest first. */
-function lastMonths(count: number): string[] {
-  const now = new Date();
-  return Array.from({ length: count }, (_, i) =>
-    monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - (count - 1 - i), 1))),
-  );
-}
 
 function expectSound({ lines }: Month): void {
   for (const { opening, granted, used, expired, revoked, reversed, closing } of lines)
@@ -200,86 +190,4 @@ test("an entry that was recorded before its own time, by a slower clock, is in t
   expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, used: 10, closing: 90 }]);
   const { text } = await manage("GET", `exports/ledger?format=ndjson&from=${from}`);
   expect(text.trimEnd().split("\n")).toHaveLength(2);
-});
-
-/** All entries but reversals, as if they had been written then. */
-async function moveLedger(database: TestDatabase, at: string): Promise<void> {
-  await database.query("set session_replication_role = replica");
-  await database.query(
-    "update cell.ledger set recorded_at = $1::timestamptz, effective_at = null where kind <> 5",
-    [at],
-  );
-  await database.query("set session_replication_role = origin");
-}
-
-test("books that would be rolled back over a detached month are not closed", async () => {
-  const { manage, consume, database, cell } = await setupManage();
-  const { body: charge } = await consume({
-    customerId: "ada",
-    feature: "image.render",
-    idempotencyKey: "k",
-  });
-  await manage("POST", `customers/ada/consumes/${charge["consumeId"]}/reverse`, { body: {} });
-  const [before = "", last = "", month = ""] = lastMonths(3);
-  await database.query("select cell.ensure_monthly_partitions(3, 0)");
-  await keepPartitions(cell);
-  await moveLedger(database, `${last}-15T00:00:00.000Z`);
-  expect((await manage("GET", `months/${before}`)).status).toBe(200);
-
-  await database.query(`alter table cell.ledger detach partition cell.ledger_${last.replace("-", "_")}`);
-  for (const lost of [before, last]) {
-    const { status, body } = await manage("GET", `months/${lost}`);
-    expect([status, body["detail"]]).toEqual([404, expect.stringContaining(`before ${month}-01T00:00`)]);
-  }
-  expect((await manage("GET", `months/${month}`)).status).toBe(200);
-  // Nor is anybody called a fraud for it.
-  const proof = await manage("GET", "customers/ada/proof");
-  expect([proof.status, proof.body["detail"]]).toEqual([404, expect.stringContaining("are detached")]);
-  await manage("PUT", "customers/new", { body: {} });
-  expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: true });
-  const verified = verifyCommand({ databaseUrl: database.url, print: () => {} });
-  await expect(verified).rejects.toThrow("attach them first");
-  // A wallet with all its entries has no such excuse.
-  await manage("POST", "customers/new/credits", { body: { credits: 5, kind: "manual", note: "x" } });
-  await database.query(
-    "update cell.wallets set balance = balance + 1 where customer_number = (select number from cell.customers where customer_id = 'new')",
-  );
-  expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: false });
-  // The reversal is there, and what it reverses is not.
-  const { body: ledger } = await manage("GET", "customers/ada/ledger");
-  expect(ledger["items"]).toContainEqual(expect.objectContaining({ sequence: 3, reverses: null }));
-  const { status, text } = await manage("GET", "exports/ledger?format=ndjson");
-  expect([status, text.split("\n")[0]]).toEqual([200, expect.stringContaining(`"sequence":3`)]);
-});
-
-test("a charge whose reversal may be in a detached month is not reversed again", async () => {
-  const { manage, consume, database, cell } = await setupManage();
-  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
-  const reverse = (id: unknown) =>
-    manage("POST", `customers/ada/consumes/${id}/reverse`, { body: { reference: "once" } });
-  expect((await reverse(body["consumeId"])).body).toMatchObject({ outcome: "reversed" });
-  // The charge is of last month, its reversal of this one.
-  const [last = "", month = ""] = lastMonths(2);
-  await database.query("select cell.ensure_monthly_partitions(1, 0)");
-  await keepPartitions(cell);
-  await moveLedger(database, `${last}-15T00:00:00.000Z`);
-  const { body: ledger } = await manage("GET", "customers/ada/ledger");
-  const charge = (ledger["items"] as { consumeId?: string }[]).find(({ consumeId }) => consumeId)?.consumeId;
-  expect((await reverse(charge)).body).toMatchObject({ outcome: "already_reversed" });
-  const balance = async () => (await manage("GET", "customers/ada")).body["balances"];
-  const before = await balance();
-
-  const partition = `cell.ledger_${month.replace("-", "_")}`;
-  const [row] = await database.query(
-    `select pg_get_expr(relpartbound, oid) as bound from pg_class where oid = '${partition}'::regclass`,
-  );
-  await database.query(`alter table cell.ledger detach partition ${partition}`);
-  const preview = () => manage("POST", `customers/ada/consumes/${charge}/reverse/preview`, { body: {} });
-  for (const call of [() => reverse(charge), preview]) {
-    const { status, body: told } = await call();
-    expect([status, told["detail"]]).toEqual([404, expect.stringContaining("are detached")]);
-  }
-  expect(await balance()).toEqual(before);
-  await database.query(`alter table cell.ledger attach partition ${partition} ${row?.["bound"]}`);
-  expect((await reverse(charge)).body).toMatchObject({ outcome: "already_reversed" });
 });

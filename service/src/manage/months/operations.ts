@@ -78,7 +78,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
         }),
       }),
       answer: Month,
-      codes: ["overloaded"],
+      codes: ["overloaded", "ledger_detached"],
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
         const { month } = call.params;

@@ -1,26 +1,28 @@
+import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { readBalances, readEntryTimes } from "../../store/cell/usage/balances.ts";
 import type { CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
 
 /**
- * What was in a pool just before each of these moments. The entries are numbered in the order of their time, so that each moment is
+ * What was in a pool just before each of these moments, since which all entries must be there. The entries are numbered in the order of their time, so that each moment is
  * found by halving: some thirty look-ups, however many entries there are.
  */
 export async function balancesAt(
   tx: Tx,
-  customer: { readonly number: CustomerNumber; readonly lastSequence: number },
+  { number, wallet }: { readonly number: CustomerNumber; readonly wallet: Wallet },
   pool: PoolId,
   moments: readonly Instant[],
 ): Promise<number[]> {
-  const sequences = await findLastEntries(tx, customer, moments);
-  const known = await readBalances(tx, customer.number, pool, [...new Set(sequences)]);
-  return sequences.map((sequence) => known.get(sequence) ?? 0);
+  const sequences = await findLastEntries(tx, number, wallet.sequence, moments);
+  const known = await readBalances(tx, number, pool, [...new Set(sequences)]);
+  return sequences.map((sequence) => known.get(sequence) ?? balanceOf(wallet, pool));
 }
 
 /** The number of the last entry before each moment; 0 where there is none. */
 async function findLastEntries(
   tx: Tx,
-  { number, lastSequence }: { readonly number: CustomerNumber; readonly lastSequence: number },
+  number: CustomerNumber,
+  lastSequence: number,
   moments: readonly Instant[],
 ): Promise<number[]> {
   const ranges = moments.map((moment) => ({ moment, low: 0, high: lastSequence }));
@@ -31,7 +33,8 @@ async function findLastEntries(
     const times = await readEntryTimes(tx, number, [...middles]);
     for (const range of open) {
       const middle = middleOf(range);
-      if ((times.get(middle) ?? Number.POSITIVE_INFINITY) < range.moment) range.low = middle;
+      // One that is not there is of a month that is detached, before all of these moments.
+      if ((times.get(middle) ?? Number.NEGATIVE_INFINITY) < range.moment) range.low = middle;
       else range.high = middle - 1;
     }
   }

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { listBuckets } from "../../store/cell/usage/chart.ts";
+import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { customerNotFound } from "../customers/operations.ts";
@@ -73,7 +73,7 @@ export function usageOperations(parts: ManageParts): Operation[] {
 const groupBy = Type.Optional(
   Type.Enum(["feature", "event", "reason", "customer", "metadata"], {
     description:
-      "A line for each of these: `feature` goes with charges and denials, `reason` with denials, `event` with events, the others with all.",
+      "A line for each of these: `feature` goes with charges and denials, `reason` with denials, `event` with events, `metadata` with charges and events, `customer` with all.",
   }),
 );
 
@@ -133,7 +133,7 @@ function chart(parts: ManageParts): Operation {
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
         if (customer === null) throw customerNotFound();
         const { completeTo } = await readUsageProgress(tx);
-        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
+        const buckets = await listBuckets(tx, range, division);
         const { lines, other } = await chartUsage(tx, catalog, scope, {
           ...division,
           grouping,
@@ -144,7 +144,7 @@ function chart(parts: ManageParts): Operation {
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
-          buckets: buckets.map(formatTimestamp),
+          buckets: buckets.map(({ at }) => formatTimestamp(at)),
           total: sum([...lines, ...(other === null ? [] : [other])].map(({ total }) => total)),
           lines,
           other,

@@ -3,7 +3,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { isServerZone } from "../../store/cell/server-zone.ts";
-import type { Bucket, Division } from "../../store/cell/usage/chart.ts";
+import type { Bucket, Division } from "../../store/cell/usage/buckets.ts";
 import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";

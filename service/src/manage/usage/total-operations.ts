@@ -3,19 +3,17 @@ import { REASONS } from "../../entitlement/decide.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
-import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
-import { chartAll, listBuckets, sumUsage, type UsageScope } from "../../store/cell/usage/chart.ts";
+import { listBuckets } from "../../store/cell/usage/buckets.ts";
+import { chartAll, sumUsage, type UsageScope } from "../../store/cell/usage/chart.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
 import { listUsageTotals, type UsageTotal } from "../../store/cell/usage/totals.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
-import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
+import { customerNotFound } from "../customers/operations.ts";
 import { nullable, timeField } from "../fields.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { balancesAt } from "./chart-balance.ts";
 import { chartSome } from "./chart-usage.ts";
 import { customerQuery, linesField, USAGE_NOUN as NOUN, rangeOfCall } from "./operations.ts";
 import {
@@ -29,15 +27,15 @@ import {
   UsedSum,
 } from "./range.ts";
 import { rankUsers, refuseTooLong } from "./rank-users.ts";
-import { findCustomer, getFeature, getPool, MEASURE, measureField, readScope, scopeQuery } from "./scope.ts";
+import { findCustomer, getFeature, MEASURE, measureField, readScope, scopeQuery } from "./scope.ts";
 import { ABOUT_LOOK_UPS, withinSums } from "./within-sums.ts";
 
 const access = { role: "viewer", in: "environment" } as const;
 const STRICT = { additionalProperties: false };
 
-/** What usage comes to: in all, by decision, by customer; and the balance that it left. */
+/** What usage comes to: in all, by decision, by customer. */
 export function usageTotalOperations(parts: ManageParts): Operation[] {
-  return [totals(parts), decisions(parts), customers(parts), balance(parts)];
+  return [totals(parts), decisions(parts), customers(parts)];
 }
 
 const reasonField = Type.Enum([...REASONS]);
@@ -149,11 +147,11 @@ function decisions(parts: ManageParts): Operation {
             : chartSome(tx, { ...scope, kind }, [customer], group, options);
         const allowed = new Map((await read("charges", "none")).map((point) => [point.at, point.count]));
         const denied = Map.groupBy(await read("denials", "reason"), ({ at }) => at);
-        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
+        const buckets = await listBuckets(tx, range, division);
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
-          buckets: buckets.map((at) => ({
+          buckets: buckets.map(({ at }) => ({
             at: formatTimestamp(at),
             allowed: allowed.get(at) ?? 0,
             denied: (denied.get(at) ?? []).map(({ group, count }) => ({
@@ -227,70 +225,6 @@ function customers(parts: ManageParts): Operation {
           };
         }),
       );
-    },
-  });
-}
-
-function balance(parts: ManageParts): Operation {
-  return operation({
-    method: "GET",
-    path: `${CUSTOMER_PATH}/balance-history`,
-    access,
-    id: "chartBalance",
-    noun: NOUN,
-    summary: "Show a customer's balance over time",
-    description:
-      "What was in a pool at the end of each bucket, from the ledger itself. What fell due since the last request, an expiry or a new " +
-      "period's allowance, is written with the next one, and until then not shown. `opening` is what was brought forward.",
-    params: customerParams,
-    query: Type.Object(
-      {
-        pool: Type.Optional(
-          Type.String({ maxLength: 120, description: "By default `credits`.", examples: ["credits"] }),
-        ),
-        ...rangeQuery,
-        ...divisionQuery,
-      },
-      STRICT,
-    ),
-    answer: Type.Object({
-      ...rangeAnswer,
-      pool: Type.String({ examples: ["credits"] }),
-      opening: Type.Integer({ description: "Just before `from`.", examples: [900] }),
-      points: Type.Array(
-        Type.Object({
-          at: timeField,
-          balance: Type.Integer({
-            description: "At the end of the bucket, or of the range.",
-            examples: [750],
-          }),
-        }),
-      ),
-    }),
-    codes: [],
-    handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
-      const range = await rangeOfCall(parts, call, { isDivided: true });
-      const division = await readDivision(parts.cellOf(cell), call.query);
-      const { pool = "credits" } = call.query;
-      return snapshot(parts.cellOf(cell), async (tx) => {
-        const record = await findCustomerRecord(tx, { environmentId, customerId: customerIdOf(call) });
-        if (record === null) throw customerNotFound();
-        const poolId = getPool(await loadCatalog(tx, environmentId), pool);
-        const buckets = range.from < range.to ? await listBuckets(tx, range, division) : [];
-        const ends = buckets.map((_, index): Instant => buckets[index + 1] ?? range.to);
-        const customer = {
-          number: brandAs<CustomerNumber>(record.customerNumber),
-          lastSequence: record.wallet.sequence,
-        };
-        const [opening = 0, ...balances] = await balancesAt(tx, customer, poolId, [range.from, ...ends]);
-        return {
-          ...describeRange(range),
-          pool,
-          opening,
-          points: buckets.map((at, index) => ({ at: formatTimestamp(at), balance: balances[index] ?? 0 })),
-        };
-      });
     },
   });
 }

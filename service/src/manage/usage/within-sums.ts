@@ -8,12 +8,12 @@ const LOOK_UPS_MAX = 1_000_000;
 const COUNTED = LOOK_UPS_MAX.toLocaleString("en");
 
 export const ABOUT_LOOK_UPS =
-  "Customers' usage is looked up by quarters of an hour, from the first to the last in which the environment had any: a range with " +
+  "Of customers' usage the quarters of an hour are counted, from the first to the last in which the environment had any: a range with " +
   `more than ${COUNTED} of them, times the customers that are shown, is refused.`;
 
 /**
- * A range of some customers, whose quarters of an hour are looked up one by one: only as far as the environment has any sums, so
- * that "since 1970" costs no more than "since the first event".
+ * A range of some customers, whose quarters of an hour are looked up, of days that are over a month at a time: only as far as the
+ * environment has any sums, so that "since 1970" costs no more than "since the first event".
  */
 export async function withinSums<T extends { readonly from: Instant; readonly to: Instant }>(
   tx: Tx,

@@ -1,11 +1,12 @@
-import { readInteger } from "../../postgres/column.ts";
+import { readInteger, readNullable } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type Instant, type PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
 // Entries are numbered without a gap, and what a wallet notices is never before what it noticed last: their own times
-// only ever grow with their numbers. So halving finds the place in some twenty look-ups, where a walk would read a month.
+// only ever grow with their numbers. So halving finds the place in some twenty look-ups, where a walk would read a month. One whose
+// month is detached counts as later: then what is found is before the moment, and not the last that is.
 const FIND_LAST_BEFORE = statement(
   "ledger.find_last_before",
   `
@@ -13,20 +14,20 @@ const FIND_LAST_BEFORE = statement(
     select 0::bigint, $3::bigint
     union all
     select
-      case when e.is_before then h.middle else h.low end,
-      case when e.is_before then h.high else h.middle - 1 end
+      case when e.is_before is true then h.middle else h.low end,
+      case when e.is_before is true then h.high else h.middle - 1 end
     from (
       select low, high, (low + high + 1) / 2 as middle
       from halves
       where low < high
     ) as h
-    cross join lateral (
+    left join lateral (
       select coalesce(e.effective_at, e.recorded_at) < $4::timestamptz as is_before
       from cell.ledger as e
       where e.environment_id = $1
         and e.customer_number = $2
         and e.sequence = h.middle
-    ) as e
+    ) as e on true
   )
   select low
   from halves
@@ -34,7 +35,7 @@ const FIND_LAST_BEFORE = statement(
   limit 1`,
 );
 
-/** The number of the last entry before this moment, up to `last`; 0 where there is none. */
+/** The number of the last entry before this moment, up to `last`; 0 where there is none. With a month detached, of an earlier one. */
 export async function findLastBefore(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
@@ -44,11 +45,12 @@ export async function findLastBefore(
   return readInteger(rows[0]?.[0]);
 }
 
-// Whose pools had no grant until then had no entry either, and are not looked for.
+// By the first entry since, not by the last before, whose month may be detached. Whose pools had no grant until then had no entry
+// either, and are not looked for.
 const LIST_BALANCES = statement(
   "ledger.list_balances",
   `
-  select p.pool_id, e.balance_after
+  select p.pool_id, e.balance_after - e.amount
   from (
     select distinct g.pool_id
     from cell.grants as g
@@ -56,30 +58,32 @@ const LIST_BALANCES = statement(
       and g.customer_number = $2
       and g.effective_at < $4::timestamptz
   ) as p
-  cross join lateral (
-    select l.balance_after
+  left join lateral (
+    select l.balance_after, l.amount
     from cell.ledger as l
     where l.environment_id = $1
       and l.customer_number = $2
-      and l.sequence <= $3
+      and l.sequence > $3
+      and coalesce(l.effective_at, l.recorded_at) >= $4::timestamptz
       and l.pool_id = p.pool_id
-    order by l.customer_number desc, l.sequence desc
+    order by l.customer_number, l.sequence
     limit 1
-  ) as e
+  ) as e on true
   order by p.pool_id`,
 );
 
-export type PoolBalance = { readonly pool: PoolId; readonly balance: number };
+/** Null: nothing moved since, so that it is what the wallet has. */
+export type PoolBalance = { readonly pool: PoolId; readonly balance: number | null };
 
-/** What all entries up to this one, which lie before `at`, came to in each pool. */
+/** What was in each pool at a moment. `after` is an entry before it, the nearer the better. */
 export async function listBalances(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
-  { upTo, at }: { readonly upTo: number; readonly at: Instant },
+  { after, at }: { readonly after: number; readonly at: Instant },
 ): Promise<PoolBalance[]> {
-  const { rows } = await tx.run(LIST_BALANCES, [environmentId, customerNumber, upTo, formatTimestamp(at)]);
+  const { rows } = await tx.run(LIST_BALANCES, [environmentId, customerNumber, after, formatTimestamp(at)]);
   return rows.map(([pool, balance]) => ({
     pool: brandAs<PoolId>(readInteger(pool)),
-    balance: readInteger(balance),
+    balance: readNullable(balance, readInteger),
   }));
 }

@@ -24,20 +24,23 @@ export async function readEntryTimes(
 const READ = statement(
   "usage_balances.read",
   `
-  select n.sequence, e.balance_after
+  select n.sequence, e.balance_after - e.amount
   from unnest($2::bigint[]) as n (sequence)
   cross join lateral (
-    select l.balance_after
+    select l.balance_after, l.amount
     from cell.ledger as l
     where l.customer_number = $1
-      and l.sequence <= n.sequence
+      and l.sequence > n.sequence
       and l.pool_id = $3
-    order by l.sequence desc
+    order by l.sequence
     limit 1
   ) as e`,
 );
 
-/** What was in the pool after each of these entries. Not there: the pool had seen nothing yet. */
+/**
+ * What was in the pool after each of these entries, by the next one of the pool: they themselves may be in a month that is
+ * detached. Not there: nothing moved since.
+ */
 export async function readBalances(
   tx: Tx,
   customer: CustomerNumber,

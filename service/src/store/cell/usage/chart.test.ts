@@ -3,18 +3,14 @@ import { createDatabase } from "../../../../test/harness.ts";
 import { openPool } from "../../../postgres/pool.ts";
 import { snapshot } from "../../../postgres/transaction.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { type Division, listBuckets } from "./buckets.ts";
 import { type ChartPoint, chartAll, chartCustomers } from "./chart.ts";
 
-/** Midnight comes twice in Havana that day, at 04:00 and at 05:00. */
-const USED = [
-  ["2026-11-01T03:45:00Z", 1],
-  ["2026-11-01T04:00:00Z", 10],
-  ["2026-11-01T04:45:00Z", 100],
-  ["2026-11-01T05:00:00Z", 1000],
-] as const;
+type Used = readonly (readonly [at: string, quantity: number])[];
+
 const ADA = brandAs<CustomerNumber>(7);
 
-async function setupSums() {
+async function setupSums(used: Used, division: Division, to: string) {
   const database = await createDatabase();
   const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
   onTestFinished(() => cell.end());
@@ -22,7 +18,7 @@ async function setupSums() {
   await cell.query("set timezone = 'America/New_York'");
   await database.query("insert into cell.meters (environment_id, kind, key) values (1, 1, 'e')");
   const [meter] = await database.query("select id from cell.meters");
-  for (const [quarter, quantity] of USED) {
+  for (const [quarter, quantity] of used) {
     const sum = [quarter, meter?.["id"], quantity];
     await database.query("insert into cell.usage_quarters values (1, $1, $2, 1, $3, 0)", sum);
     await database.query(
@@ -35,12 +31,12 @@ async function setupSums() {
       environmentId: brandAs<EnvironmentId>(1),
       kind: "events",
       from: brandAs<Instant>(Date.parse(from)),
-      to: brandAs<Instant>(Date.parse("2026-11-02T00:00:00Z")),
+      to: brandAs<Instant>(Date.parse(to)),
       event: null,
       feature: null,
       pool: null,
     } as const;
-    const options = { bucket: "day", timeZone: "America/Havana", by: "quantity", linesMax: 5 } as const;
+    const options = { ...division, by: "quantity", linesMax: 5 } as const;
     const points: ChartPoint[] = await snapshot(cell, (tx) =>
       chartOf === "all"
         ? chartAll(tx, scope, "none", options)
@@ -48,11 +44,21 @@ async function setupSums() {
     );
     return points.map(({ at, quantity }) => [new Date(at).toISOString(), quantity]);
   };
-  return { database, chart, meter: meter?.["id"] };
+  return { database, cell, chart, meter: meter?.["id"] };
 }
 
 test("a day on which midnight comes twice has both, in every chart", async () => {
-  const { database, chart, meter } = await setupSums();
+  // In Havana, at 04:00 and at 05:00.
+  const { database, chart, meter } = await setupSums(
+    [
+      ["2026-11-01T03:45:00Z", 1],
+      ["2026-11-01T04:00:00Z", 10],
+      ["2026-11-01T04:45:00Z", 100],
+      ["2026-11-01T05:00:00Z", 1000],
+    ],
+    { bucket: "day", timeZone: "America/Havana" },
+    "2026-11-02T00:00:00Z",
+  );
   const day = ["2026-11-01T05:00:00.000Z", 1110];
   const dayBefore = ["2026-10-31T04:00:00.000Z", 1];
   const expectBoth = async (chartOf: "all" | "ada"): Promise<void> => {
@@ -71,4 +77,50 @@ test("a day on which midnight comes twice has both, in every chart", async () =>
   );
   await database.query("update cell.usage_progress set months_to = '2026-12-01'");
   await expectBoth("ada");
+});
+
+/** By half an hour, on and back: an hour is called by where it would have begun, and has what was used in it. */
+test.each([
+  {
+    used: [
+      ["2026-10-03T14:30:00Z", 1],
+      ["2026-10-03T15:15:00Z", 10],
+      ["2026-10-03T15:30:00Z", 100],
+      ["2026-10-03T15:45:00Z", 1000],
+      ["2026-10-03T16:00:00Z", 10000],
+    ],
+    range: ["2026-10-03T13:30:00Z", "2026-10-03T17:00:00Z"],
+    hours: [
+      ["2026-10-03T14:30:00.000Z", 11],
+      ["2026-10-03T15:00:00.000Z", 1100],
+      ["2026-10-03T16:00:00.000Z", 10000],
+    ],
+    ends: ["14:30", "15:30", "16:00", "17:00"],
+  },
+  {
+    used: [
+      ["2026-04-04T14:00:00Z", 1],
+      ["2026-04-04T14:45:00Z", 10],
+      ["2026-04-04T15:00:00Z", 100],
+      ["2026-04-04T15:15:00Z", 1000],
+      ["2026-04-04T15:30:00Z", 10000],
+    ],
+    range: ["2026-04-04T13:00:00Z", "2026-04-04T16:30:00Z"],
+    hours: [
+      ["2026-04-04T14:00:00.000Z", 11],
+      ["2026-04-04T14:30:00.000Z", 1100],
+      ["2026-04-04T15:30:00.000Z", 10000],
+    ],
+    ends: ["14:00", "15:00", "15:30", "16:30"],
+  },
+] as const)("where a clock changes by half an hour nothing is counted twice: $range", async (change) => {
+  const { used, range, hours, ends } = change;
+  const division = { bucket: "hour", timeZone: "Australia/Lord_Howe" } as const;
+  const { database, cell, chart } = await setupSums(used, division, range[1]);
+  expect(await chart(range[0], "all")).toEqual(hours);
+  await database.query("update cell.usage_progress set months_to = '2026-01-01'");
+  expect(await chart(range[0], "ada")).toEqual(hours);
+  const [from, to] = range.map((at) => brandAs<Instant>(Date.parse(at))) as [Instant, Instant];
+  const buckets = await snapshot(cell, (tx) => listBuckets(tx, { from, to }, division));
+  expect(buckets.map(({ until }) => new Date(until).toISOString().slice(11, 16))).toEqual(ends);
 });

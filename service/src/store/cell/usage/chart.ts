@@ -9,10 +9,10 @@ import type {
   PoolId,
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
+import { bucketsOf, type Division, STEP } from "./buckets.ts";
 import { quartersSince, slotAt, slotsOf, slottedMonths } from "./customer-quarters.ts";
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
-export type Bucket = "hour" | "day" | "month";
 export type Measure = "count" | "quantity" | "credits";
 export type Used = Readonly<Record<Measure, number>>;
 
@@ -27,8 +27,6 @@ export type UsageScope = {
   readonly feature: FeatureId | null;
   readonly pool: PoolId | null;
 };
-
-export type Division = { readonly bucket: Bucket; readonly timeZone: string };
 
 /**
  * The first five parameters of every statement below. Numbers of meters from an array, of which a planner expects some: the
@@ -48,11 +46,9 @@ const METER_IDS = `array(
 /** Not by an index, which some releases of PostgreSQL would look through once for each of them. */
 const IS_METER = (id: string): string => `${id} + 0 = any (${METER_IDS})`;
 
-const METERS = `
+export const METERS_OF_SCOPE = `
     join unnest(${METER_IDS}) as w (meter_id) on w.meter_id = s.meter_id
     where s.environment_id = $1`;
-
-export const METERS_OF_SCOPE = METERS;
 
 export function scopeParameters({ environmentId, kind, event, feature, pool }: UsageScope) {
   return [environmentId, METER_KIND_NUMBER[kind], event, feature, pool];
@@ -84,21 +80,9 @@ export type ChartPoint = Used & {
 
 const SUMS = "sum(u.count), sum(u.quantity), sum(u.credits)";
 
-/** Short enough to miss none: a day may have 23 hours, and an hour begin at any quarter of UTC's. */
-const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const satisfies Record<
-  Bucket,
-  string
->;
-/** No zone has ever gone back by more than that. */
-const FOLD_QUARTERS_MAX = 12;
+export const SUMMED = "sum(s.count) as count, sum(s.quantity) as quantity, sum(s.credits) as credits";
 
-/** Moments of a range, at least one of each bucket. */
-const STEPS = (from: string, to: string, step: string): string => `
-    select generate_series(${from}::timestamptz, ${to}::timestamptz - interval '1 second', ${step}::interval) as at
-    union all
-    select ${to}::timestamptz - interval '1 second'`;
-
-const SUMMED = "sum(s.count) as count, sum(s.quantity) as quantity, sum(s.credits) as credits";
+const BUCKET_PARAMETERS = { from: "$6", to: "$7", bucket: "$8", timeZone: "$9", step: "$12" } as const;
 
 /** A bucket is looked up by where it begins and ends: to ask each row's bucket takes three times as long as to add the rows up. */
 const divideAll = (divisor: string): string => `
@@ -107,7 +91,7 @@ const divideAll = (divisor: string): string => `
     cross join lateral (
       select ${divisor} as divisor, ${SUMMED}
       from cell.usage_quarters as s
-      ${METERS}
+      ${METERS_OF_SCOPE}
         and s.quarter >= b.since
         and s.quarter < b.until
       group by divisor
@@ -149,21 +133,7 @@ function chart(name: string, divide: (divisor: string) => string, group: Group) 
   return statement(
     name,
     `
-  with buckets as materialized (
-    select
-      b.at,
-      greatest(f.since, $6::timestamptz) as since,
-      coalesce(lead(f.since) over (order by f.since), $7::timestamptz) as until
-    from (
-      select distinct date_trunc($8, s.at, $9) as at
-      from (${STEPS("$6", "$7", "$12")}) as s
-    ) as b
-    -- Where a clock goes back over midnight, a day is named by the second one, and has begun at the first.
-    cross join lateral (
-      select min(b.at - k * interval '15 minutes') as since
-      from generate_series(0, ${FOLD_QUARTERS_MAX}) as k
-      where date_trunc($8, b.at - k * interval '15 minutes', $9) = b.at
-    ) as f
+  with buckets as materialized (${bucketsOf(BUCKET_PARAMETERS)}
   ), divided as materialized (${divide(divisor)}
   ), used as materialized (
     select ${part} as part, d.at, sum(d.count) as count, sum(d.quantity) as quantity, sum(d.credits) as credits
@@ -252,31 +222,12 @@ export function readUsed([count, quantity, credits]: readonly unknown[]): Used {
   return { count: Number(count ?? 0), quantity: Number(quantity ?? 0), credits: Number(credits ?? 0) };
 }
 
-const LIST_BUCKETS = statement(
-  "usage_chart.list_buckets",
-  `
-  select distinct (extract(epoch from date_trunc($3, at, $4)) * 1000)::bigint as bucket
-  from (${STEPS("$1", "$2", "$5")}) as s
-  order by bucket`,
-);
-
-/** The first moment of each; that of the first may lie before the range. */
-export async function listBuckets(
-  tx: Tx,
-  { from, to }: Pick<UsageScope, "from" | "to">,
-  { bucket, timeZone }: Division,
-): Promise<Instant[]> {
-  const range = [formatTimestamp(from), formatTimestamp(to)];
-  const { rows } = await tx.run(LIST_BUCKETS, [...range, bucket, timeZone, STEP[bucket]]);
-  return rows.map(([at]) => readInstant(at));
-}
-
 const SUM = statement(
   "usage_chart.sum",
   `
   select sum(s.count), sum(s.quantity), sum(s.credits)
   from cell.usage_quarters as s
-  ${METERS}
+  ${METERS_OF_SCOPE}
   ${IN_RANGE}`,
 );
 

@@ -2,7 +2,8 @@ import { readInstant, readInteger, readNullable, readText } from "../../../postg
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import type { CustomerNumber, Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
-import { type Division, readUsed, type UsageScope, type Used } from "./chart.ts";
+import type { Division } from "./buckets.ts";
+import { readUsed, type UsageScope, type Used } from "./chart.ts";
 
 // No sum knows metadata: the rows themselves are read, of this environment, so many at most.
 

@@ -9,7 +9,7 @@ import {
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { reasonOf } from "../denials.ts";
-import { readUsed, type Used } from "./chart.ts";
+import { readUsed, SUMMED, type Used } from "./chart.ts";
 import { quartersSince, slotsOf, slottedMonths } from "./customer-quarters.ts";
 import { type MeterKind, meterKindOf } from "./rows.ts";
 
@@ -20,8 +20,6 @@ export type UsageTotal = Used & {
   /** Of denials. */
   readonly reason: ReturnType<typeof reasonOf> | null;
 };
-
-const SUMMED = "sum(s.count) as count, sum(s.quantity) as quantity, sum(s.credits) as credits";
 
 const totals = (name: string, used: string) =>
   statement(

@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import { connectTo, type TestDatabase } from "../../test/harness.ts";
+import { setupManage } from "../../test/manage.ts";
+import { lastMonths } from "../../test/months.ts";
+import { ask } from "../../test/usage.ts";
+import { verifyCommand } from "../commands/verify.ts";
+import { keepPartitions } from "../jobs/keep-partitions.ts";
+import { single } from "../postgres/transaction.ts";
+import { brandAs, type Instant } from "../words/brand.ts";
+import { KnownReversals } from "./refuse-detached-ledger.ts";
+
+/** All entries but reversals, as if they had been written then. */
+async function moveLedger(database: TestDatabase, at: string): Promise<void> {
+  await database.query("set session_replication_role = replica");
+  await database.query(
+    "update cell.ledger set recorded_at = $1::timestamptz, effective_at = null where kind <> 5",
+    [at],
+  );
+  await database.query("set session_replication_role = origin");
+}
+
+test("books that would be rolled back over a detached month are not closed", async () => {
+  const { manage, consume, database, cell } = await setupManage();
+  const { body: charge } = await consume({
+    customerId: "ada",
+    feature: "image.render",
+    idempotencyKey: "k",
+  });
+  await manage("POST", `customers/ada/consumes/${charge["consumeId"]}/reverse`, { body: {} });
+  const [before = "", last = "", month = ""] = lastMonths(3);
+  await database.query("select cell.ensure_monthly_partitions(3, 0)");
+  await keepPartitions(cell);
+  await moveLedger(database, `${last}-15T00:00:00.000Z`);
+  expect((await manage("GET", `months/${before}`)).status).toBe(200);
+
+  await detach(database, last);
+  for (const lost of [before, last]) {
+    const { status, body } = await manage("GET", `months/${lost}`);
+    expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`before ${month}-01T00:00`)]);
+  }
+  expect((await manage("GET", `months/${month}`)).status).toBe(200);
+  // Nor is anybody called a fraud for it.
+  const proof = await manage("GET", "customers/ada/proof");
+  expect([proof.status, proof.body["detail"]]).toEqual([409, expect.stringContaining("are detached")]);
+  await manage("PUT", "customers/new", { body: {} });
+  expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: true });
+  const verified = verifyCommand({ databaseUrl: database.url, print: () => {} });
+  await expect(verified).rejects.toThrow("attach them first");
+  // A wallet with all its entries has no such excuse.
+  await manage("POST", "customers/new/credits", { body: { credits: 5, kind: "manual", note: "x" } });
+  await database.query(
+    "update cell.wallets set balance = balance + 1 where customer_number = (select number from cell.customers where customer_id = 'new')",
+  );
+  expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: false });
+  // The reversal is there, and what it reverses is not.
+  const { body: ledger } = await manage("GET", "customers/ada/ledger");
+  expect(ledger["items"]).toContainEqual(expect.objectContaining({ sequence: 3, reverses: null }));
+  const { status, text } = await manage("GET", "exports/ledger?format=ndjson");
+  expect([status, text.split("\n")[0]]).toEqual([200, expect.stringContaining(`"sequence":3`)]);
+});
+
+test("a charge whose reversal may be in a detached month is not reversed again", async () => {
+  const { manage, consume, database, cell } = await setupManage();
+  const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
+  const reverse = (id: unknown) =>
+    manage("POST", `customers/ada/consumes/${id}/reverse`, { body: { reference: "once" } });
+  expect((await reverse(body["consumeId"])).body).toMatchObject({ outcome: "reversed" });
+  // The charge is of last month, its reversal of this one.
+  const [last = "", month = ""] = lastMonths(2);
+  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await keepPartitions(cell);
+  await moveLedger(database, `${last}-15T00:00:00.000Z`);
+  const { body: ledger } = await manage("GET", "customers/ada/ledger");
+  const charge = (ledger["items"] as { consumeId?: string }[]).find(({ consumeId }) => consumeId)?.consumeId;
+  expect((await reverse(charge)).body).toMatchObject({ outcome: "already_reversed" });
+  const balance = async () => (await manage("GET", "customers/ada")).body["balances"];
+  const before = await balance();
+
+  const attach = await detach(database, month);
+  const preview = () => manage("POST", `customers/ada/consumes/${charge}/reverse/preview`, { body: {} });
+  for (const call of [() => reverse(charge), preview]) {
+    const { status, body: told } = await call();
+    expect([status, told["detail"]]).toEqual([409, expect.stringContaining("are detached")]);
+  }
+  expect(await balance()).toEqual(before);
+  await attach();
+  expect((await reverse(charge)).body).toMatchObject({ outcome: "already_reversed" });
+});
+
+test("a month that comes or goes while reversals are read leaves none unknown", async () => {
+  const { database, cell } = await setupManage();
+  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await keepPartitions(cell);
+  const [last = ""] = lastMonths(2);
+  const chargedAt = brandAs<Instant>(Date.parse(`${last}-15T00:00:00Z`));
+  const refusal = (change: () => Promise<unknown>) =>
+    single(cell, async (tx) => {
+      const reversals = await KnownReversals.before(tx);
+      await change();
+      return reversals.refuseUnknown(chargedAt);
+    });
+  const detached = { code: "ledger_detached" };
+  await refusal(async () => {});
+  let attach: () => Promise<unknown> = async () => null;
+  const goes = refusal(async () => {
+    attach = await detach(database, last);
+  });
+  await expect(goes).rejects.toMatchObject(detached);
+  await expect(refusal(async () => {})).rejects.toMatchObject(detached);
+  await expect(refusal(attach)).rejects.toMatchObject(detached);
+  await refusal(async () => {});
+});
+
+test("what the ledger shows sums to the balance without a month, and balances are told since then", async () => {
+  const managed = await setupManage();
+  const { consume, topUp, assign, manage, database, cell } = managed;
+  await assign("bob");
+  await topUp("ada", 1_000);
+  for (let i = 0; i < 30; i++)
+    await consume({ customerId: "ada", feature: "image.render", idempotencyKey: `k-${i}` });
+  const [older = "", last = "", month = ""] = lastMonths(3);
+  await database.query("select cell.ensure_monthly_partitions(3, 0)");
+  await keepPartitions(cell);
+  await scatter(database, [`${older}-10`, `${last}-10`, `${month}-01`]);
+
+  type Ledger = { items: { amount: number }[]; broughtForward: { amount: number; before: string }[] };
+  const sum = (some: readonly { amount: number }[]) => some.reduce((total, { amount }) => total + amount, 0);
+  const shown = async (customer: string) => {
+    const { items, broughtForward } = await ask<Ledger>(managed, `customers/${customer}/ledger?limit=100`);
+    return { entries: items.length, total: sum(items) + sum(broughtForward), broughtForward };
+  };
+  const history = (from: string) => `customers/ada/balance-history?from=${from}-01T00:00:00Z`;
+  const ada = await shown("ada");
+  const bob = await shown("bob");
+  const told = await ask<{ opening: number }>(managed, history(month));
+  expect(told.opening).toBeGreaterThan(0);
+
+  const attach = await detach(database, last);
+  const before = `${month}-01T00:00:00.000Z`;
+  const cut = await shown("ada");
+  expect(cut).toMatchObject({ total: ada.total, broughtForward: [{ before }] });
+  expect([cut.entries > 0, cut.entries < ada.entries]).toEqual([true, true]);
+  // Who has no entry since then has all of it brought forward.
+  expect(await shown("bob")).toMatchObject({ entries: 0, total: bob.total });
+  expect(await ask(managed, history(month))).toMatchObject(told);
+  for (const from of [older, last])
+    expect((await manage("GET", history(from))).body).toMatchObject({ status: 409, code: "ledger_detached" });
+  for (const days of [1, 45, 400]) {
+    await database.query("update control.workspace_plans set history_days_max = $1", [days]);
+    expect(await shown("ada")).toMatchObject({ total: ada.total });
+    expect(await shown("bob")).toMatchObject({ entries: 0, total: bob.total });
+  }
+  await database.query("update control.workspace_plans set history_days_max = null");
+  await attach();
+  expect(await shown("ada")).toEqual(ada);
+  expect((await manage("GET", history(older))).status).toBe(200);
+});
+
+/** A third of each customer's entries to each of these days, and all of bob's to the first two. What was given, to the first. */
+async function scatter(database: TestDatabase, days: readonly string[]): Promise<void> {
+  const client = await connectTo(database);
+  await client.query("set session_replication_role = replica");
+  await client.query(
+    `update cell.ledger as l
+     set effective_at = null, recorded_at = ($1::timestamptz[])[t.third] + l.sequence * interval '1 millisecond'
+     from (
+       select e.customer_number, e.sequence,
+         case c.customer_id when 'bob' then least(2, t.third) else t.third end as third
+       from cell.ledger as e
+       join cell.customers as c on c.number = e.customer_number
+       cross join lateral (
+         select 1 + (3 * (e.sequence - 1)) / (select max(m.sequence) from cell.ledger as m where m.customer_number = e.customer_number) as third
+       ) as t
+     ) as t
+     where t.customer_number = l.customer_number and t.sequence = l.sequence`,
+    [days.map((day) => `${day}T00:00:00Z`)],
+  );
+  await client.query("update cell.grants set effective_at = $1::timestamptz", [`${days[0]}T00:00:00Z`]);
+}
+
+/** Takes a month of the ledger out, and returns how it comes back. */
+async function detach(database: TestDatabase, month: string): Promise<() => Promise<unknown>> {
+  const partition = `cell.ledger_${month.replace("-", "_")}`;
+  const [row] = await database.query(
+    `select pg_get_expr(relpartbound, oid) as bound from pg_class where oid = '${partition}'::regclass`,
+  );
+  await database.query(`alter table cell.ledger detach partition ${partition}`);
+  return () => database.query(`alter table cell.ledger attach partition ${partition} ${row?.["bound"]}`);
+}

@@ -1,0 +1,85 @@
+import { Type } from "typebox";
+import { snapshot } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { listBuckets } from "../../store/cell/usage/buckets.ts";
+import { brandAs, type CustomerNumber } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
+import { timeField } from "../fields.ts";
+import { type Operation, operation, placeOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
+import { balancesAt } from "./chart-balance.ts";
+import { rangeOfCall, USAGE_NOUN } from "./operations.ts";
+import { describeRange, divisionQuery, rangeAnswer, rangeQuery, readDivision } from "./range.ts";
+import { getPool } from "./scope.ts";
+
+/** What usage left. */
+export function balanceOperation(parts: ManageParts): Operation {
+  return operation({
+    method: "GET",
+    path: `${CUSTOMER_PATH}/balance-history`,
+    access: { role: "viewer", in: "environment" },
+    id: "chartBalance",
+    noun: USAGE_NOUN,
+    summary: "Show a customer's balance over time",
+    description:
+      "What was in a pool at the end of each bucket, from the ledger itself. What fell due since the last request, an expiry or a new " +
+      "period's allowance, is written with the next one, and until then not shown. `opening` is what was brought forward.",
+    params: customerParams,
+    query: Type.Object(
+      {
+        pool: Type.Optional(
+          Type.String({ maxLength: 120, description: "By default `credits`.", examples: ["credits"] }),
+        ),
+        ...rangeQuery,
+        ...divisionQuery,
+      },
+      { additionalProperties: false },
+    ),
+    answer: Type.Object({
+      ...rangeAnswer,
+      pool: Type.String({ examples: ["credits"] }),
+      opening: Type.Integer({ description: "Just before `from`.", examples: [900] }),
+      points: Type.Array(
+        Type.Object({
+          at: timeField,
+          balance: Type.Integer({
+            description: "At the end of the bucket, or of the range.",
+            examples: [750],
+          }),
+        }),
+      ),
+    }),
+    codes: ["ledger_detached"],
+    handle: async (call) => {
+      const { cell, environmentId } = placeOf(call);
+      const range = await rangeOfCall(parts, call, { isDivided: true });
+      const division = await readDivision(parts.cellOf(cell), call.query);
+      const { pool = "credits" } = call.query;
+      return snapshot(parts.cellOf(cell), async (tx) => {
+        const record = await findCustomerRecord(tx, { environmentId, customerId: customerIdOf(call) });
+        if (record === null) throw customerNotFound();
+        await refuseDetachedLedger(tx, range.from);
+        const poolId = getPool(await loadCatalog(tx, environmentId), pool);
+        const buckets = await listBuckets(tx, range, division);
+        const ends = buckets.map(({ until }) => until);
+        const customer = {
+          number: brandAs<CustomerNumber>(record.customerNumber),
+          wallet: record.wallet,
+        };
+        const [opening = 0, ...balances] = await balancesAt(tx, customer, poolId, [range.from, ...ends]);
+        return {
+          ...describeRange(range),
+          pool,
+          opening,
+          points: buckets.map(({ at }, index) => ({
+            at: formatTimestamp(at),
+            balance: balances[index] ?? 0,
+          })),
+        };
+      });
+    },
+  });
+}

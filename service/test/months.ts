@@ -1,0 +1,9 @@
+const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
+
+/** This one and those before it, the oldest first. */
+export function lastMonths(count: number): string[] {
+  const now = new Date();
+  return Array.from({ length: count }, (_, i) =>
+    monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - (count - 1 - i), 1))),
+  );
+}
