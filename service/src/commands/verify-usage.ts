@@ -1,12 +1,11 @@
 import { Session } from "../postgres/session.ts";
-import type { Tx } from "../postgres/statement.ts";
 import { findWholeSince } from "../store/cell/usage/attached-months.ts";
 import type { WrongSum } from "../store/cell/usage/expected.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
 import type { Instant } from "../words/brand.ts";
 import { formatTimestamp } from "../words/timestamp.ts";
 import { Unhurried } from "./verify/unhurried.ts";
-import { repairDay } from "./verify/usage/repair-day.ts";
+import { DETACHED, hasRows, repairDay } from "./verify/usage/repair-day.ts";
 import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
@@ -21,10 +20,7 @@ export async function verifyUsageCommand(options: {
 }): Promise<boolean> {
   const { databaseUrl, repair, print } = options;
   if (repair !== null) {
-    await withSession(databaseUrl, async (session) => {
-      await refuseMissingRows(session, repair);
-      await repairDay(session, repair);
-    });
+    await withSession(databaseUrl, (session) => repairDay(session, repair));
     print(`Made the sums of ${formatTimestamp(repair).slice(0, 10)} (UTC) anew from the rows.`);
   }
   return withSession(databaseUrl, async (session) => {
@@ -33,27 +29,14 @@ export async function verifyUsageCommand(options: {
     if (since !== null)
       print(`Sums before ${formatTimestamp(since)} are not held against rows: ${DETACHED}.`);
     const { wrong, rows } = await verifyUsage(tx, since);
+    if (wrong !== null && (await findWholeSince(tx)) !== since)
+      throw new Error("a month was detached or attached meanwhile: verify again");
     print(
       `Held ${rows} events, charges, reversals and denials against their sums; the longest statement took ${Math.ceil(tx.statementMsMax)} ms.`,
     );
     print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong, since));
     return wrong === null;
   });
-}
-
-const DETACHED = "not every month of events, ledger and denials is attached";
-
-/** What the sums say of that day is all that is left of it. */
-async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
-  const since = await findWholeSince(tx);
-  if (since !== null && !hasRows(day, since))
-    throw new Error(
-      `the sums of days before ${formatTimestamp(since)} cannot be made anew: ${DETACHED}; attach them first`,
-    );
-}
-
-function hasRows(day: Instant, since: Instant | null): boolean {
-  return since === null || day >= since;
 }
 
 function describe(wrong: WrongSum, since: Instant | null): string {

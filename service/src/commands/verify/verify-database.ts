@@ -20,6 +20,8 @@ export async function verifyDatabase(
     await refuseDetached(tx);
     const checked: Checked = { customers: 0, wallets: 0, entries: 0, grants: 0, reversals: 0 };
     const mismatch = (await verifyWallets(tx, checked, onProgress)) ?? (await findOrphan(tx, checked));
+    // One may have gone meanwhile.
+    if (mismatch !== null) await refuseDetached(tx);
     return { checked, mismatch, statementMsMax: tx.statementMsMax };
   } finally {
     session.destroy();

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { setupCredits } from "../../../../test/credits.ts";
 import { expectExactSums, settle } from "../../../../test/usage.ts";
+import { WatchedSession } from "../../../../test/watched-session.ts";
 import { Session } from "../../../postgres/session.ts";
-import type { Parameter, Rows, Statement } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../words/brand.ts";
-import { type Repairing, repairDay } from "./repair-day.ts";
+import { repairDay } from "./repair-day.ts";
 import { utcDay } from "./utc-day.ts";
 import { verifyUsage } from "./verify-usage.ts";
 
@@ -13,34 +13,16 @@ const SLICES_NEEDED = 4;
 const OF_SOME = ["usage_expected.compare", "usage_remake.insert_customers"];
 
 /** A server that does not get through more than a fourth of the customers of one moment in its time. */
-class Slow implements Repairing {
-  readonly #session: Session;
-  readonly #crowdedAt: number;
-  /** That of the crowded moment. */
-  readonly taken: string[] = [];
-
-  constructor(session: Session, crowdedAt: number) {
-    this.#session = session;
-    this.#crowdedAt = crowdedAt;
-  }
-
-  get isOpen(): boolean {
-    return this.#session.isOpen;
-  }
-
-  begin = () => this.#session.begin();
-  commit = () => this.#session.commit();
-  rollback = () => this.#session.rollback();
-
-  async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
-    const [, from, to, slices, slice] = parameters;
-    const isOf = Date.parse(String(from)) <= this.#crowdedAt && this.#crowdedAt < Date.parse(String(to));
-    if (OF_SOME.includes(statement.name) && isOf) {
-      if (Number(slices) < SLICES_NEEDED) throw new Error("Query read timeout");
-      this.taken.push(`${slice} of ${slices}`);
-    }
-    return this.#session.run(statement, parameters);
-  }
+function slowDown(session: Session, crowdedAt: number) {
+  /** Of the crowded moment. */
+  const taken: string[] = [];
+  const slow = new WatchedSession(session, async ({ name }, [, from, to, slices, slice]) => {
+    const isOf = Date.parse(String(from)) <= crowdedAt && crowdedAt < Date.parse(String(to));
+    if (!OF_SOME.includes(name) || !isOf) return;
+    if (Number(slices) < SLICES_NEEDED) throw new Error("Query read timeout");
+    taken.push(`${slice} of ${slices}`);
+  });
+  return { slow, taken };
 }
 
 test("a quarter that is too much for a statement is verified and repaired by some customers at a time", {
@@ -59,8 +41,8 @@ test("a quarter that is too much for a statement is verified and repaired by som
   onTestFinished(() => session.destroy());
   const all = Array.from({ length: SLICES_NEEDED }, (_, slice) => `${slice} of ${SLICES_NEEDED}`);
   const verify = async () => {
-    const slow = new Slow(session, at);
-    return { ...(await verifyUsage(slow, null)), taken: slow.taken };
+    const { slow, taken } = slowDown(session, at);
+    return { ...(await verifyUsage(slow, null)), taken };
   };
   expect(await verify()).toEqual({ wrong: null, rows: 2_000, taken: all });
 
@@ -70,9 +52,9 @@ test("a quarter that is too much for a statement is verified and repaired by som
   const { wrong } = await verify();
   expect(wrong).toMatchObject({ customerNumber: 7, missing: { count: -1 } });
   await database.query("update cell.usage_quarters set quantity = quantity + 1");
-  const slow = new Slow(session, at);
+  const { slow, taken } = slowDown(session, at);
   await repairDay(slow, utcDay(brandAs<Instant>(at)));
-  expect(slow.taken).toEqual(all);
+  expect(taken).toEqual(all);
   await expectExactSums(database);
   expect((await verify()).wrong).toBe(null);
 });

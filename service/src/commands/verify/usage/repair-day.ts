@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "../../../postgres/session.ts";
 import { isLockTaken } from "../../../postgres/sql-error.ts";
 import type { Tx } from "../../../postgres/statement.ts";
+import { findWholeSince } from "../../../store/cell/usage/attached-months.ts";
 import { readCustomersExtent, remakeMonths } from "../../../store/cell/usage/levels.ts";
 import { waitForUsageProgress } from "../../../store/cell/usage/progress.ts";
 import { remakeCustomers, remakeQuarters } from "../../../store/cell/usage/remake.ts";
@@ -26,6 +27,7 @@ const TRIES_MAX = 600;
  * customers, at a time, so that new usage is never held up for long.
  */
 export async function repairDay(session: Repairing, day: Instant): Promise<void> {
+  await refuseMissingRows(session, day);
   await prepareForSlices(session);
   const environments = await listUsageEnvironments(session);
   const crowd = new Crowd();
@@ -34,6 +36,8 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
     const remakeSome = (some: SomeCustomers): Promise<number> =>
       withProgress(session, async () => {
         const rows = await remakeCustomers(session, slice, some);
+        // In this very transaction: a month that went meanwhile took rows with it.
+        await refuseMissingRows(session, day);
         // With the last of them, who nearly always are all: so that both levels agree whenever somebody looks.
         if (some.slice === some.slices - 1) await remakeQuarters(session, slice);
         return rows;
@@ -53,6 +57,22 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
   }
 }
 
+/** What the sums say of that day is all that is left of it. */
+async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
+  const since = await findWholeSince(tx);
+  if (!hasRows(day, since))
+    throw new Error(
+      `the sums of days before ${formatTimestamp(since ?? day)} cannot be made anew: ${DETACHED}; attach them first`,
+    );
+}
+
+/** Of a day, where they are all there since a moment, or null if since ever. */
+export function hasRows(day: Instant, since: Instant | null): boolean {
+  return since === null || day >= since;
+}
+
+export const DETACHED = "not every month of events, ledger and denials is attached";
+
 function format(at: number): string {
   return formatTimestamp(brandAs<Instant>(at));
 }
@@ -71,8 +91,10 @@ async function withProgress(session: Repairing, work: () => Promise<number>): Pr
       await session.rollback();
     } catch (error) {
       if (session.isOpen) await session.rollback();
-      if (!isLockTaken(error) || i === TRIES_MAX) throw error;
+      if (!isLockTaken(error)) throw error;
     }
+    if (i === TRIES_MAX)
+      throw new Error("the sums are behind, and being added to: repair once they have caught up");
     await sleep(PAUSE_MS);
   }
 }

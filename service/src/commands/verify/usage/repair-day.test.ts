@@ -1,0 +1,50 @@
+import { expect, onTestFinished, test } from "vitest";
+import { setupCredits } from "../../../../test/credits.ts";
+import { connectTo, type TestDatabase } from "../../../../test/harness.ts";
+import { lastMonths } from "../../../../test/months.ts";
+import { expectExactSums, settle } from "../../../../test/usage.ts";
+import { WatchedSession } from "../../../../test/watched-session.ts";
+import { keepPartitions } from "../../../jobs/keep-partitions.ts";
+import { Session } from "../../../postgres/session.ts";
+import { brandAs, type Instant } from "../../../words/brand.ts";
+import { repairDay } from "./repair-day.ts";
+
+test("a month that is detached while its day is repaired keeps its sums", async () => {
+  const { database, project, cell } = await setupCredits();
+  const [last = ""] = lastMonths(2);
+  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await keepPartitions(cell);
+  await database.query(
+    `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
+     select t.at, gen_random_uuid(), $1, 1, 'old', 1, t.at, 'r' from (select $2::timestamptz + interval '8 hours' as at) as t`,
+    [project.test.environmentId, `${last}-15T00:00:00Z`],
+  );
+  await settle({ cell, database });
+  const session = await Session.open({ url: database.serviceUrl, name: "test", connectTimeoutMs: 5_000 });
+  onTestFinished(() => session.destroy());
+
+  let detached: Promise<unknown> | null = null;
+  // Between what is deleted and what is written instead.
+  const interrupted = new WatchedSession(session, async ({ name }) => {
+    if (name !== "usage_remake.insert_customers") return;
+    detached ??= detach(database, last);
+    await expect.poll(() => database.count("pg_inherits", "inhdetachpending")).toBe(1);
+  });
+  const day = brandAs<Instant>(Date.parse(`${last}-15T00:00:00Z`));
+  await expect(repairDay(interrupted, day)).rejects.toThrow("attach them first");
+  // It waited for those who might still have seen the month.
+  await detached;
+  expect(await database.count("cell.events")).toBe(0);
+  await database.query(
+    `alter table cell.events attach partition cell.events_${last.replace("-", "_")}
+     for values from ('${last}-01 00:00:00+00') to ('${lastMonths(1)[0]}-01 00:00:00+00')`,
+  );
+  await expectExactSums(database);
+});
+
+async function detach(database: TestDatabase, month: string): Promise<void> {
+  const client = await connectTo(database);
+  await client.query(
+    `alter table cell.events detach partition cell.events_${month.replace("-", "_")} concurrently`,
+  );
+}

@@ -1,0 +1,30 @@
+import type { Repairing } from "../src/commands/verify/usage/repair-day.ts";
+import type { Session } from "../src/postgres/session.ts";
+import type { Parameter, Rows, Statement } from "../src/postgres/statement.ts";
+
+/** A session of which each statement is told beforehand: to fail it, or to do something between two of them. */
+export class WatchedSession implements Repairing {
+  readonly #session: Session;
+  readonly #onRun: (statement: Statement, parameters: readonly Parameter[]) => Promise<void>;
+
+  constructor(
+    session: Session,
+    onRun: (statement: Statement, parameters: readonly Parameter[]) => Promise<void>,
+  ) {
+    this.#session = session;
+    this.#onRun = onRun;
+  }
+
+  get isOpen(): boolean {
+    return this.#session.isOpen;
+  }
+
+  begin = () => this.#session.begin();
+  commit = () => this.#session.commit();
+  rollback = () => this.#session.rollback();
+
+  async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
+    await this.#onRun(statement, parameters);
+    return this.#session.run(statement, parameters);
+  }
+}
