@@ -30,7 +30,7 @@ export type GroupBy = keyof typeof GROUP_WORDS;
 export const GROUPS = {
   charges: ["feature", "customer", "metadata", "nothing"],
   events: ["event", "customer", "metadata", "nothing"],
-  denials: ["reason", "feature", "customer", "metadata", "nothing"],
+  denials: ["reason", "feature", "customer", "nothing"],
 } as const satisfies Record<Source, readonly GroupBy[]>;
 
 export const TOPS = [3, 6, 8] as const;
