@@ -19,6 +19,13 @@ export async function read({ manage }: Managed, path: string): Promise<Row[]> {
         .map((line) => JSON.parse(line));
 }
 
+const VISITED_MS = Date.now() - 14 * 24 * 3_600_000;
+
+/** So long after what happened before all else. */
+export function sinceVisit(ms: number): string {
+  return new Date(VISITED_MS + ms).toISOString();
+}
+
 /** A little of everything, of three customers. */
 export async function setupExport(): Promise<Managed> {
   const managed = await setupManage();
@@ -30,7 +37,7 @@ export async function setupExport(): Promise<Managed> {
     await consume({ ...ask, idempotencyKey: `=${Math.random()}` });
     await topUp(customerId, 20);
   }
-  await record({ customerId: "-carol", event: "visits", quantity: 1, timestamp: "2026-11-01T00:00:00Z" });
+  await record({ customerId: "-carol", event: "visits", quantity: 1, timestamp: sinceVisit(0) });
   const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "undone" });
   await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: {} });
   return managed;

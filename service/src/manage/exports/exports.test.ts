@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { EXPORTED as KINDS, type Row, read, setupExport } from "../../../test/exports.ts";
+import { EXPORTED as KINDS, type Row, read, setupExport, sinceVisit } from "../../../test/exports.ts";
 import { connectTo } from "../../../test/harness.ts";
 import type { Managed } from "../../../test/manage.ts";
 
@@ -73,7 +73,7 @@ test("an export goes on after any of its rows, without a gap, without a row twic
       customerId: "ada",
       event: "late",
       quantity: 1,
-      timestamp: "2026-11-02T00:00:00Z",
+      timestamp: sinceVisit(3_600_000),
     });
     await managed.consume({ customerId: "ada", feature: "export", idempotencyKey: `later-${kind}` });
     await managed.topUp("ada", 1);
@@ -135,7 +135,7 @@ test("an export says where the history window begins", async () => {
 
 test("from and to narrow an export by the rows' own time", async () => {
   const managed = await setupExport();
-  const visits = await read(managed, "events?format=ndjson&to=2026-11-01T00:00:00.001Z");
+  const visits = await read(managed, `events?format=ndjson&to=${sinceVisit(1)}`);
   expect(visits.map(({ event }) => event)).toEqual(["visits"]);
   for (const kind of KINDS) {
     expect(await read(managed, `${kind}?format=ndjson&from=2030-01-01T00:00:00Z`)).toEqual([]);
