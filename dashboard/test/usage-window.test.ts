@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ageHistory } from "../../service/test/age-history.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { settle } from "../../service/test/usage.ts";
 import { expectAccessible } from "./axe.ts";
@@ -40,4 +41,29 @@ test("where the history window begins is drawn and explained, in the chart and i
   await page.goto("/projects/1/test/usage/events?range=7d");
   await page.getByText("All 2 events").waitFor();
   expect(await page.getByText("History begins here").count()).toBe(0);
+});
+
+test("a ledger that the window cuts off sums to the balance by what is brought forward", async () => {
+  const { service, manage, consume, topUp, assign, database } = await setupManage();
+  await assign("bob");
+  await topUp("ada", 1_000);
+  await ageHistory(database, 20 * DAY_MS);
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "new" });
+  const limits = { historyDaysMax: 10 };
+  expect((await manage("PATCH", "/manage/v1/workspace", { body: { limits } })).status).toBe(200);
+  for (const look of [
+    { scheme: "light", width: 1440 },
+    { scheme: "dark", width: 390 },
+  ] as const) {
+    const page = await signIn(service.url, "/projects/1/test/customers/ada/ledger", look);
+    const forward = page.getByRole("region", { name: "Brought forward" });
+    expect(await forward.getByRole("listitem").textContent()).toMatch(/in credits, from before .*1,100$/);
+    await page.getByText("The only one").waitFor();
+    await expectAccessible(page);
+    // Who did nothing in the window.
+    await page.goto("/projects/1/test/customers/bob/ledger");
+    await page.getByText("Nothing moved in the time that is shown").waitFor();
+    expect(await forward.getByRole("listitem").count()).toBe(1);
+    await expectAccessible(page);
+  }
 });

@@ -1,17 +1,17 @@
 import { InfiniteQueryObserver, infiniteQueryOptions, type QueryClient } from "@tanstack/react-query";
 
-type Page<Line> = { items: Line[]; nextCursor: string | null };
+type AnyPage = { items: unknown[]; nextCursor: string | null };
 
 /** A list that is read page by page, by the cursor that each page ends with. */
-export function pagesOf<Line>(
+export function pagesOf<Page extends AnyPage>(
   key: readonly unknown[],
-  readPage: (cursor: { cursor?: string }) => Promise<Page<Line>>,
+  readPage: (cursor: { cursor?: string }) => Promise<Page>,
 ) {
   return infiniteQueryOptions({
     queryKey: key,
     queryFn: ({ pageParam }) => readPage(pageParam === null ? {} : { cursor: pageParam }),
     initialPageParam: null as string | null,
-    getNextPageParam: (last: Page<Line>) => last.nextCursor,
+    getNextPageParam: (last: Page) => last.nextCursor,
   });
 }
 
@@ -19,10 +19,10 @@ export function pagesOf<Line>(
 const PAGES_MAX = 32;
 
 /** Reads on until the line that somebody came for is there, or the list ends. */
-export async function readUntil<Line>(
+export async function readUntil<Page extends AnyPage>(
   queryClient: QueryClient,
-  list: ReturnType<typeof pagesOf<Line>>,
-  isSought: (line: Line) => boolean,
+  list: ReturnType<typeof pagesOf<Page>>,
+  isSought: (line: Page["items"][number]) => boolean,
 ): Promise<void> {
   const observer = new InfiniteQueryObserver(queryClient, list);
   let { pages } = await queryClient.ensureInfiniteQueryData(list);

@@ -20,13 +20,13 @@ export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null 
 export function ledgerQuery(whose: Whose, { kind, feature }: LedgerFilters) {
   const filters = { ...(kind === undefined ? {} : { kind }), ...(feature === undefined ? {} : { feature }) };
   return pagesOf([...keyOf(whose), "ledger", filters], async (cursor) => {
-    const { items, nextCursor } = await answerOf(
+    const { items, ...page } = await answerOf(
       api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/ledger", {
         params: { path: pathOf(whose), query: { ...filters, ...cursor } },
       }),
     );
     const audits = await readAudit(whose, { times: timesOf(items.filter(({ kind }) => kind in ACTIONS)) });
-    return { items: items.map((entry) => ({ entry, by: findAuthor(entry, audits) })), nextCursor };
+    return { ...page, items: items.map((entry): LedgerLine => ({ entry, by: findAuthor(entry, audits) })) };
   });
 }
 

@@ -9,6 +9,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { More } from "../../ui/more.tsx";
 import { Table } from "../../ui/table.tsx";
 import { countOf } from "../../words/numbers.ts";
+import { BroughtForward } from "./brought-forward.tsx";
 import { grantOfEntry } from "./grant-of-entry.ts";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { LedgerDetails } from "./ledger-details.tsx";
@@ -33,6 +34,8 @@ export function LedgerTab() {
   const hash = useLocation({ select: (location) => location.hash });
   useShowRow(hash !== "" ? hash : sought === undefined ? null : rowIdOf(sought));
   const context = { whose, lines, grants, features, twins, mayReverse };
+  // It comes with the last page.
+  const broughtForward = pages.data.pages.at(-1)?.broughtForward ?? [];
   const isFiltered = filters.kind !== undefined || filters.feature !== undefined;
   const isEmpty = lines.length === 0 && !isFiltered;
   return (
@@ -40,7 +43,7 @@ export function LedgerTab() {
       {!isEmpty && <LedgerFilterBar filters={filters} features={features} />}
       {charge !== undefined && sought === undefined && <NotShown charge={charge} shown={lines.length} />}
       {lines.length === 0 && !pages.hasNextPage ? (
-        <NothingHere isFiltered={isFiltered} />
+        <NothingHere isFiltered={isFiltered} hasEarlier={broughtForward.length > 0} />
       ) : (
         <>
           <Table
@@ -61,6 +64,7 @@ export function LedgerTab() {
           <More pages={pages} shown={lines.length} what="entries" />
         </>
       )}
+      {broughtForward.length > 0 && <BroughtForward pools={broughtForward} />}
     </Card>
   );
 }
@@ -81,7 +85,7 @@ function NotShown({ charge, shown }: { charge: string; shown: number }) {
   );
 }
 
-function NothingHere({ isFiltered }: { isFiltered: boolean }) {
+function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarlier: boolean }) {
   const whose = ledgerRoute.useParams();
   if (isFiltered) {
     return (
@@ -102,6 +106,7 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
       </EmptyState>
     );
   }
+  if (hasEarlier) return <EmptyState icon={BookOpenText} title="Nothing moved in the time that is shown" />;
   return (
     <EmptyState icon={BookOpenText} title="Nothing has moved yet">
       An entry is written with each top-up, charge and expiry. The first comes when this customer is given a
