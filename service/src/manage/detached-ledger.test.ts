@@ -6,8 +6,9 @@ import { ask } from "../../test/usage.ts";
 import { verifyCommand } from "../commands/verify.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { single } from "../postgres/transaction.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
-import { KnownReversals } from "./refuse-detached-ledger.ts";
+import { findLastBefore } from "../store/cell/ledger-start.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../words/brand.ts";
+import { watchReversals } from "./refuse-detached-ledger.ts";
 
 /** All entries but reversals, as if they had been written then. */
 async function moveLedger(database: TestDatabase, at: string): Promise<void> {
@@ -36,7 +37,7 @@ test("books that would be rolled back over a detached month are not closed", asy
   await detach(database, last);
   for (const lost of [before, last]) {
     const { status, body } = await manage("GET", `months/${lost}`);
-    expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`before ${month}-01T00:00`)]);
+    expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`since ${month}-01T00:00`)]);
   }
   expect((await manage("GET", `months/${month}`)).status).toBe(200);
   // Nor is anybody called a fraud for it.
@@ -95,9 +96,9 @@ test("a month that comes or goes while reversals are read leaves none unknown", 
   const chargedAt = brandAs<Instant>(Date.parse(`${last}-15T00:00:00Z`));
   const refusal = (change: () => Promise<unknown>) =>
     single(cell, async (tx) => {
-      const reversals = await KnownReversals.before(tx);
+      const refuseUnknown = await watchReversals(tx, chargedAt);
       await change();
-      return reversals.refuseUnknown(chargedAt);
+      return refuseUnknown();
     });
   const detached = { code: "ledger_detached" };
   await refusal(async () => {});
@@ -113,7 +114,7 @@ test("a month that comes or goes while reversals are read leaves none unknown", 
 
 test("what the ledger shows sums to the balance without a month, and balances are told since then", async () => {
   const managed = await setupManage();
-  const { consume, topUp, assign, manage, database, cell } = managed;
+  const { consume, topUp, assign, manage, database, cell, project } = managed;
   await assign("bob");
   await topUp("ada", 1_000);
   for (let i = 0; i < 30; i++)
@@ -129,13 +130,28 @@ test("what the ledger shows sums to the balance without a month, and balances ar
     const { items, broughtForward } = await ask<Ledger>(managed, `customers/${customer}/ledger?limit=100`);
     return { entries: items.length, total: sum(items) + sum(broughtForward), broughtForward };
   };
-  const history = (from: string) => `customers/ada/balance-history?from=${from}-01T00:00:00Z`;
+  const history = (from: string) =>
+    `customers/ada/balance-history?from=${from}-01T00:00:00Z&to=${month}-28T00:00:00Z`;
   const ada = await shown("ada");
   const bob = await shown("bob");
   const told = await ask<{ opening: number }>(managed, history(month));
   expect(told.opening).toBeGreaterThan(0);
 
+  const [number] = await database.query("select number from cell.customers where customer_id = 'ada'");
+  const name = {
+    environmentId: project.test.environmentId,
+    customerNumber: brandAs<CustomerNumber>(Number(number?.["number"])),
+  };
+  const findStart = (since: string, isWholeSince: boolean) => {
+    const at = brandAs<Instant>(Date.parse(`${since}-01T00:00:00Z`));
+    return single(cell, (tx) => findLastBefore(tx, name, { last: ada.entries, at, isWholeSince }));
+  };
+  const starts = [await findStart(last, true), await findStart(month, true)];
+
   const attach = await detach(database, last);
+  expect(await findStart(month, true)).toBe(starts[1]);
+  // A file takes in what is there on both sides.
+  expect(await findStart(month, false)).toBe(starts[0]);
   const before = `${month}-01T00:00:00.000Z`;
   const cut = await shown("ada");
   expect(cut).toMatchObject({ total: ada.total, broughtForward: [{ before }] });

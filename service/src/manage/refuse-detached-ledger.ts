@@ -12,33 +12,32 @@ export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promis
 function refuse(wholeSince: Instant | null, from: Instant | null): void {
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
   throw new Problem("ledger_detached", {
-    detail: `Months of the ledger before ${formatTimestamp(wholeSince)} are detached: nothing that needs them can be told until they are attached again.`,
+    detail: `The ledger is whole only since ${formatTimestamp(wholeSince)}, as months before are detached: nothing that needs them can be told until they are attached again.`,
   });
 }
 
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * For whoever reads a charge of that moment with its reversals, of which one may be in a month that is out. To be made before they
- * are read, and asked once they were: a month may come or go meanwhile.
+ * Of a charge of that moment, whose reversals were read: one may be in a month that is out. After a failover to a slower clock a
+ * reversal may have been recorded before its charge.
  */
-export class KnownReversals {
-  readonly #tx: Tx;
-  readonly #wholeSince: Instant | null;
+export function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void> {
+  return refuseDetachedLedger(tx, dayBefore(chargedAt));
+}
 
-  private constructor(tx: Tx, wholeSince: Instant | null) {
-    this.#tx = tx;
-    this.#wholeSince = wholeSince;
-  }
+/**
+ * The same for who reads them by several statements, none of which sees what another one saw: a month may come or go meanwhile. To
+ * be called before them, and what it returns after them.
+ */
+export async function watchReversals(tx: Tx, chargedAt: Instant): Promise<() => Promise<void>> {
+  const wholeBefore = await findWholeLedgerSince(tx);
+  return async () => {
+    refuse(wholeBefore, dayBefore(chargedAt));
+    await refuseUnknownReversals(tx, chargedAt);
+  };
+}
 
-  static async before(tx: Tx): Promise<KnownReversals> {
-    return new KnownReversals(tx, await findWholeLedgerSince(tx));
-  }
-
-  /** After a failover to a slower clock a reversal may have been recorded before its charge. */
-  async refuseUnknown(chargedAt: Instant): Promise<void> {
-    const since = brandAs<Instant>(chargedAt - DAY_MS);
-    refuse(this.#wholeSince, since);
-    await refuseDetachedLedger(this.#tx, since);
-  }
+function dayBefore(at: Instant): Instant {
+  return brandAs<Instant>(at - DAY_MS);
 }

@@ -11,6 +11,7 @@ import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listGrantsOfSlots } from "../../store/cell/grants.ts";
 import { findConsume } from "../../store/cell/ledger.ts";
+import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerId, EnvironmentId } from "../../words/brand.ts";
 import { readConsumeId } from "../../words/consume-id.ts";
@@ -18,7 +19,7 @@ import { parseTimedId } from "../../words/timed-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { nullable, timeField } from "../fields.ts";
-import { KnownReversals } from "../refuse-detached-ledger.ts";
+import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
 
 export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "What would be reversed of it.", examples: [1] }),
@@ -64,6 +65,7 @@ export function previewReversal(
   input: { readonly customerId: CustomerId; readonly consumeId: string; readonly quantity: number | null },
 ): Promise<PreviewOutcome> {
   return snapshot<PreviewOutcome>(cell, async (tx) => {
+    await holdLedger(tx);
     const customer = await findCustomerRecord(tx, { environmentId, customerId: input.customerId });
     if (customer === null) return { kind: "customer_not_found" };
     const { customerNumber, wallet } = customer;
@@ -71,9 +73,8 @@ export function previewReversal(
     const id = uuid === null ? null : readConsumeId(uuid);
     if (id === null || id.customerNumber !== customerNumber) return { kind: "consume_not_found" };
     const { sequence, recordedAt } = id;
-    const reversals = await KnownReversals.before(tx);
     const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
-    await reversals.refuseUnknown(recordedAt);
+    await refuseUnknownReversals(tx, recordedAt);
     if (consume === null) return { kind: "consume_not_found" };
     const slots = consume.parts.map(({ grant }) => grant);
     const grants = await listGrantsOfSlots(tx, { environmentId, customerNumber }, slots);

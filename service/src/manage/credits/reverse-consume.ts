@@ -21,7 +21,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
-import { KnownReversals } from "../refuse-detached-ledger.ts";
+import { watchReversals } from "../refuse-detached-ledger.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
@@ -50,12 +50,12 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     // Between the two look-ups the id may have been erased and given to somebody else.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
-    const reversals = await KnownReversals.before(tx);
+    const refuseUnknown = await watchReversals(tx, id.recordedAt);
     const earlier = await findEarlier(tx, id, input);
     if (earlier !== null) return earlier;
     const { environmentId, customerNumber } = open;
     const consume = await findConsume(tx, { ...id, environmentId, customerNumber });
-    await reversals.refuseUnknown(id.recordedAt);
+    await refuseUnknown();
     return consume === null ? { kind: "consume_not_found" } : reverse(tx, context, open, consume, input);
   });
 }

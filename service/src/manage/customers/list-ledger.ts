@@ -59,7 +59,7 @@ export const LedgerEntry = Type.Object({
   reverses: nullable(
     Type.String({
       description:
-        "Of a reversal: the charge's `consumeId`. Null also where the charge lies before the history window.",
+        "Of a reversal: the charge's `consumeId`. Null also where the charge lies before what the ledger shows.",
       examples: ["con_01m7e9sv4w0000000000a00002"],
     }),
   ),
@@ -83,8 +83,7 @@ export type LedgerEntry = Static<typeof LedgerEntry>;
 export const BroughtForward = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description:
-      "The sum of all amounts before the history window, or before the months of the ledger that are attached.",
+    description: "The sum of all amounts before that moment.",
     examples: [1_240],
   }),
   before: timeField,
@@ -133,10 +132,12 @@ export function listLedger(
     // Numbers have no gap, so that they count entries.
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
-    // What lies before a month that is detached would not sum to anything with the rest.
+    // What lies before a month that is detached would not sum to the balance with the rest.
     const isCut = page.since !== null || wholeSince !== null;
     const since = brandAs<Instant>(Math.max(page.since ?? BEFORE_ALL, wholeSince ?? BEFORE_ALL));
-    const start = isCut ? await findLastBefore(tx, name, { last: newest - 1, at: since }) : 0;
+    const start = isCut
+      ? await findLastBefore(tx, name, { last: newest - 1, at: since, isWholeSince: true })
+      : 0;
     const after = isScan ? Math.max(start, before - 1 - SCANNED_MAX) : start;
     const range = { before, after, kind, feature, since, limit: page.limit + 1 };
     const found = await listRecords(tx, name, range);

@@ -5,6 +5,7 @@ import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import type { CustomerName } from "../../store/cell/customers.ts";
 import { findLastBefore } from "../../store/cell/ledger-start.ts";
+import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { type LedgerSum, sumLedger } from "../../store/cell/verify/sums.ts";
 import { findWalletRow, type WalletRow } from "../../store/cell/verify/wallets.ts";
 import type { Instant, PoolId } from "../../words/brand.ts";
@@ -49,6 +50,7 @@ export type Proof = Static<typeof Proof>;
 /** All of it is proved, and what lies before `since` is not counted. Null: there is no such customer. */
 export function proveWallet(cell: Pool, name: CustomerName, since: Instant | null): Promise<Proof | null> {
   return snapshot(cell, async (tx) => {
+    await holdLedger(tx);
     const row = await findWalletRow(tx, name);
     if (row === null) return null;
     const sums = await sumLedger(tx, row);
@@ -58,7 +60,8 @@ export function proveWallet(cell: Pool, name: CustomerName, since: Instant | nul
     const isProven = isSound(row, sums, pools);
     const last = countAll(sums);
     if (!isProven && last < (row.wallet?.sequence ?? 0)) await refuseDetachedLedger(tx, null);
-    const hidden = since === null ? 0 : await findLastBefore(tx, row, { last, at: since });
+    const hidden =
+      since === null ? 0 : await findLastBefore(tx, row, { last, at: since, isWholeSince: true });
     return {
       checkedAt: formatTimestamp(row.readAt),
       isSound: isProven,

@@ -30,8 +30,8 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     description:
       "Every change of the balance, the newest first: the sum of all amounts of a pool is its balance. What fell due since the " +
       "last request, an expiry or a new period's allowance, is written with the next one. With a filter a page may hold " +
-      "fewer than `limit`, even none: read on while there is a `nextCursor`. What lies before the workspace's history window is not " +
-      "shown; `broughtForward` has its sum, so that amounts still sum to the balance.",
+      "fewer than `limit`, even none: read on while there is a `nextCursor`. What lies before the workspace's history window, or " +
+      "before the end of a month that is detached, is not shown; `broughtForward` has its sum, so that amounts still sum to the balance.",
     params: customerParams,
     query: Type.Object(
       {
@@ -48,7 +48,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       ...windowAnswer,
       broughtForward: Type.Array(BroughtForward, {
         description:
-          "With the last page, where a history window hides what lies before it: one line for each pool. Empty with a filter.",
+          "With the last page, where something before it is not shown: one line for each pool. Empty with a filter.",
       }),
     }),
     codes: [],

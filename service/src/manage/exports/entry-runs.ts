@@ -46,5 +46,7 @@ async function skipTo(
 ): Promise<number> {
   if (from === 0 || owner.sequence <= ROWS_MAX) return 0;
   const { customerNumber, sequence: last } = owner;
-  return single(cell, (tx) => findLastBefore(tx, { environmentId, customerNumber }, { last, at: from }));
+  return single(cell, (tx) =>
+    findLastBefore(tx, { environmentId, customerNumber }, { last, at: from, isWholeSince: false }),
+  );
 }

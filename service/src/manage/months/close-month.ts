@@ -107,5 +107,7 @@ async function skipTo({ cell, environmentId, from }: Walk, { customerNumber, wal
   const { sequence: last, decidedAt } = wallet;
   if (decidedAt < from) return last;
   if (last <= WALLETS_MAX) return 0;
-  return single(cell, (tx) => findLastBefore(tx, { environmentId, customerNumber }, { last, at: from }));
+  return single(cell, (tx) =>
+    findLastBefore(tx, { environmentId, customerNumber }, { last, at: from, isWholeSince: true }),
+  );
 }

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { brandAs, type CustomerNumber } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
@@ -59,6 +60,7 @@ export function balanceOperation(parts: ManageParts): Operation {
       const division = await readDivision(parts.cellOf(cell), call.query);
       const { pool = "credits" } = call.query;
       return snapshot(parts.cellOf(cell), async (tx) => {
+        await holdLedger(tx);
         const record = await findCustomerRecord(tx, { environmentId, customerId: customerIdOf(call) });
         if (record === null) throw customerNotFound();
         await refuseDetachedLedger(tx, range.from);

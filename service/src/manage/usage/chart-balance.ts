@@ -4,8 +4,8 @@ import { readBalances, readEntryTimes } from "../../store/cell/usage/balances.ts
 import type { CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
 
 /**
- * What was in a pool just before each of these moments, since which all entries must be there. The entries are numbered in the order of their time, so that each moment is
- * found by halving: some thirty look-ups, however many entries there are.
+ * What was in a pool just before each of these moments, the earliest first, since which all entries must be there. The entries are
+ * numbered in the order of their time, so that each moment is found by halving: some thirty look-ups, however many entries there are.
  */
 export async function balancesAt(
   tx: Tx,
@@ -15,7 +15,11 @@ export async function balancesAt(
 ): Promise<number[]> {
   const sequences = await findLastEntries(tx, number, wallet.sequence, moments);
   const known = await readBalances(tx, number, pool, [...new Set(sequences)]);
-  return sequences.map((sequence) => known.get(sequence) ?? balanceOf(wallet, pool));
+  // From the end: where nothing moved, it is what it was later.
+  const balances: number[] = [];
+  for (const sequence of sequences.toReversed())
+    balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool));
+  return balances.reverse();
 }
 
 /** The number of the last entry before each moment; 0 where there is none. */

@@ -196,35 +196,35 @@ function customers(parts: ManageParts): Operation {
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: false });
-      return refuseTooLong(() =>
-        snapshot(parts.cellOf(cell), async (tx) => {
-          const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);
-          const { completeTo } = await readUsageProgress(tx);
-          const by = call.query.by ?? MEASURE[scope.kind];
+      return snapshot(parts.cellOf(cell), async (tx) => {
+        const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);
+        const { completeTo } = await readUsageProgress(tx);
+        const by = call.query.by ?? MEASURE[scope.kind];
+        const { ranked, ids, total } = await refuseTooLong(async () => {
           const ranked = await rankUsers(tx, scope, { by, limit: Number(call.query.limit ?? "10") });
           const numbers = ranked.map(({ customerNumber }) => customerNumber);
           const ids = await mapCustomerIds(tx, environmentId, numbers);
-          const total = await sumUsage(tx, scope);
-          const other = { ...total };
-          for (const { count, quantity, credits } of ranked) {
-            other.count -= count;
-            other.quantity -= quantity;
-            other.credits -= credits;
-          }
-          return {
-            ...describeRange(range),
-            completeTo: formatTimestamp(completeTo),
-            total,
-            customers: ranked.map(({ customerNumber, count, quantity, credits }) => ({
-              customerId: ids.get(customerNumber) ?? null,
-              count,
-              quantity,
-              credits,
-            })),
-            other,
-          };
-        }),
-      );
+          return { ranked, ids, total: await sumUsage(tx, scope) };
+        });
+        const other = { ...total };
+        for (const { count, quantity, credits } of ranked) {
+          other.count -= count;
+          other.quantity -= quantity;
+          other.credits -= credits;
+        }
+        return {
+          ...describeRange(range),
+          completeTo: formatTimestamp(completeTo),
+          total,
+          customers: ranked.map(({ customerNumber, count, quantity, credits }) => ({
+            customerId: ids.get(customerNumber) ?? null,
+            count,
+            quantity,
+            credits,
+          })),
+          other,
+        };
+      });
     },
   });
 }

@@ -5,8 +5,8 @@ import { formatTimestamp } from "../../words/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
 // Entries are numbered without a gap, and what a wallet notices is never before what it noticed last: their own times
-// only ever grow with their numbers. So halving finds the place in some twenty look-ups, where a walk would read a month. One whose
-// month is detached counts as later: then what is found is before the moment, and not the last that is.
+// only ever grow with their numbers. So halving finds the place in some twenty look-ups, where a walk would read a month. What
+// one counts for whose month is detached, who asks must know.
 const FIND_LAST_BEFORE = statement(
   "ledger.find_last_before",
   `
@@ -14,8 +14,8 @@ const FIND_LAST_BEFORE = statement(
     select 0::bigint, $3::bigint
     union all
     select
-      case when e.is_before is true then h.middle else h.low end,
-      case when e.is_before is true then h.high else h.middle - 1 end
+      case when coalesce(e.is_before, $5) then h.middle else h.low end,
+      case when coalesce(e.is_before, $5) then h.high else h.middle - 1 end
     from (
       select low, high, (low + high + 1) / 2 as middle
       from halves
@@ -35,13 +35,17 @@ const FIND_LAST_BEFORE = statement(
   limit 1`,
 );
 
-/** The number of the last entry before this moment, up to `last`; 0 where there is none. With a month detached, of an earlier one. */
+/**
+ * The number of the last entry before this moment, up to `last`; 0 where there is none. Where months are detached and all of them
+ * are before it, `isWholeSince` is to be said; else it may be an earlier entry.
+ */
 export async function findLastBefore(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
-  { last, at }: { readonly last: number; readonly at: Instant },
+  { last, at, isWholeSince }: { readonly last: number; readonly at: Instant; readonly isWholeSince: boolean },
 ): Promise<number> {
-  const { rows } = await tx.run(FIND_LAST_BEFORE, [environmentId, customerNumber, last, formatTimestamp(at)]);
+  const parameters = [environmentId, customerNumber, last, formatTimestamp(at), isWholeSince];
+  const { rows } = await tx.run(FIND_LAST_BEFORE, parameters);
   return readInteger(rows[0]?.[0]);
 }
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { setupCredits } from "../../../../test/credits.ts";
-import { connectTo, type TestDatabase } from "../../../../test/harness.ts";
+import { connectTo } from "../../../../test/harness.ts";
 import { lastMonths } from "../../../../test/months.ts";
 import { expectExactSums, settle } from "../../../../test/usage.ts";
 import { WatchedSession } from "../../../../test/watched-session.ts";
@@ -11,7 +11,7 @@ import { repairDay } from "./repair-day.ts";
 
 test("a month that is detached while its day is repaired keeps its sums", async () => {
   const { database, project, cell } = await setupCredits();
-  const [last = ""] = lastMonths(2);
+  const [last = "", month = ""] = lastMonths(2);
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);
   await database.query(
@@ -23,11 +23,13 @@ test("a month that is detached while its day is repaired keeps its sums", async 
   const session = await Session.open({ url: database.serviceUrl, name: "test", connectTimeoutMs: 5_000 });
   onTestFinished(() => session.destroy());
 
+  const partition = `cell.events_${last.replace("-", "_")}`;
+  const client = await connectTo(database);
   let detached: Promise<unknown> | null = null;
   // Between what is deleted and what is written instead.
   const interrupted = new WatchedSession(session, async ({ name }) => {
     if (name !== "usage_remake.insert_customers") return;
-    detached ??= detach(database, last);
+    detached ??= client.query(`alter table cell.events detach partition ${partition} concurrently`);
     await expect.poll(() => database.count("pg_inherits", "inhdetachpending")).toBe(1);
   });
   const day = brandAs<Instant>(Date.parse(`${last}-15T00:00:00Z`));
@@ -36,15 +38,8 @@ test("a month that is detached while its day is repaired keeps its sums", async 
   await detached;
   expect(await database.count("cell.events")).toBe(0);
   await database.query(
-    `alter table cell.events attach partition cell.events_${last.replace("-", "_")}
-     for values from ('${last}-01 00:00:00+00') to ('${lastMonths(1)[0]}-01 00:00:00+00')`,
+    `alter table cell.events attach partition ${partition}
+     for values from ('${last}-01 00:00:00+00') to ('${month}-01 00:00:00+00')`,
   );
   await expectExactSums(database);
 });
-
-async function detach(database: TestDatabase, month: string): Promise<void> {
-  const client = await connectTo(database);
-  await client.query(
-    `alter table cell.events detach partition cell.events_${month.replace("-", "_")} concurrently`,
-  );
-}

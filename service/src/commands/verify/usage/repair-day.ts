@@ -79,6 +79,7 @@ function format(at: number): string {
 
 /** In a transaction that holds the progress, where it is between two transactions. */
 async function withProgress(session: Repairing, work: () => Promise<number>): Promise<number> {
+  let cause: unknown = null;
   for (let i = 1; ; i++) {
     await session.begin();
     try {
@@ -92,9 +93,10 @@ async function withProgress(session: Repairing, work: () => Promise<number>): Pr
     } catch (error) {
       if (session.isOpen) await session.rollback();
       if (!isLockTaken(error)) throw error;
+      cause = error;
     }
     if (i === TRIES_MAX)
-      throw new Error("the sums are behind, and being added to: repair once they have caught up");
+      throw new Error("the sums are behind, and being added to: repair once they have caught up", { cause });
     await sleep(PAUSE_MS);
   }
 }

@@ -87,6 +87,20 @@ export function findWholeLedgerSince(tx: Tx): Promise<Instant | null> {
   return findGapEnd(tx, FIND_GAP_OF_LEDGER);
 }
 
+const HOLD_LEDGER = statement(
+  "attached_months.hold_ledger",
+  `
+  lock table cell.ledger in access share mode`,
+);
+
+/**
+ * To be the first of a snapshot that reads the ledger, and asks which of its months are there: a month that goes after the snapshot
+ * was taken would still be among them.
+ */
+export function holdLedger(tx: Tx): Promise<Rows> {
+  return tx.run(HOLD_LEDGER);
+}
+
 async function findGapEnd(tx: Tx, gap: Statement): Promise<Instant | null> {
   const { rows } = await tx.run(gap);
   return readNullable(rows[0]?.[0] ?? null, readInstant);

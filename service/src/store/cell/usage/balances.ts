@@ -25,12 +25,16 @@ const READ = statement(
   "usage_balances.read",
   `
   select n.sequence, e.balance_after - e.amount
-  from unnest($2::bigint[]) as n (sequence)
+  from (
+    select n.sequence, lead(n.sequence) over (order by n.sequence) as next
+    from unnest($2::bigint[]) as n (sequence)
+  ) as n
   cross join lateral (
     select l.balance_after, l.amount
     from cell.ledger as l
     where l.customer_number = $1
       and l.sequence > n.sequence
+      and (n.next is null or l.sequence <= n.next)
       and l.pool_id = $3
     order by l.sequence
     limit 1
@@ -39,7 +43,7 @@ const READ = statement(
 
 /**
  * What was in the pool after each of these entries, by the next one of the pool: they themselves may be in a month that is
- * detached. Not there: nothing moved since.
+ * detached. Not there: nothing moved until the next of these, so that no entry is read twice.
  */
 export async function readBalances(
   tx: Tx,
