@@ -84,7 +84,17 @@ function rankings(world: World): Question[] {
     msMax: null,
     path: (call) => `${path}source=events&${rangeOf(world, days, call)}`,
   });
+  const untilNow = (name: string, days: number): Question => ({
+    name,
+    msMax: null,
+    path: (call) => {
+      const from = Math.floor(world.to / QUARTER_MS - (call % 96)) * QUARTER_MS - days * DAY_MS;
+      return `usage/customers?source=events&from=${iso(from)}`;
+    },
+  });
   return [
+    untilNow("the customers who used most in the last 30 days", 30),
+    untilNow("the customers who used most in the last 90 days", 90),
     ask("the customers who used most in 30 days", 30, "usage/customers?"),
     ask("the customers who used most in 90 days", 90, "usage/customers?"),
     ask("the customers who used most in a year", 365, "usage/customers?"),
