@@ -21,8 +21,7 @@ async function setupJob(before = 0) {
   const { database, project, record } = managed;
   await record({ customerId: "ada", event: "first", quantity: 1 });
   // Most of what there is, so that no other index promises less.
-  await database.query("select cell.ensure_monthly_partitions(1, 0)");
-  if (before > 0) await database.query(MANY, [before, "-1 hour", "-1 hour"]);
+  if (before > 0) await database.query(MANY, [before, "0 seconds", "-1 hour"]);
   const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
   onTestFinished(() => cell.end());
   const settled = await single(cell, readSettled);
