@@ -9,9 +9,9 @@ import { TIME_MAX } from "../../words/timestamp.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 
-/** As many as there are times `count`, recorded so much later, of the time they were recorded. */
+/** As many as there are times `count`, recorded so much later, in the same month, and of that time. */
 const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
-  select e.recorded_at + $2::interval, gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
+  select greatest(e.recorded_at + $2::interval, date_trunc('month', e.recorded_at, 'UTC')), gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
   from cell.events as e
   cross join generate_series(1, $1)
   where e.event = 'first'`;
@@ -21,7 +21,7 @@ async function setupJob(before = 0) {
   const { database, project, record } = managed;
   await record({ customerId: "ada", event: "first", quantity: 1 });
   // Most of what there is, so that no other index promises less.
-  if (before > 0) await database.query(MANY, [before, "0 seconds", "-1 hour"]);
+  if (before > 0) await database.query(MANY, [before, "-1 hour", "-1 hour"]);
   const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
   onTestFinished(() => cell.end());
   const settled = await single(cell, readSettled);
