@@ -133,8 +133,8 @@ export function listLedger(
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
     // What lies before a month that is detached would not sum to the balance with the rest.
-    const isCut = page.since !== null || wholeSince !== null;
     const since = brandAs<Instant>(Math.max(page.since ?? BEFORE_ALL, wholeSince ?? BEFORE_ALL));
+    const isCut = since > BEFORE_ALL;
     const start = isCut
       ? await findLastBefore(tx, name, { last: newest - 1, at: since, isWholeSince: true })
       : 0;
