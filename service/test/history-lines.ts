@@ -54,7 +54,8 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
 
   listCustomers: NOW,
   readCustomer: NOW,
-  previewCredits: "twins of the last ten minutes, which every window holds",
+  previewCredits:
+    "twins of the last ten minutes, which every window holds, and what a reference names: a test of its own",
   previewBulkAssignment: NOW,
   previewReversal:
     "what a deed would do now: money is given back whatever the window, and who does it sees first what it does: a test of its own",

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ageHistory } from "../../test/age-history.ts";
 import { type Facts, HISTORY_LINES, type Look } from "../../test/history-lines.ts";
 import { type Managed, setupManage } from "../../test/manage.ts";
+import { lastMonths } from "../../test/months.ts";
 import { DAY_MS } from "../../test/wind-back.ts";
 import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
@@ -155,6 +156,14 @@ test("a key is measured by its event's own time, also where the event was writte
   expect([await isFound(late), await isFound(inside)]).toEqual([false, true]);
   await setWindow(managed, null);
   expect(await isFound(late)).toBe(true);
+  // Nobody knows the time of one whose month is detached.
+  const [month = ""] = lastMonths(1);
+  await database.query(`alter table cell.events detach partition cell.events_${month.replace("-", "_")}`);
+  const isTold = async ({ eventKey, eventId }: Facts): Promise<boolean> =>
+    (await manage("GET", `keys/${eventKey}`)).text.includes(eventId);
+  expect(await isTold(late)).toBe(true);
+  await setWindow(managed, 1);
+  expect(await isTold(late)).toBe(false);
 });
 
 test("every list that the window clips says where it begins", async () => {

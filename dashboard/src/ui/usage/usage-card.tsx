@@ -27,6 +27,7 @@ export function UsageCard({
   const { asked, usage, rows } = shown;
   const isEmpty = usage.total.count === 0 && rows.every(({ total }) => total === 0);
   const hasEdge = rows.some(({ isBefore }) => isBefore);
+  const isHidden = hasEdge && rows.every(({ isBefore }) => isBefore);
   return (
     <Card
       flush
@@ -40,7 +41,7 @@ export function UsageCard({
     >
       {isEmpty && !hasEdge ? (
         nothing
-      ) : view === "table" ? (
+      ) : isHidden ? null : view === "table" ? (
         <UsageTable shown={shown} onNarrow={onNarrow} />
       ) : (
         <div className="min-h-72 px-4 pt-2 pb-3">
@@ -50,8 +51,11 @@ export function UsageCard({
         </div>
       )}
       {hasEdge && usage.windowStart !== null && (
-        <div className="px-4 pb-4">
-          <WindowEdge windowStart={usage.windowStart} />
+        <div className={isHidden ? "p-4" : "px-4 pb-4"}>
+          <WindowEdge
+            title={isHidden ? "History begins later" : "History begins here"}
+            windowStart={usage.windowStart}
+          />
         </div>
       )}
     </Card>

@@ -7,10 +7,18 @@ import { Time } from "../time.tsx";
 const DAY_MS = 86_400_000;
 
 /** Where the history window ends a list or a chart: that it does, why, and who can change it. */
-export function WindowEdge({ windowStart, children }: { windowStart: string; children?: ReactNode }) {
+export function WindowEdge({
+  windowStart,
+  title = "History begins here",
+  children,
+}: {
+  windowStart: string;
+  title?: string;
+  children?: ReactNode;
+}) {
   const days = Math.round((Date.now() - Date.parse(windowStart)) / DAY_MS);
   return (
-    <Callout title="History begins here">
+    <Callout title={title}>
       <p>
         Your workspace keeps {countOf(days, "day")} to look at, which is back to <Time at={windowStart} />.
         What happened before is kept and counts in every balance, but is not shown. {children}{" "}

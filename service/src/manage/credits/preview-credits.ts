@@ -25,6 +25,7 @@ import {
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { FIRST_POOL } from "../edit-catalog.ts";
 import { nullable, timeField } from "../fields.ts";
+import { readHistoryStart } from "../history-window.ts";
 import { ActorName, nameActors } from "./actor-names.ts";
 import { type AddCreditsInput, type AddCreditsOutcome, isSameGrant } from "./add-credits.ts";
 import { explainRefusal } from "./credits-body.ts";
@@ -77,7 +78,11 @@ export const CreditsPreview = Type.Object({
         recordedAt: timeField,
         by: nullable(ActorName),
       },
-      { description: "What the reference names already, in this environment." },
+      {
+        description:
+          "What the reference names already, in this environment, as far as the history window reaches: `outcome` goes by what lies " +
+          "before it, too.",
+      },
     ),
   ),
 });
@@ -95,6 +100,7 @@ export async function previewCredits(
 ): Promise<CreditsPreview> {
   const facts = await single(pools.cell, (tx) => readFacts(tx, environmentId, input));
   const { customer, catalog, wallet, clock, pool, twins, earlier } = facts;
+  const since = await readHistoryStart(pools.control, workspaceId);
   const [earlierBy, ...twinsBy] = await nameActors(pools.control, workspaceId, facts.actors);
   const kind = decide(facts, input);
   const isRefused = kind !== "added" && kind !== "already_added";
@@ -116,7 +122,7 @@ export async function previewCredits(
       by: twinsBy[index] ?? null,
     })),
     referenceUsedBy:
-      earlier === null
+      earlier === null || earlier.effectiveAt < (since ?? 0)
         ? null
         : {
             customerId: earlier.customerId,

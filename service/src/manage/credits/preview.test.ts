@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { ageHistory } from "../../../test/age-history.ts";
 import type { TestDatabase } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
+import { DAY_MS } from "../../../test/wind-back.ts";
 
 const TOP_UP = { credits: 50, kind: "purchase" };
 
@@ -103,6 +105,17 @@ test("a preview says whose a reference is", async () => {
     refusal: { code: "reference_reused" },
     referenceUsedBy: { customerId: null, ...used },
   });
+});
+
+test("what a reference named before the history window is not told, and still counts", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  await manage("POST", "customers/bob/credits", { body: { ...TOP_UP, reference: "pay_1" } });
+  await ageHistory(database, 2 * DAY_MS);
+  const look = () => preview(managed, { reference: "pay_1" });
+  expect(await look()).toMatchObject({ referenceUsedBy: { customerId: "bob" } });
+  await database.query("update control.workspace_plans set history_days_max = 1");
+  expect(await look()).toMatchObject({ refusal: { code: "reference_reused" }, referenceUsedBy: null });
 });
 
 test.each([

@@ -63,8 +63,7 @@ export function readKey(
       return { ...NOTHING, idempotencyKey: key, state: "other_environment", uses };
     }
     const subject = await findSubject(tx, environmentId, kept);
-    const at = subject?.kind === "event" ? subject.row.occurredAt : kept.recordedAt;
-    if (at < (since ?? 0)) {
+    if (timeOf(kept, subject) < (since ?? 0)) {
       const uses = await describeUses(tx, place, logged, () => []);
       return { ...NOTHING, idempotencyKey: key, state: stateOf(kept), uses };
     }
@@ -99,6 +98,12 @@ async function tell(
   };
 }
 
+/** Of what was asked: of an event its own time. One whose month is detached is of no known time, and so within no window. */
+function timeOf({ endpoint, recordedAt }: KeptRequest, subject: Subject | null): Instant {
+  if (endpoint !== "events") return recordedAt;
+  return subject?.kind === "event" ? subject.row.occurredAt : brandAs<Instant>(0);
+}
+
 function stateOf({ isEnded }: KeptRequest): "kept" | "ended" {
   return isEnded ? "ended" : "kept";
 }
@@ -113,7 +118,7 @@ const NOTHING = {
   event: null,
 };
 
-/** The row that the answer is about. Null only if somebody took it away by hand. */
+/** The row that the answer is about. Null where its month is detached. */
 async function findSubject(
   tx: Tx,
   environmentId: EnvironmentId,

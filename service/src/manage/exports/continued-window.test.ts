@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { EXPORTED, read, setupExport } from "../../../test/exports.ts";
+import { DAY_MS } from "../../../test/wind-back.ts";
 
 test("what leaves the history window meanwhile is still in a file that is continued within a day", async () => {
   const managed = await setupExport();
@@ -56,3 +57,34 @@ test("an hour later a file still has what left the window within that hour, and 
   const [one] = await read(managed, "events?format=ndjson");
   expect((await manage("GET", `exports/events?cursor=${one?.["cursor"]}`)).status).toBe(200);
 });
+
+test("whoever reads slowly holds the window open for a day as well, and no longer", async () => {
+  const managed = await setupExport();
+  const { database, service, here, tokens } = managed;
+  await database.query("update control.workspace_plans set history_days_max = 3000");
+  const [first] = await read(managed, "events?format=ndjson");
+  // More than the way between the two ends holds.
+  await database.query(`insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)
+    select t.at, gen_random_uuid(), t.at, 1, ${managed.project.test.environmentId}, 1, 'many', '', jsonb_build_object('text', repeat('x', 8000))
+    from (select date_trunc('milliseconds', now()) as at) as t, generate_series(1, 5000)`);
+  const values = JSON.parse(Buffer.from(String(first?.["cursor"]), "base64url").toString());
+  /** Of a file that began this much earlier, and after a pause. */
+  const readSlowly = async (ms: number): Promise<Response> => {
+    const window = Date.now() - 3_000 * DAY_MS - ms;
+    const forged = [Date.now(), `${Date.now()}-${2 ** 40}`, String(window), 0, values[4]];
+    const cursor = Buffer.from(JSON.stringify(forged)).toString("base64url");
+    const url = `${service.url}${here}/exports/events?format=ndjson&cursor=${cursor}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${tokens.owner}` } });
+    expect(response.status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    return response;
+  };
+  const inTime = await readSlowly(3_600_000);
+  expect((await inTime.arrayBuffer()).byteLength).toBeGreaterThan(40_000_000);
+  const tooLate = await readSlowly(DAY_MS - 2_000);
+  const end = await tooLate.arrayBuffer().then(
+    () => "whole",
+    () => "cut off",
+  );
+  expect(end).toBe("cut off");
+}, 60_000);

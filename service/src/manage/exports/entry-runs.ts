@@ -7,7 +7,7 @@ import { type Position, ROWS_MAX } from "./source.ts";
 
 const OWNERS_MAX = 500;
 
-/** The ledgers of an environment, customer by customer, cut into what one statement reads. */
+/** The ledgers of an environment, customer by customer, cut into what one statement reads. None, now and then, so that it can be ended. */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },
   start: Position | null,
@@ -33,6 +33,7 @@ export async function* entryRuns(
         room = ROWS_MAX;
       }
     }
+    yield [];
     const last = page.at(-1);
     next = last === undefined || page.length < OWNERS_MAX ? null : last.customerNumber + 1;
   }

@@ -105,18 +105,20 @@ async function* readPages(
 ): AsyncGenerator<readonly Placed<Row>[]> {
   const { cell, environmentId, projectId, from } = job;
   for await (const runs of entryRuns(job, start)) {
-    yield await single(cell, async (tx) => {
-      const entries = await listExportedEntries(tx, job, { runs, kind });
-      if (entries.length === 0) return [];
-      // After the entries, so that everything which they name is there.
-      const names = new CatalogNames(await loadCatalog(tx, environmentId));
-      const hashes = kind === null ? [] : entries.flatMap(({ keyHash }) => keyHash ?? []);
-      const keys = await listKeyTexts(tx, projectId, hashes);
-      return entries.map((entry) => {
-        const key = entry.keyHash === null ? null : (keys.get(entry.keyHash) ?? null);
-        const position = [entry.owner.customerNumber, entry.sequence] as const;
-        return { row: { ...entry, names, key, from }, position };
+    if (runs.length === 0) yield [];
+    else
+      yield await single(cell, async (tx) => {
+        const entries = await listExportedEntries(tx, job, { runs, kind });
+        if (entries.length === 0) return [];
+        // After the entries, so that everything which they name is there.
+        const names = new CatalogNames(await loadCatalog(tx, environmentId));
+        const hashes = kind === null ? [] : entries.flatMap(({ keyHash }) => keyHash ?? []);
+        const keys = await listKeyTexts(tx, projectId, hashes);
+        return entries.map((entry) => {
+          const key = entry.keyHash === null ? null : (keys.get(entry.keyHash) ?? null);
+          const position = [entry.owner.customerNumber, entry.sequence] as const;
+          return { row: { ...entry, names, key, from }, position };
+        });
       });
-    });
   }
 }

@@ -4,6 +4,7 @@ import { setupManage } from "../../../test/manage.ts";
 import { openPool } from "../../postgres/pool.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
+import { entryRuns } from "./entry-runs.ts";
 import { exportFile } from "./export-file.ts";
 import type { Source } from "./source.ts";
 
@@ -51,4 +52,12 @@ test("an export that finds nothing ends with its reader", async () => {
   reader.abort();
   await ended;
   expect(content.destroyed).toBe(true);
+});
+
+test("a file of entries can be ended while it passes customers by", async () => {
+  const { cell, project, topUp } = await setupManage();
+  await topUp("ada", 1);
+  const { environmentId } = project.test;
+  const runs = await Array.fromAsync(entryRuns({ cell, environmentId, from: brandAs<Instant>(0) }, null));
+  expect(runs.map(({ length }) => length)).toEqual([0, 1]);
 });

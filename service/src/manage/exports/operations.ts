@@ -15,13 +15,13 @@ import {
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type Column, describeColumns } from "./column.ts";
-import { endStalled } from "./end-stalled.ts";
+import { endAfter, endStalled } from "./end-early.ts";
 import { chargeSource, ledgerSource } from "./entry-sources.ts";
 import { eventSource } from "./event-source.ts";
 import { type Ends, type ExportRequest, exportFile } from "./export-file.ts";
 import { FORMATS, mediaType } from "./format.ts";
 import { grantSource } from "./grant-source.ts";
-import { continuedWindow, readResume } from "./resume.ts";
+import { continuedWindow, msLeft, readResume } from "./resume.ts";
 import type { Source } from "./source.ts";
 
 /** A reader who takes less than this in so long is gone, or as good as gone, and others wait for the turn. */
@@ -69,7 +69,7 @@ function exportOperation<Row>(
         from: Type.Optional(ownTime("The first moment")),
         to: Type.Optional(ownTime("The moment after the last")),
         cursor: Type.Optional(
-          Type.String({ maxLength: 4000, description: "`cursor` of the last whole row you have." }),
+          Type.String({ maxLength: 12_000, description: "`cursor` of the last whole row you have." }),
         ),
       },
       { additionalProperties: false },
@@ -99,6 +99,7 @@ function exportOperation<Row>(
         const file = await exportFile(cellOf(cell), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);
         endStalled(reply.raw, { ms: STALLED_MS, bytesMin: STALLED_BYTES });
+        if (windowNow !== null) endAfter(reply.raw, msLeft(windowStart, windowNow));
         const day = formatTimestamp(file.asOf).slice(0, 10);
         reply.headers({
           "content-type": mediaType(format, resume === null),

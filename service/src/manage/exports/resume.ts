@@ -42,6 +42,11 @@ export function continuedWindow(then: Instant | null, now: Instant | null): Inst
   return then;
 }
 
+/** How long a file with this window may still be read: in one go it holds the window open no longer than in several. */
+export function msLeft(then: Instant | null, now: Instant): number {
+  return CONTINUED_MS_MAX - Math.max(0, now - (then ?? 0));
+}
+
 /** No record is of before 1970, whatever the window reaches back to. */
 function writeWindow(start: Instant | null): string {
   return start === null ? "none" : String(Math.max(0, start));

@@ -56,14 +56,16 @@ export async function chartUsage(
   {
     grouping,
     customer,
+    windowStart,
     ...options
   }: ChartOptions & {
     readonly grouping: Grouping;
     readonly customer: CustomerNumber | null;
+    readonly windowStart: Instant | null;
   },
 ): Promise<UsageLines> {
   if (grouping.by === "metadata")
-    return chartByMetadata(tx, scope, { ...options, customer, field: grouping.field });
+    return chartByMetadata(tx, scope, { ...options, customer, windowStart, field: grouping.field });
   if (grouping.by === "customer" && customer === null)
     return refuseTooLong(() => chartByCustomer(tx, scope, options));
   const found =
@@ -113,7 +115,11 @@ async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions)
 async function chartByMetadata(
   tx: Tx,
   scope: UsageScope,
-  options: ChartOptions & { readonly customer: CustomerNumber | null; readonly field: string },
+  options: ChartOptions & {
+    readonly customer: CustomerNumber | null;
+    readonly windowStart: Instant | null;
+    readonly field: string;
+  },
 ): Promise<UsageLines> {
   const found = await chartMetadata(tx, scope, { ...options, rowsMax: METADATA_ROWS_MAX });
   if (found === null) {

@@ -115,7 +115,9 @@ function chart(parts: ManageParts): Operation {
       ...rangeAnswer,
       completeTo: completeToField,
       buckets: Type.Array(timeField, {
-        description: "When each bucket begins. The first and the last may reach beyond the range.",
+        description:
+          "When each bucket begins. The first and the last may reach beyond the range. Where clocks change right at its beginning, a " +
+          "bucket is only called by that moment, and may begin an hour before or half an hour after it.",
       }),
       total: UsedSum,
       lines: Type.Array(UsageLine, { description: "The largest first." }),
@@ -138,6 +140,7 @@ function chart(parts: ManageParts): Operation {
           ...division,
           grouping,
           customer: customer ?? null,
+          windowStart: range.windowStart,
           by: call.query.by ?? MEASURE[scope.kind],
           linesMax: Number(call.query.limit ?? "10"),
         });

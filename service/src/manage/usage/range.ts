@@ -7,7 +7,7 @@ import type { Bucket, Division } from "../../store/cell/usage/buckets.ts";
 import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { invalidField, nullable, readTime, timeField } from "../fields.ts";
+import { invalidField, nullable, readTime } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";
 
 const HOUR_MS = 4 * QUARTER_MS;
@@ -55,7 +55,11 @@ export const rangeAnswer = {
     description: "Where the answer begins: what was asked for, or the history window.",
     examples: ["2026-11-01T00:00:00.000Z"],
   }),
-  to: timeField,
+  to: Type.String({
+    format: "date-time",
+    description: "Where it ends. The same as `from`: all that was asked for lies before the history window.",
+    examples: ["2026-11-15T08:30:00.000Z"],
+  }),
   windowStart: nullable(
     Type.String({
       format: "date-time",
@@ -73,6 +77,7 @@ export const completeToField = Type.String({
   examples: ["2026-11-15T08:30:00.000Z"],
 });
 
+/** Neither is before the window: of a range that is, nothing is left but the moment at which the window begins. */
 export type UsageRange = {
   readonly from: Instant;
   /** Not before `from`. */
@@ -99,15 +104,21 @@ export async function readRange(
   const start = await readHistoryStart(pools.control, workspaceId);
   const now = await single(pools.cell, readClock);
   const windowStart = start === null ? null : roundUp(start);
-  const to = readQuarter("to", asked.to) ?? roundUp(now + AHEAD_MS);
-  const from = readQuarter("from", asked.from) ?? roundDown(to - DEFAULT_MS[asked.bucket ?? "day"]);
-  if (from >= to) throw invalidField({ field: "from", code: "wrong_form", message: "is not before `to`" });
-  const shown = brandAs<Instant>(Math.min(to, Math.max(from, windowStart ?? from)));
-  if (asked.bucket !== undefined && (to - shown) / LENGTH_MS[asked.bucket] > BUCKETS_MAX) {
+  const askedTo = readQuarter("to", asked.to) ?? roundUp(now + AHEAD_MS);
+  const askedFrom = readQuarter("from", asked.from) ?? roundDown(askedTo - DEFAULT_MS[asked.bucket ?? "day"]);
+  if (askedFrom >= askedTo)
+    throw invalidField({ field: "from", code: "wrong_form", message: "is not before `to`" });
+  const from = later(askedFrom, windowStart);
+  const to = later(askedTo, windowStart);
+  if (asked.bucket !== undefined && (to - from) / LENGTH_MS[asked.bucket] > BUCKETS_MAX) {
     const message = `makes more than ${BUCKETS_MAX} points`;
     throw invalidField({ field: "from", code: "too_long", message });
   }
-  return { from: shown, to, windowStart };
+  return { from, to, windowStart };
+}
+
+function later(at: Instant, windowStart: Instant | null): Instant {
+  return windowStart === null || at > windowStart ? at : windowStart;
 }
 
 export function describeRange({ from, to, windowStart }: UsageRange) {

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { ageHistory } from "../../../test/age-history.ts";
 import { setupManage } from "../../../test/manage.ts";
 import { ask, type Sum, settle } from "../../../test/usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
+type Range = { from: string; to: string; windowStart: string | null };
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 test("an event a second outside the history window is in no chart and no total until the window is widened", async () => {
@@ -29,6 +31,12 @@ test("an event a second outside the history window is in no chart and no total u
     (await ask(managed, `usage?source=events&customerId=out&${from}`)).total.quantity,
   ];
   expect(await quantities()).toEqual([5, ["inside"], 5, 5, 5, 5, 0]);
+  // Of a range that lies before it nothing is left.
+  const before = `${from}&to=${iso(start - DAY_MS / 2)}`;
+  for (const path of ["usage?source=events&", "usage/totals?", "usage/customers?source=events&"]) {
+    const { from: shownFrom, to, windowStart: edge } = await ask<Range>(managed, `${path}${before}`);
+    expect([shownFrom, to]).toEqual([edge, edge]);
+  }
   await setDays(11);
   expect(await quantities()).toEqual([6, ["inside", "outside"], 6, 6, 6, 6, 1]);
   await setDays(1);
@@ -51,7 +59,7 @@ test("a customer's balance over time is what the ledger had left", async () => {
     "update cell.ledger set recorded_at = date_trunc('day', now()) - (24 - sequence) * interval '1 day', effective_at = null",
   );
   const [last] = await database.query("select max(sequence)::integer as n from cell.ledger");
-  type History = { opening: number; points: { at: string; balance: number }[] };
+  type History = { from: string; to: string; opening: number; points: { at: string; balance: number }[] };
   const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const path = `customers/ada/balance-history?from=${iso(midnight - 30 * DAY_MS)}&to=${iso(midnight + DAY_MS)}`;
   const { opening, points } = await ask<History>(managed, path);
@@ -69,5 +77,35 @@ test("a customer's balance over time is what the ledger had left", async () => {
   const clipped = await ask<History>(managed, path);
   expect(clipped.points.length).toBeLessThan(8);
   expect(clipped.opening).toBeGreaterThan(0);
+  const { from: edge, opening: atEdge } = clipped;
+  for (const days of [6, 10, 20]) {
+    const before = `customers/ada/balance-history?from=${iso(midnight - 30 * DAY_MS)}&to=${iso(midnight - days * DAY_MS)}`;
+    expect(await ask<History>(managed, before)).toMatchObject({
+      from: edge,
+      to: edge,
+      opening: atEdge,
+      points: [],
+    });
+  }
   expect((await managed.manage("GET", "customers/nobody/balance-history")).status).toBe(404);
+});
+
+test("what was said about a charge before the window is not told by its reversal", async () => {
+  const managed = await setupManage();
+  const { consume, manage, database } = managed;
+  const charge = { customerId: "ada", feature: "image.render", metadata: { project: "apollo" } };
+  await consume({ ...charge, idempotencyKey: "k" });
+  await ageHistory(database, 2 * DAY_MS);
+  const { body } = await manage("GET", "customers/ada/ledger?kind=consume");
+  const [entry] = body["items"] as { consumeId: string }[];
+  expect(
+    (await manage("POST", `customers/ada/consumes/${entry?.consumeId}/reverse`, { body: {} })).status,
+  ).toBe(200);
+  const values = async () =>
+    (await ask(managed, "usage?source=charges&groupBy=metadata&metadataField=project")).lines.map(
+      ({ key }) => key,
+    );
+  expect(await values()).toEqual(["apollo"]);
+  await database.query("update control.workspace_plans set history_days_max = 1");
+  expect(await values()).toEqual([null]);
 });

@@ -64,7 +64,8 @@ test("a day last month is divided by metadata, whatever a neighbour and the days
   } as const;
   const ask = (kind: "events" | "charges", rowsMax: number) =>
     snapshot(cell, async (tx) => {
-      const options = { bucket: "day", timeZone: "UTC", customer: null, field: "model", rowsMax } as const;
+      const division = { bucket: "day", timeZone: "UTC" } as const;
+      const options = { ...division, customer: null, field: "model", rowsMax, windowStart: null };
       const before = await countRead(tx);
       const points = await chartMetadata(tx, { ...scope, kind }, options);
       return { points, read: (await countRead(tx)) - before };

@@ -27,7 +27,7 @@ const EVENTS = `
       and r.recorded_at < $3::timestamptz + interval '36 days'
     order by r.occurred_at, r.id`;
 
-// What a reversal gives back it gives back to the charge's value. A charge is never late.
+// What a reversal gives back it gives back to the charge's value, unless that is nobody's to see. A charge is never late.
 const charges = (where: string): string => `
     select
       r.customer_number,
@@ -45,6 +45,7 @@ const charges = (where: string): string => `
           from cell.ledger as c
           where c.customer_number = r.customer_number
             and c.sequence = r.reverses
+            and coalesce(c.effective_at, c.recorded_at) >= $12::timestamptz
         )
       end as part
     from cell.ledger as r
@@ -120,25 +121,27 @@ export async function chartMetadata(
     customer,
     field,
     rowsMax,
+    windowStart,
   }: Division & {
     readonly customer: CustomerNumber | null;
     readonly field: string;
     readonly rowsMax: number;
+    /** What was said before it counts as not said. Null: nothing does. */
+    readonly windowStart: Instant | null;
   },
 ): Promise<MetadataPoint[] | null> {
   const { environmentId, kind, from, to, event, feature, pool } = scope;
   const range = [environmentId, formatTimestamp(from), formatTimestamp(to), bucket, timeZone];
   // Else the planner reads everybody's events where it takes those of one environment for scattered.
   if (kind === "events") await tx.run(WALK);
-  const { rows } = await tx.run({ ...(kind === "events" ? OF_EVENTS : OF_CHARGES), name: "" }, [
-    ...range,
-    customer,
-    event,
-    feature,
-    pool,
-    field,
-    rowsMax,
-  ]);
+  const parameters = [...range, customer, event, feature, pool, field, rowsMax];
+  const { rows } =
+    kind === "events"
+      ? await tx.run({ ...OF_EVENTS, name: "" }, parameters)
+      : await tx.run({ ...OF_CHARGES, name: "" }, [
+          ...parameters,
+          windowStart === null ? "-infinity" : formatTimestamp(windowStart),
+        ]);
   const [first, ...points] = rows;
   if (readInteger(first?.[2]) > rowsMax) return null;
   return points.map(([value, at, ...used]) => ({

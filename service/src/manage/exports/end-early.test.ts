@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { endStalled } from "./end-stalled.ts";
+import { endStalled } from "./end-early.ts";
 
 const PIECE = Buffer.alloc(64 * 1_024 * 1_024);
 

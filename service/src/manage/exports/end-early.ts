@@ -22,3 +22,10 @@ export function endStalled(
   timer.unref();
   response.once("close", () => clearInterval(timer));
 }
+
+/** Hangs up on whoever still reads by then. */
+export function endAfter(response: ServerResponse, ms: number): void {
+  const timer = setTimeout(() => response.destroy(), ms);
+  timer.unref();
+  response.once("close", () => clearTimeout(timer));
+}
