@@ -111,8 +111,16 @@ function toLine({ pool, kind, left, after, grant, consume, expire, revoke, rever
   return { pool, kind, opening, granted: grant, ...taken, reversed: reverse, closing };
 }
 
-/** Of all grants that what is due can move: open ones, those of a plan that was left, and new ones. */
-function kindsOf({ grants, paused }: Wallet, due: Change): ReadonlyMap<number, GrantKind> {
+/**
+ * Of all grants that what is due can move: open ones, those of a plan that was left, and new ones; and an allowance that a version of
+ * the plan took away, as a later one may give it back.
+ */
+function kindsOf({ grants, assignment, paused }: Wallet, due: Change): ReadonlyMap<number, GrantKind> {
+  const assignments = [assignment, ...paused.map((plan) => plan.assignment)];
+  const allowances = assignments.flatMap((one) => one?.allowances ?? []);
   const known = [...grants, ...paused.flatMap((plan) => plan.grants), ...due.grants];
-  return new Map(known.map(({ number, kind }) => [number, kind]));
+  return new Map([
+    ...allowances.map(({ grant }) => [grant, "allowance"] as const),
+    ...known.map(({ number, kind }) => [number, kind] as const),
+  ]);
 }

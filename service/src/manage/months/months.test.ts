@@ -145,6 +145,23 @@ test("what is due and not yet written is counted, and the month says how far it 
   expect([seen.lines, seen.completeTo === seen.to]).toEqual([due.lines, true]);
 });
 
+test("an allowance that a version takes away and a later one gives back is in the books before anybody looks", async () => {
+  const { database, manage, consume, publish } = await setupManage();
+  await database.query("update cell.walks set rests_until = now() + interval '100 days'");
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
+  await publish({ reach: "now", allowances: [] });
+  await consume({ customerId: "ada", feature: "export", idempotencyKey: "look" });
+  await publish({ reach: "now" });
+  const count = await database.count("cell.ledger");
+  const [month = ""] = lastMonths(1);
+  const read = async () => (await manage("GET", `months/${month}`)).body as unknown as Month;
+  const due = await read();
+  expect(await database.count("cell.ledger")).toBe(count);
+  expect(due.lines).toMatchObject([{ kind: "allowance", granted: 190, used: 10, expired: 90, closing: 90 }]);
+  await consume({ customerId: "ada", feature: "export", idempotencyKey: "look again" });
+  expect((await read()).lines).toEqual(due.lines);
+});
+
 test("a month that has not begun, one before the history window, and one that is none are told as such", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;

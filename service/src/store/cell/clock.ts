@@ -24,16 +24,17 @@ const READ_OLDEST = statement(
   left join pg_stat_activity as a on a.pid = l.pid
   where l.locktype = 'relation'
     and l.database = (select d.oid from pg_database as d where d.datname = current_database())
-    and l.relation = 'cell.wallets'::regclass
+    and l.relation in ('cell.wallets'::regclass, 'cell.catalogs'::regclass)
     and l.mode in ('RowShareLock', 'RowExclusiveLock')
     and l.pid is distinct from pg_backend_pid()`,
 );
 
 /**
- * Whatever was decided on a wallet before this moment is there to be read, and nothing more of it will come. Who decides has
- * looked for the wallet with a lock, and reads the clock after that; so those who hold one on the table are all there are, by
- * whatever name and role they came, and a backup, which only reads, is none of them. The clock first: who begins between the
- * two statements is not seen by the second, and reads a later one.
+ * Whatever was decided on a wallet before this moment is there to be read, and nothing more of it will come; and so is whatever
+ * changed a catalog, which falls due in wallets that nobody touches. Who decides has looked for the wallet or the catalog with a lock,
+ * and reads the clock after that; so those who hold one on the tables are all there are, by whatever name and role they came, and a
+ * backup, which only reads, is none of them. The clock first: who begins between the two statements is not seen by the second, and
+ * reads a later one.
  */
 export async function readSettledClock(tx: Tx): Promise<Instant> {
   const now = await readClock(tx);
