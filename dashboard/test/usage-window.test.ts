@@ -34,6 +34,15 @@ test("where the history window begins is drawn and explained, in the chart and i
     await page.getByText("Your workspace keeps 10 days to look at").waitFor();
     await expectAccessible(page);
   }
+  // Of one before it nothing is shown.
+  const dayOf = (daysAgo: number): string => `${at(daysAgo).slice(0, 10)}T00:00:00.000Z`;
+  const before = await signIn(
+    service.url,
+    `/projects/1/test/usage?what=events&from=${dayOf(22)}&to=${dayOf(18)}`,
+  );
+  await before.getByText("History begins later").waitFor();
+  expect(await before.locator("main svg text").count()).toBe(0);
+  await expectAccessible(before);
   // A range within the window says nothing of it.
   const page = await signIn(service.url, "/projects/1/test/usage?what=events&range=7d");
   await page.getByRole("heading", { name: "Usage events by day" }).waitFor();
@@ -64,6 +73,11 @@ test("a ledger that the window cuts off sums to the balance by what is brought f
     await page.goto("/projects/1/test/customers/bob/ledger");
     await page.getByText("Nothing moved in the time that is shown").waitFor();
     expect(await forward.getByRole("listitem").count()).toBe(1);
+    await expectAccessible(page);
+    await page.goto("/projects/1/test/customers/bob/ledger?kind=reverse");
+    await page.getByText("In the time that is shown this customer has none of this kind").waitFor();
+    await page.goto("/projects/1/test/customers/bob");
+    await page.getByText("Nothing has changed the balance lately.").waitFor();
     await expectAccessible(page);
   }
 });

@@ -3,11 +3,13 @@ import { connectTo, type TestDatabase } from "../../test/harness.ts";
 import { setupManage } from "../../test/manage.ts";
 import { lastMonths } from "../../test/months.ts";
 import { ask } from "../../test/usage.ts";
+import { openWatchedPool } from "../../test/watched-pool.ts";
 import { verifyCommand } from "../commands/verify.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { single } from "../postgres/transaction.ts";
 import { findLastBefore } from "../store/cell/ledger-start.ts";
 import { brandAs, type CustomerNumber, type Instant } from "../words/brand.ts";
+import { reverseConsume } from "./credits/reverse-consume.ts";
 import { watchReversals } from "./refuse-detached-ledger.ts";
 
 /** All entries but reversals, as if they had been written then. */
@@ -112,6 +114,43 @@ test("a month that comes or goes while reversals are read leaves none unknown", 
   await refusal(async () => {});
 });
 
+test("a month that comes back in the midst of a reversal does not let it be done twice", async () => {
+  const { manage, consume, database, cell, context } = await setupManage();
+  const { body } = await consume({
+    customerId: "ada",
+    feature: "image.render",
+    quantity: 4,
+    idempotencyKey: "k",
+  });
+  const input = { quantity: 1, reference: "once" };
+  await reverseConsume(cell, context, { consumeId: String(body["consumeId"]), ...input });
+  const [last = "", month = ""] = lastMonths(2);
+  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await keepPartitions(cell);
+  await moveLedger(database, `${last}-15T00:00:00.000Z`);
+  const { body: ledger } = await manage("GET", "customers/ada/ledger?kind=consume");
+  const [charge] = ledger["items"] as { consumeId: string }[];
+  const consumeId = charge?.consumeId ?? "";
+
+  let attach: (() => Promise<unknown>) | null = await detach(database, month);
+  let before = "";
+  // Right after it was found that nothing was reversed under that reference.
+  const watched = openWatchedPool(database.serviceUrl, async (name) => {
+    if (before === "ledger.find_reversal") {
+      await attach?.();
+      attach = null;
+    }
+    before = name;
+  });
+  const reversed = reverseConsume(watched, context, { consumeId, ...input });
+  await expect(reversed).rejects.toMatchObject({ code: "ledger_detached" });
+  expect(attach).toBeNull();
+  expect(await reverseConsume(cell, context, { consumeId, ...input })).toMatchObject({
+    kind: "already_reversed",
+  });
+  expect(await database.count("cell.ledger", "kind = 5")).toBe(1);
+});
+
 test("what the ledger shows sums to the balance without a month, and balances are told since then", async () => {
   const managed = await setupManage();
   const { consume, topUp, assign, manage, database, cell, project } = managed;
@@ -170,6 +209,36 @@ test("what the ledger shows sums to the balance without a month, and balances ar
   await attach();
   expect(await shown("ada")).toEqual(ada);
   expect((await manage("GET", history(older))).status).toBe(200);
+});
+
+test("which grants held credits when something was denied is told as long as all entries on one side of it are there", async () => {
+  const { manage, consume, topUp, database, cell } = await setupManage();
+  const spend = (idempotencyKey: string, quantity: number) =>
+    consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
+  await spend("k-1", 9);
+  await spend("k-2", 9);
+  await topUp("ada", 1_000);
+  await spend("k-3", 1);
+  const [older = "", last = "", month = ""] = lastMonths(3);
+  await database.query("select cell.ensure_monthly_partitions(3, 0)");
+  await keepPartitions(cell);
+  // What came before the denial is of the first month, what came after it of the other two.
+  await scatter(database, [`${older}-10`, `${last}-10`, `${month}-01`]);
+  const { body } = await manage("GET", "keys/k-2");
+  const { denialId } = body["denial"] as { denialId: string };
+  const held = async () => (await manage("GET", `denials/${denialId}`)).body["openGrants"];
+  const whole = await held();
+  expect(whole).toMatchObject([{ kind: "allowance", remaining: 10 }]);
+  for (const [months, told] of [
+    [[older], whole],
+    [[month], whole],
+    [[older, month], null],
+  ] as const) {
+    const back = [];
+    for (const one of months) back.push(await detach(database, one));
+    expect([months, await held()]).toEqual([months, told]);
+    for (const attach of back) await attach();
+  }
 });
 
 /** A third of each customer's entries to each of these days, and all of bob's to the first two. What was given, to the first. */

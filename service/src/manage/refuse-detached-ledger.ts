@@ -6,24 +6,31 @@ import { formatTimestamp } from "../words/timestamp.ts";
 
 /** For what needs every entry since a moment, or, without one, since the first: else it would be told wrong figures. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
-  refuse(await findWholeLedgerSince(tx), from);
+  const wholeSince = await findWholeLedgerSince(tx);
+  if (wholeSince === null || (from !== null && wholeSince <= from)) return;
+  throw detached(wholeSince, "nothing that needs them can be told until they are attached again");
 }
 
-function refuse(wholeSince: Instant | null, from: Instant | null): void {
-  if (wholeSince === null || (from !== null && wholeSince <= from)) return;
-  throw new Problem("ledger_detached", {
-    detail: `The ledger is whole only since ${formatTimestamp(wholeSince)}, as months before are detached: nothing that needs them can be told until they are attached again.`,
+function detached(wholeSince: Instant, consequence: string): Problem {
+  return new Problem("ledger_detached", {
+    detail: `The ledger is whole only since ${formatTimestamp(wholeSince)}, as months before are detached: ${consequence}.`,
   });
 }
 
-const DAY_MS = 24 * 3_600_000;
+/** After a failover to a slower clock a reversal may have been recorded before its charge. */
+const AHEAD_MAX_MS = 24 * 3_600_000;
 
-/**
- * Of a charge of that moment, whose reversals were read: one may be in a month that is out. After a failover to a slower clock a
- * reversal may have been recorded before its charge.
- */
-export function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void> {
-  return refuseDetachedLedger(tx, dayBefore(chargedAt));
+/** Of a charge of that moment, whose reversals were read: one may be in a month that is out. */
+export async function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void> {
+  refuseReversal(await findWholeLedgerSince(tx), chargedAt);
+}
+
+function refuseReversal(wholeSince: Instant | null, chargedAt: Instant): void {
+  if (wholeSince === null) return;
+  const reversibleSince = brandAs<Instant>(wholeSince + AHEAD_MAX_MS);
+  if (chargedAt >= reversibleSince) return;
+  const since = formatTimestamp(reversibleSince);
+  throw detached(wholeSince, `a charge before ${since} may have been reversed in them already`);
 }
 
 /**
@@ -33,11 +40,7 @@ export function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void
 export async function watchReversals(tx: Tx, chargedAt: Instant): Promise<() => Promise<void>> {
   const wholeBefore = await findWholeLedgerSince(tx);
   return async () => {
-    refuse(wholeBefore, dayBefore(chargedAt));
+    refuseReversal(wholeBefore, chargedAt);
     await refuseUnknownReversals(tx, chargedAt);
   };
-}
-
-function dayBefore(at: Instant): Instant {
-  return brandAs<Instant>(at - DAY_MS);
 }

@@ -21,17 +21,22 @@ export function BalanceCard({
   title,
   proof,
   points,
+  hasEarlier,
 }: {
   title: string;
   proof: ReactNode;
   points: readonly BalancePoint[];
+  /** Whether anything moved before what is shown. */
+  hasEarlier: boolean;
 }) {
   const changes = points.filter(({ entry }) => entry !== null);
   return (
     <Card title={title} note={proof} actions={<Legend points={points} />}>
       {changes.length === 0 ? (
         <p className="py-6 text-center text-muted">
-          Nothing has changed the balance yet. The first plan or top-up begins the line.
+          {hasEarlier
+            ? "Nothing has changed the balance lately."
+            : "Nothing has changed the balance yet. The first plan or top-up begins the line."}
         </p>
       ) : (
         <div className="flex flex-col gap-3">

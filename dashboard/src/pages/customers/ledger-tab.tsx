@@ -102,7 +102,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
           </ButtonLink>
         }
       >
-        This customer has none of this kind, or none for this feature.
+        In the time that is shown this customer has none of this kind, or none for this feature.
       </EmptyState>
     );
   }

@@ -25,13 +25,11 @@ export function latestEntriesQuery(place: Place, customerId: string) {
   const { projectId, environment } = place;
   return queryOptions({
     queryKey: [...customerKey(place, customerId), "latest entries"],
-    queryFn: async () =>
-      (
-        await answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/ledger", {
-            params: { path: { projectId, environment, customerId }, query: { limit: "200" } },
-          }),
-        )
-      ).items,
+    queryFn: () =>
+      answerOf(
+        api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/ledger", {
+          params: { path: { projectId, environment, customerId }, query: { limit: "200" } },
+        }),
+      ),
   });
 }

@@ -19,7 +19,7 @@ export function OverviewTab() {
   const place = usePlace();
   const { customerId } = customerRoute.useParams();
   const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
-  const { data: entries, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(place, customerId));
+  const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(place, customerId));
   const { data: known } = useSuspenseQuery(knownGrantsQuery({ ...place, customerId }));
   const { grants } = known;
   const balances = customer.balances.length === 0 ? [{ pool: "credits", balance: 0 }] : customer.balances;
@@ -31,7 +31,10 @@ export function OverviewTab() {
             key={pool}
             title={balances.length === 1 ? "Balance over time" : `Balance of ${pool} over time`}
             proof={index === 0 ? <ProofLine customerId={customerId} /> : undefined}
-            points={balanceHistory({ entries, grants, pool }, { at: dataUpdatedAt, balance })}
+            points={balanceHistory({ entries: ledger.items, grants, pool }, { at: dataUpdatedAt, balance })}
+            hasEarlier={
+              ledger.nextCursor !== null || ledger.broughtForward.some((brought) => brought.pool === pool)
+            }
           />
         ))}
         <OpenGrantsCard customer={customer} known={known} />

@@ -14,7 +14,10 @@ export function DenialGrants({ denial: { openGrants, customerId, pool, balance }
   if (openGrants === null) {
     return (
       <Card title="Credits at that moment">
-        <p className="text-muted">Too many entries lie before and after it to add them up again.</p>
+        <p className="text-muted">
+          They cannot be added up again: too many entries lie before and after it, or some of them are
+          detached.
+        </p>
       </Card>
     );
   }

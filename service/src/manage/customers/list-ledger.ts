@@ -3,13 +3,13 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import type { EntryKind } from "../../entitlement/entry.ts";
 import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { single } from "../../postgres/transaction.ts";
+import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listKeyTexts } from "../../store/cell/key-texts.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger-list.ts";
 import { findLastBefore, listBalances } from "../../store/cell/ledger-start.ts";
-import { findWholeLedgerSince } from "../../store/cell/usage/attached-months.ts";
+import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";
 import {
   brandAs,
   type CustomerId,
@@ -83,7 +83,7 @@ export type LedgerEntry = Static<typeof LedgerEntry>;
 export const BroughtForward = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "The sum of all amounts before that moment.",
+    description: "The sum of all the pool's amounts before the moment `before`.",
     examples: [1_240],
   }),
   before: timeField,
@@ -118,7 +118,8 @@ export function listLedger(
   page: { readonly before: number | null; readonly since: Instant | null; readonly limit: number },
 ): Promise<LedgerPage | null> {
   const { projectId, environmentId } = place;
-  return single(cell, async (tx) => {
+  return snapshot(cell, async (tx) => {
+    await holdLedger(tx);
     const customer = await findCustomerRecord(tx, { environmentId, customerId });
     if (customer === null) return null;
     const catalog = await loadCatalog(tx, environmentId);

@@ -50,7 +50,7 @@ export const DenialExplanation = Type.Object({
       }),
       {
         description:
-          "What held credits at that moment, in all pools. Null: too many entries lie between then and both ends of the ledger.",
+          "What held credits at that moment, in all pools. Null: too many entries lie between then and both ends of the ledger, or some of them are detached.",
       },
     ),
   ),

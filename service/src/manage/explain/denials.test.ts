@@ -140,3 +140,18 @@ test("a denial of another environment, and one that never was, are not found ali
   for (const id of ["nonsense", "con_01m7e9sv4w7w8rj0k3v3k4fb8p", "den_7zzzzzzzzzzzzzzzzzzzzzzzzz"])
     expect((await manage("GET", `denials/${id}`)).status).toBe(404);
 });
+
+test("a key that was used again, by somebody else, tells nothing of the denial", async () => {
+  const managed = await setupManage();
+  await ask(managed, "export", 4);
+  await ask(managed, "export", 2);
+  expect((await explain(managed))["resetsAt"]).not.toBeNull();
+  // As once it had ended, and somebody's charge came under it.
+  await managed.database.query("set session_replication_role = replica");
+  await managed.database.query("update cell.keyed_requests set subject_id = gen_random_uuid()");
+  const { resetsAt, limit } = await explain(managed);
+  expect([resetsAt, limit]).toEqual([
+    null,
+    expect.objectContaining({ used: 4, resetsAt: expect.any(String) }),
+  ]);
+});

@@ -55,7 +55,8 @@ export function explainDenial(
       metadata: parseMetadata(denial.metadata),
       plan: describePlan(catalog, denial),
       pool: poolKey(catalog, poolOf(catalog, denial)),
-      ...describePosition(denial, kept),
+      // A key that has ended may have been used again.
+      ...describePosition(denial, kept?.answer.subjectId.equals(denial.id) ? kept : null),
       openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
       now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
@@ -109,22 +110,14 @@ function time(at: Instant | null): string | null {
   return at === null ? null : formatTimestamp(at);
 }
 
-/** From the beginning of the ledger, or back from its end, whichever is near enough. */
 async function describeGrants(
   tx: Tx,
   catalog: Catalog,
   name: WalletName,
-  { sequence, wallet }: { readonly sequence: number; readonly wallet: Wallet | null },
+  moment: Moment,
 ): Promise<DenialExplanation["openGrants"]> {
-  const held = new Map<number, number>();
-  if (sequence <= ENTRIES_MAX) {
-    for (const [grant, sum] of await sumParts(tx, name, { after: 0, until: sequence })) held.set(grant, sum);
-  } else {
-    if (wallet === null || wallet.sequence - sequence > ENTRIES_MAX) return null;
-    for (const { number, remaining } of wallet.grants) held.set(number, remaining);
-    const since = await sumParts(tx, name, { after: sequence, until: wallet.sequence });
-    for (const [grant, sum] of since) held.set(grant, (held.get(grant) ?? 0) - sum);
-  }
+  const held = (await sumFromStart(tx, name, moment)) ?? (await sumFromEnd(tx, name, moment));
+  if (held === null) return null;
   const open = [...held].filter(([, remaining]) => remaining > 0).map(([grant]) => grant);
   const details = await listGrantDetails(tx, name, open);
   return details.map(({ number, pool, kind, expiresAt, reference }) => ({
@@ -135,6 +128,36 @@ async function describeGrants(
     expiresAt: time(expiresAt),
     reference,
   }));
+}
+
+type Moment = {
+  /** Of the last entry before it. */
+  readonly sequence: number;
+  /** As it is now. */
+  readonly wallet: Wallet | null;
+};
+
+/** What each grant held. Null: too many entries lie between, or not all of them are there. */
+async function sumFromStart(
+  tx: Tx,
+  name: WalletName,
+  { sequence }: Moment,
+): Promise<ReadonlyMap<number, number> | null> {
+  return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
+}
+
+/** The same, by what came since. */
+async function sumFromEnd(
+  tx: Tx,
+  name: WalletName,
+  { sequence, wallet }: Moment,
+): Promise<ReadonlyMap<number, number> | null> {
+  if (wallet === null || wallet.sequence - sequence > ENTRIES_MAX) return null;
+  const since = await sumParts(tx, name, { after: sequence, until: wallet.sequence });
+  if (since === null) return null;
+  const held = new Map(wallet.grants.map(({ number, remaining }) => [number, remaining]));
+  for (const [grant, sum] of since) held.set(grant, (held.get(grant) ?? 0) - sum);
+  return held;
 }
 
 /** As a check would: on what is due by now, and nothing is written. */

@@ -9,24 +9,39 @@ import type { WalletName } from "../wallets.ts";
 const SUM_PARTS = statement(
   "explain.sum_parts",
   `
-  select split_part(p.part, ':', 1)::integer, sum(split_part(p.part, ':', 2)::bigint)
-  from cell.ledger as l
-  cross join lateral unnest(string_to_array(l.parts, ',')) as p (part)
-  where l.environment_id = $1
-    and l.customer_number = $2
-    and l.sequence > $3
-    and l.sequence <= $4
-  group by 1`,
+  with run as materialized (
+    select l.parts
+    from cell.ledger as l
+    where l.environment_id = $1
+      and l.customer_number = $2
+      and l.sequence > $3
+      and l.sequence <= $4
+  )
+  select null, count(*)
+  from run
+  union all
+  (
+    select split_part(p.part, ':', 1)::integer, sum(split_part(p.part, ':', 2)::bigint)
+    from run
+    cross join lateral unnest(string_to_array(run.parts, ',')) as p (part)
+    group by 1
+  )`,
 );
 
-/** What the entries after one and up to another moved into each grant, less what they took. */
+/**
+ * What the entries after one and up to another moved into each grant, less what they took. Null: not all of them are there, as a
+ * month is detached. Numbers have no gap, so that they count entries.
+ */
 export async function sumParts(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
   { after, until }: { readonly after: number; readonly until: number },
-): Promise<Map<number, number>> {
+): Promise<Map<number, number> | null> {
   const { rows } = await tx.run(SUM_PARTS, [environmentId, customerNumber, after, until]);
-  return new Map(rows.map(([grant, sum]) => [readInteger(grant), readInteger(sum)]));
+  const [entries] = rows.filter(([grant]) => grant === null);
+  if (readInteger(entries?.[1]) < until - after) return null;
+  const sums = rows.filter(([grant]) => grant !== null);
+  return new Map(sums.map(([grant, sum]) => [readInteger(grant), readInteger(sum)]));
 }
 
 /** How a grant came about. */

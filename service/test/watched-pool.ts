@@ -1,0 +1,18 @@
+import { onTestFinished } from "vitest";
+import { openPool, type Pool } from "../src/postgres/pool.ts";
+
+/** A pool that tells the name of each prepared statement beforehand: to do something between two of them. */
+export function openWatchedPool(url: string, onRun: (name: string) => Promise<void>): Pool {
+  const pool = openPool({ url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  pool.on("connect", (client) => {
+    const query = client.query.bind(client) as (...asked: unknown[]) => Promise<unknown>;
+    const watched = async (...asked: unknown[]): Promise<unknown> => {
+      const [statement] = asked as [{ readonly name?: string } | string];
+      await onRun(typeof statement === "string" ? "" : (statement.name ?? ""));
+      return query(...asked);
+    };
+    Object.assign(client, { query: watched });
+  });
+  return pool;
+}
