@@ -42,12 +42,18 @@ async function inspectClock(client: Client): Promise<Finding> {
 async function inspectOldestTransaction(client: Client): Promise<Finding> {
   const { rows } = await client.query(`
     select
-      coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::integer as age,
+      coalesce(max(extract(epoch from clock_timestamp() - t.began_at)), 0)::integer as age,
       pg_has_role(current_user, 'pg_read_all_stats', 'usage') as sees_all
-    from pg_stat_activity
-    where xact_start is not null
-      and pid <> pg_backend_pid()
-      and backend_type = 'client backend'`);
+    from (
+      select xact_start as began_at
+      from pg_stat_activity
+      where pid <> pg_backend_pid()
+        and backend_type = 'client backend'
+      union all
+      -- Nobody's any more, until somebody ends it by its name.
+      select prepared
+      from pg_prepared_xacts
+    ) as t`);
   const about = "oldest transaction";
   if (!rows[0]?.sees_all) {
     const text = "this role cannot see those of others: grant pg_read_all_stats to it, or ask as a superuser";
@@ -59,7 +65,7 @@ async function inspectOldestTransaction(client: Client): Promise<Finding> {
   return {
     level: "warning",
     about,
-    text: `${text}: see pg_stat_activity, it slows busy customers`,
+    text: `${text}: see pg_stat_activity and pg_prepared_xacts, it slows busy customers`,
   };
 }
 

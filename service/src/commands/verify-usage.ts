@@ -2,6 +2,7 @@ import { Session } from "../postgres/session.ts";
 import { findWholeSince } from "../store/cell/usage/attached-months.ts";
 import type { WrongSum } from "../store/cell/usage/expected.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
+import { readUsageProgress } from "../store/cell/usage/progress.ts";
 import type { Instant } from "../words/brand.ts";
 import { formatTimestamp } from "../words/timestamp.ts";
 import { Unhurried } from "./verify/unhurried.ts";
@@ -33,6 +34,10 @@ export async function verifyUsageCommand(options: {
       throw new Error("a month was detached or attached meanwhile: verify again");
     print(
       `Held ${rows} events, charges, reversals and denials against their sums; the longest statement took ${Math.ceil(tx.statementMsMax)} ms.`,
+    );
+    const { completeTo } = await readUsageProgress(tx);
+    print(
+      `What was recorded after ${formatTimestamp(completeTo)} may not be added up yet, and is not held against anything then.`,
     );
     print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong, since));
     return wrong === null;

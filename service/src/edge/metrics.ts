@@ -89,7 +89,9 @@ export class Metrics {
       help: "Age of the newest moment up to which the sums of usage are complete",
       registers,
       collect: () => {
-        if (this.#usageCompleteAtMs !== null) lag.set((performance.now() - this.#usageCompleteAtMs) / 1000);
+        const completeAtMs = this.#usageCompleteAtMs;
+        // Not 0, which would end an alert, before the job has once succeeded.
+        lag.set(completeAtMs === null ? Number.NaN : (performance.now() - completeAtMs) / 1000);
       },
     });
     const gauge: Gauge = new Gauge({

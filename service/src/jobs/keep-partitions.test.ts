@@ -4,7 +4,7 @@ import { connectTo, type TestDatabase } from "../../test/harness.ts";
 import { settle } from "../../test/usage.ts";
 import { verifyUsageCommand } from "../commands/verify-usage.ts";
 import { single } from "../postgres/transaction.ts";
-import { findWholeSince } from "../store/cell/usage/attached-months.ts";
+import { findWholeLedgerSince, findWholeSince } from "../store/cell/usage/attached-months.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import { keepPartitions } from "./keep-partitions.ts";
 
@@ -93,7 +93,7 @@ test("a month can be detached and attached again while the service runs", { time
   expect(await database.count("cell.events")).toBe(2);
   lines.length = 0;
   expect(await verify(day)).toBe(true);
-  expect(lines).toHaveLength(3);
+  expect(lines).toHaveLength(4);
   expect(await database.count("cell.usage_quarters")).toBe(sums);
 });
 
@@ -110,4 +110,14 @@ test("the first month there was is missed when it is detached", async () => {
     "select (extract(epoch from date_trunc('month', now(), 'UTC')) * 1000)::float8 + 3600000 as since",
   );
   expect(await single(cell, findWholeSince)).toBe(row?.["since"]);
+});
+
+test("a month that was made far ahead hides nothing", async () => {
+  const { database, cell } = await setupCredits();
+  await keepPartitions(cell);
+  await database.query(
+    "create table cell.ledger_2099_01 partition of cell.ledger for values from ('2099-01-01 00:00:00+00') to ('2099-02-01 00:00:00+00')",
+  );
+  expect(await single(cell, findWholeLedgerSince)).toBe(null);
+  expect(await single(cell, findWholeSince)).toBe(null);
 });

@@ -6,7 +6,7 @@ import { connectTo } from "../../test/harness.ts";
 import { countAllowed, times } from "../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../test/wind-back.ts";
 import { addCredits } from "../manage/credits/add-credits.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../words/brand.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
 
 /** 500 credits that were bought and end in a day. */
@@ -87,14 +87,19 @@ test("sweeps and consumes at once: each grant expires once, and 10 of 50 are all
   await expectSoundBooks(database);
 });
 
-test("a wallet that cannot be read is counted, and the others are swept", async () => {
+test.each([
+  ["that cannot be read", "'[1, 2'"],
+  ["whose plan is not there", "jsonb_set(state::jsonb, '{3,2}', '999')::text"],
+])("a wallet %s is counted, and the others are swept", async (_, damage) => {
   const credits = await setupCredits();
-  const { database, assign, cell } = credits;
-  await assign("damaged");
+  const { database, cell } = credits;
+  await buy(credits, brandAs<CustomerId>("damaged"));
+  await credits.assign("damaged");
   await buy(credits);
+  await database.query("update cell.walks set rests_until = now() + interval '20 hours'");
   await windBack(database, 2 * DAY_MS);
   await database.query(
-    "update cell.wallets set state = '[1, 2' where customer_number = (select max(customer_number) from cell.wallets)",
+    `update cell.wallets set state = ${damage} where customer_number = (select number from cell.customers where customer_id = 'damaged')`,
   );
   let unreadable = 0;
   await expect

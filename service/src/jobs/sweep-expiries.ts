@@ -17,7 +17,7 @@ const WALLETS_MAX = 500;
 /** Between the end of the walk and its next beginning. */
 const REST_MS = 10 * 60_000;
 
-/** How many wallets a step changed, and how many it passed by because they cannot be read. */
+/** How many wallets a step changed, and how many it passed by because they cannot be read, or decided upon. */
 export type Sweep = { readonly changed: number; readonly unreadable: number };
 
 /**
@@ -35,22 +35,25 @@ export function sweepExpiries(
     const [environmentId = -1, customerNumber = 0] = walk.position ?? [];
     const after = { environmentId, customerNumber };
     const { wallets, unreadable, last } = await listNextWallets(tx, after, walletsMax);
-    const changed = await expireWallets(tx, wallets);
+    const { changed, undecided } = await expireWallets(tx, wallets);
     await moveWalk(tx, "expiries", {
       position: last === null ? null : [last.environmentId, last.customerNumber],
       restMs: last === null ? restMs : 0,
     });
-    return { changed, unreadable };
+    return { changed, unreadable: unreadable + undecided };
   });
 }
 
 type Expired = WalletName & { readonly change: Change };
 
 /** Wallets that somebody holds are being brought up to date anyway. */
-async function expireWallets(tx: Tx, wallets: readonly WalkedWallet[]): Promise<number> {
+async function expireWallets(
+  tx: Tx,
+  wallets: readonly WalkedWallet[],
+): Promise<{ changed: number; undecided: number }> {
   const before = await readClock(tx);
   const suspects = wallets.filter(({ wallet }) => mayHaveExpired(wallet, before));
-  if (suspects.length === 0) return 0;
+  if (suspects.length === 0) return { changed: 0, undecided: 0 };
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
   const loaded = await loadCatalogs(tx, environments, new Map());
   const locked = await lockWalkedWallets(tx, suspects);
@@ -58,13 +61,19 @@ async function expireWallets(tx: Tx, wallets: readonly WalkedWallet[]): Promise<
   const catalogs = await loadCatalogs(tx, environments, loaded);
   const clock = await readClock(tx);
   const expired: Expired[] = [];
+  let undecided = 0;
   for (const { environmentId, customerNumber, wallet } of locked) {
     const catalog = catalogs.get(environmentId);
-    const change = catalog === undefined ? null : expireDue(catalog, wallet, clock);
-    if (change !== null) expired.push({ environmentId, customerNumber, change });
+    try {
+      const change = catalog === undefined ? null : expireDue(catalog, wallet, clock);
+      if (change !== null) expired.push({ environmentId, customerNumber, change });
+    } catch {
+      // One that is damaged, as by a plan that is not there, must not hold up all behind it.
+      undecided += 1;
+    }
   }
   if (expired.length > 0) await write(tx, expired);
-  return expired.length;
+  return { changed: expired.length, undecided };
 }
 
 async function write(tx: Tx, expired: readonly Expired[]): Promise<void> {

@@ -62,6 +62,14 @@ const findGap = (name: string, tables: readonly Table[]) =>
       select least(p.rows_since, (select min(f.since) from attached as f))
       from cell.usage_progress as p
     )
+    -- What begins in the future hides nothing.
+    and not exists (
+      select
+      from attached as b
+      where b.parent = m.parent
+        and b.until < m.since
+        and b.until > clock_timestamp()
+    )
     and not exists (
       select
       from attached as b
@@ -71,34 +79,51 @@ const findGap = (name: string, tables: readonly Table[]) =>
   );
 
 const FIND_GAP = findGap("attached_months.find_gap", TABLES);
-const FIND_GAP_OF_LEDGER = findGap("attached_months.find_gap_of_ledger", ["ledger"]);
+const FIND_GAP_OF = {
+  events: findGap("attached_months.find_gap_of_events", ["events"]),
+  ledger: findGap("attached_months.find_gap_of_ledger", ["ledger"]),
+} as const;
 
 /** An event is at most minutes ahead of when it was recorded. */
 const AHEAD_MAX_MS = 3_600_000;
 
 /** From which moment on all rows of what was used are there. Null: of whenever anything was used. */
 export async function findWholeSince(tx: Tx): Promise<Instant | null> {
-  const gapEnd = await findGapEnd(tx, FIND_GAP);
+  return allowForAhead(await findGapEnd(tx, FIND_GAP));
+}
+
+/** The same of events alone. */
+export async function findWholeEventsSince(tx: Tx): Promise<Instant | null> {
+  return allowForAhead(await findGapEnd(tx, FIND_GAP_OF.events));
+}
+
+function allowForAhead(gapEnd: Instant | null): Instant | null {
   return gapEnd === null ? null : brandAs<Instant>(gapEnd + AHEAD_MAX_MS);
 }
 
 /** From which moment on all entries are there by when they were recorded. Null: all there ever were. */
 export function findWholeLedgerSince(tx: Tx): Promise<Instant | null> {
-  return findGapEnd(tx, FIND_GAP_OF_LEDGER);
+  return findGapEnd(tx, FIND_GAP_OF.ledger);
 }
 
-const HOLD_LEDGER = statement(
-  "attached_months.hold_ledger",
-  `
-  lock table cell.ledger in access share mode`,
-);
+const hold = (table: Table) =>
+  statement(
+    `attached_months.hold_${table}`,
+    `
+  lock table cell.${table} in access share mode`,
+  );
+const HOLD = { events: hold("events"), ledger: hold("ledger") } as const;
 
 /**
  * To be the first of a snapshot that reads the ledger, and asks which of its months are there: a month that goes after the snapshot
  * was taken would still be among them.
  */
 export function holdLedger(tx: Tx): Promise<Rows> {
-  return tx.run(HOLD_LEDGER);
+  return tx.run(HOLD.ledger);
+}
+
+export function holdEvents(tx: Tx): Promise<Rows> {
+  return tx.run(HOLD.events);
 }
 
 async function findGapEnd(tx: Tx, gap: Statement): Promise<Instant | null> {
