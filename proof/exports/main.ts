@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { parsePublicId } from "../../service/src/words/public-id.ts";
 import { median, ms, rounded } from "../bench/figures.ts";
 import { expect } from "../manage/import-through-a-kill.ts";
 import { DATABASE, openProofServer, type ProofServer, pause } from "../manage/server.ts";
@@ -99,9 +100,11 @@ async function exportThroughFaults({ server, shop, service: first, stack, format
   let megabytes = 0;
   let asOf = "";
   let isWhole = false;
+  const answered: Answered[] = [];
   for (let part = 1; !isWhole; part++) {
     if (part > 10) throw new Error("the export does not come to its end");
-    const recorder = keepRecording(service, shop);
+    const recorder = keepRecording(service, shop, answered);
+    while (answered.length < ANSWERED_MIN) await pause(5);
     const rowsMax = part < 4 ? Math.floor((events * part) / 4) : Number.POSITIVE_INFINITY;
     const reading = readExport(`${service.url}${shop.here}/exports/events`, shop.token, {
       format,
@@ -130,11 +133,14 @@ async function exportThroughFaults({ server, shop, service: first, stack, format
   );
   expect("rows, none of them twice", seen.rows, Number(there["rows"]));
   expect("their quantities", seen.quantity, Number(there["quantity"]));
+  const before = answered.filter(({ atMs }) => atMs < Date.parse(asOf)).map(({ id }) => `'${id}'`);
+  if (before.length < ANSWERED_MIN)
+    throw new Error(`only ${before.length} events were answered before it began`);
   const [late = {}] = await server.query(
     DATABASE,
-    `select count(*) as rows from cell.events where recorded_at < '${asOf}' and not (${writtenBefore(seen.cursor)})`,
+    `select count(*) as rows from cell.events where id in (${before}) and not (${writtenBefore(seen.cursor)})`,
   );
-  expect("rows from before it began that are not in it", Number(late["rows"]), 0);
+  expect("events answered before it began that are not in it", Number(late["rows"]), 0);
   return {
     service,
     rows: seen.rows,
@@ -152,17 +158,28 @@ function writtenBefore(cursor: string | null): string {
   return `transaction_number < ${below} and transaction_number <> all(array[${without}]::bigint[])`;
 }
 
+type Answered = { readonly id: string; readonly atMs: number };
+/** Before a file begins: so that there is something to be missed. */
+const ANSWERED_MIN = 5;
+
 /** Others are recorded meanwhile, of all times, also of those that the export is through with. */
-function keepRecording({ url }: Service, { apiKey }: Shop): { stop(): Promise<void> } {
+function keepRecording({ url }: Service, { apiKey }: Shop, answered: Answered[]): { stop(): Promise<void> } {
   let isRecording = true;
+  const record = async (timestamp: string): Promise<void> => {
+    const response = await fetch(`${url}/v1/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ customerId: "customer_1", event: "meanwhile", quantity: 1, timestamp }),
+    });
+    const atMs = Date.now();
+    const { eventId } = (await response.json()) as { readonly eventId?: string };
+    const id = parsePublicId("evt", eventId ?? "")?.toString("hex");
+    if (id !== undefined) answered.push({ id, atMs });
+  };
   const recording = (async () => {
     for (let n = 0; isRecording; n++) {
-      const timestamp = new Date(Date.now() - (n % 30) * 86_400_000).toISOString();
-      await fetch(`${url}/v1/events`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-        body: JSON.stringify({ customerId: "customer_1", event: "meanwhile", quantity: 1, timestamp }),
-      }).catch(() => {});
+      // Some meet a service that was just killed.
+      await record(new Date(Date.now() - (n % 30) * 86_400_000).toISOString()).catch(() => {});
       await pause(20);
     }
   })();
