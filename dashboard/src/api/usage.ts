@@ -24,6 +24,8 @@ export function usageQuery({ projectId, environment }: Place, asked: UsageAsked)
     staleTime: 15_000,
     // What was there stays until the next is, so that nothing jumps.
     placeholderData: keepPreviousData,
+    // What a page asked before it opened, and was refused, is not asked again by its opening.
+    retryOnMount: false,
     meta: { tellsFailures: true },
   });
 }

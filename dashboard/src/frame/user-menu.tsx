@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Clock, KeyRound, LogOut, Monitor, Moon, Sun } from "lucide-react";
 import { answerOf, api } from "../api/client.ts";
-import { queryClient } from "../api/query-client.ts";
+import { forgetEverything } from "../api/leave.ts";
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/menu.tsx";
 import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/preferences.ts";
 import { tell } from "../ui/toast.tsx";
@@ -27,7 +27,7 @@ export function UserMenu() {
       tell("Not logged out", error instanceof Error ? error.message : undefined);
       return;
     }
-    queryClient.clear();
+    forgetEverything();
     await navigate({ to: "/log-in" });
   }
   return (

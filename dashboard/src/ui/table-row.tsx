@@ -49,7 +49,7 @@ export function TableRow<Row>({
         )}
         {columns.map((column) => (
           <td
-            key={column.name}
+            key={column.id ?? column.name}
             className={classNames(
               "h-10 px-2 py-1.5 align-middle first:pl-4 last:pr-4 md:px-3",
               column.isNumber && "text-right",

@@ -5,6 +5,8 @@ import { TableRow } from "./table-row.tsx";
 export type Column<Row> = {
   /** Also its heading. */
   readonly name: string;
+  /** Where several may have the same name. */
+  readonly id?: string;
   /** For readers alone: what stands under it speaks for itself. */
   readonly isNameHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
@@ -55,7 +57,7 @@ export function Table<Row>({
             )}
             {columns.map((column) => (
               <th
-                key={column.name}
+                key={column.id ?? column.name}
                 scope="col"
                 className={classNames(
                   "h-9 px-2 font-medium whitespace-nowrap first:pl-4 last:pr-4 md:px-3",

@@ -20,6 +20,7 @@ export type Range = { readonly from: number; readonly to: number | null };
 export const DEFAULT_RANGE = "30d" as const satisfies RangeName;
 const DAYS = { "7d": 7, "30d": 30, "90d": 90 } as const;
 const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
 
 /** Whole hours or days, the present one included: so that the first bar is not half a one. */
 export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: number, clock: Clock): Range {
@@ -27,6 +28,12 @@ export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: n
   if (range === "24h") return { from: startOf("hour", now, clock, -23), to: null };
   if (range === "month") return { from: startOf("month", now, clock), to: null };
   return { from: startOf("day", now, clock, 1 - DAYS[range]), to: null };
+}
+
+/** The same by two moments, which stay what they are. */
+export function momentsOf({ from, to }: Range, now: number): { from: string; to: string } {
+  const end = to ?? Math.ceil(now / QUARTER_MS) * QUARTER_MS;
+  return { from: new Date(from).toISOString(), to: new Date(end).toISOString() };
 }
 
 /** What shows enough and not too much: up to 72 hours, 100 days, or months. */
@@ -60,8 +67,6 @@ export function readRangeSearch(
 function isRangeName(value: unknown): value is RangeName {
   return typeof value === "string" && Object.hasOwn(RANGE_WORDS, value);
 }
-
-const QUARTER_MS = 900_000;
 
 function quarterOf(value: unknown): string | null {
   const at = typeof value === "string" ? Date.parse(value) : Number.NaN;

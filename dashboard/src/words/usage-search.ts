@@ -45,6 +45,7 @@ export type UsageSearch = RangeSearch & {
   field?: string;
   top?: Top;
   feature?: string;
+  pool?: string;
   event?: string;
   customerId?: string;
 };
@@ -58,6 +59,7 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const top = TOPS.find((known) => known === search["top"]);
   const field = textOf(search["field"]);
   const feature = source === "events" ? undefined : textOf(search["feature"]);
+  const pool = source === "charges" ? textOf(search["pool"]) : undefined;
   const event = source === "events" ? textOf(search["event"]) : undefined;
   const customerId = textOf(search["customerId"]);
   return {
@@ -68,6 +70,7 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
     ...(field === undefined || groupBy !== "metadata" ? {} : { field }),
     ...(top === undefined || top === DEFAULT_TOP ? {} : { top }),
     ...(feature === undefined ? {} : { feature }),
+    ...(pool === undefined ? {} : { pool }),
     ...(event === undefined ? {} : { event }),
     ...(customerId === undefined ? {} : { customerId }),
   };
@@ -77,7 +80,7 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
 export type UsageAsked = ReturnType<typeof askedOf>;
 
 export function askedOf(search: UsageSearch, now: number, clock: Clock) {
-  const { what = "credits", groupBy, field, top = DEFAULT_TOP, feature, event, customerId } = search;
+  const { what = "credits", groupBy, field, top = DEFAULT_TOP, feature, pool, event, customerId } = search;
   const { source, by, name } = WHATS[what];
   const { from, to } = rangeOf(search, now, clock);
   const span = (to ?? now) - from;
@@ -97,6 +100,7 @@ export function askedOf(search: UsageSearch, now: number, clock: Clock) {
     timeZone: zoneOf(clock),
     filters: {
       ...(feature === undefined ? {} : { feature }),
+      ...(pool === undefined ? {} : { pool }),
       ...(event === undefined ? {} : { event }),
       ...(customerId === undefined ? {} : { customerId }),
     },

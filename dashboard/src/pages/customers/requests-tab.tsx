@@ -10,6 +10,7 @@ import { More } from "../../ui/more.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { WindowEdge } from "../../ui/usage/window-edge.tsx";
 import { formatChange, formatCount } from "../../words/numbers.ts";
 import { outcomeOf } from "../../words/request-outcome.ts";
 import type { Whose } from "./audit-actors.ts";
@@ -24,17 +25,27 @@ export function RequestsTab() {
   const whose = customerRequestsRoute.useParams();
   const pages = useSuspenseInfiniteQuery(customerRequestsQuery(whose));
   const requests = pages.data.pages.flatMap(({ items }) => items);
-  if (requests.length === 0) {
+  const windowStart = pages.data.pages[0]?.windowStart ?? null;
+  const edge = windowStart !== null && !pages.hasNextPage && (
+    <div className="border-t border-line p-4">
+      <WindowEdge windowStart={windowStart} />
+    </div>
+  );
+  if (requests.length === 0 && !pages.hasNextPage) {
     return (
       <Card flush>
-        <EmptyState icon={Activity} title="No requests yet">
-          Charges and denials stand here for ever; checks, usage events, replays and errors for 7 days. The
-          first one appears when your backend calls with this customer's id, as the{" "}
+        <EmptyState
+          icon={Activity}
+          title={windowStart === null ? "No requests yet" : "No requests in the time that is shown"}
+        >
+          Charges and denials stand here as long as your history reaches; checks, usage events, replays and
+          errors for 7 days. The first one appears when your backend calls with this customer's id, as the{" "}
           <a href={DOCS.href} className="font-medium text-accent underline underline-offset-2">
             {DOCS.name}
           </a>{" "}
           shows.
         </EmptyState>
+        {edge}
       </Card>
     );
   }
@@ -53,6 +64,7 @@ export function RequestsTab() {
         }}
       />
       <More pages={pages} shown={requests.length} what="requests" />
+      {edge}
     </Card>
   );
 }

@@ -1,4 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { ChartColumn } from "lucide-react";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -6,7 +8,7 @@ import { LinkButton } from "../../ui/link-button.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
-import { UsageCard } from "../../ui/usage/usage-card.tsx";
+import { hasUsage, UsageCard } from "../../ui/usage/usage-card.tsx";
 import { UsageFigures } from "../../ui/usage/usage-figures.tsx";
 import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
 import { UsageLines } from "../../ui/usage/usage-lines.tsx";
@@ -22,6 +24,7 @@ export function UsageTab() {
   const { customerId } = customerUsageRoute.useParams();
   const search = customerUsageRoute.useSearch();
   const navigate = customerUsageRoute.useNavigate();
+  const { data: pools = [] } = useQuery(poolsQuery(place));
   const { asked, shown, error } = useUsage(place, { ...search, customerId });
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readCustomerUsage({ ...before, ...changed }), resetScroll: false });
@@ -34,6 +37,7 @@ export function UsageTab() {
           search={search}
           asked={{ ...asked, filters }}
           fields={[]}
+          pools={pools}
           groups={(group) => group !== "customer"}
           onChange={change}
         />
@@ -44,7 +48,7 @@ export function UsageTab() {
       <ProblemCallout error={error} />
       {shown !== null && (
         <>
-          {shown.usage.total.count > 0 && <UsageFigures shown={shown} onNarrow={narrow} />}
+          {hasUsage(shown) && <UsageFigures shown={shown} onNarrow={narrow} />}
           <UsageCard shown={shown} onNarrow={narrow} nothing={<Nothing />} />
           {shown.series.length > 0 && shown.asked.groupBy !== "nothing" && (
             <Card flush>

@@ -7,7 +7,7 @@ import { More } from "../../ui/more.tsx";
 import { Page } from "../../ui/page.tsx";
 import { readClock } from "../../ui/preferences.ts";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
-import { rangeOf } from "../../words/usage-range.ts";
+import { momentsOf, rangeOf } from "../../words/usage-range.ts";
 import { EventFilterBar } from "./event-filter-bar.tsx";
 import type { EventFilters } from "./event-filters.ts";
 import { EventsTable } from "./events-table.tsx";
@@ -23,7 +23,7 @@ export function EventsPage() {
   const events = pages.data.pages.flatMap(({ items }) => items);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;
   const reachesEdge = windowStart !== null && !pages.hasNextPage && !beginsLater(filters, windowStart);
-  const { from, to } = filters;
+  const hasRange = filters.range !== undefined || filters.from !== undefined;
   return (
     <Page
       title="Events"
@@ -33,7 +33,7 @@ export function EventsPage() {
           icon={FileDown}
           to="/projects/$projectId/$environment/usage/exports"
           params={place}
-          search={from === undefined || to === undefined ? {} : { from, to }}
+          search={hasRange ? momentsOf(rangeOf(filters, Date.now(), readClock()), Date.now()) : {}}
         >
           Export
         </ButtonLink>
@@ -43,7 +43,7 @@ export function EventsPage() {
       <Card flush>
         <EventFilterBar filters={filters} />
         {events.length === 0 && !pages.hasNextPage ? (
-          <NoEvents isFiltered={Object.keys(filters).length > 0} />
+          <NoEvents isFiltered={Object.keys(filters).length > 0} hasEarlier={windowStart !== null} />
         ) : (
           <>
             <EventsTable events={events} />

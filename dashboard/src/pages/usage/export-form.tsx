@@ -40,7 +40,7 @@ export function ExportForm() {
   const order: ExportOrder = { place, kind, format, ...momentsOf(search) };
   const fileName = nameOf(order, search);
   return (
-    <Card title="New export">
+    <Card title="New export" note="Of all customers and keys, whatever another page was filtered by.">
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
@@ -73,7 +73,7 @@ export function ExportForm() {
         <Disclosure title="Do this by API">
           <CodeBlock
             label="the call"
-            code={`${curlOf({ method: "GET", path: pathOfExport(order) })} \\\n  -o ${fileName}`}
+            code={`${curlOf({ method: "GET", path: pathOfExport(order) })} \\\n  -f -o ${fileName}`}
           />
         </Disclosure>
       </div>

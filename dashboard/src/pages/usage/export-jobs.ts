@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { type ExportOrder, interrupted, openExport, pathOfExport } from "../../api/export-stream.ts";
+import { whenSomebodyLeaves } from "../../api/leave.ts";
 import { saveFile } from "../../ui/save-file.ts";
 import { WholeRows } from "./whole-rows.ts";
 
@@ -31,6 +32,10 @@ let lastId = 0;
 const works = new Map<number, Works>();
 const listeners = new Set<() => void>();
 
+whenSomebodyLeaves(() => {
+  for (const { id } of jobs) forgetExport(id);
+});
+
 export function useExportJobs(): readonly ExportJob[] {
   return useSyncExternalStore(
     (listener) => {
@@ -41,7 +46,10 @@ export function useExportJobs(): readonly ExportJob[] {
   );
 }
 
+/** Unless it is under way: whoever clicks twice wants one file. */
 export function startExport(order: ExportOrder, fileName: string): void {
+  const path = pathOfExport(order);
+  if (jobs.some((job) => job.state === "running" && pathOfExport(job.order) === path)) return;
   lastId += 1;
   const id = lastId;
   works.set(id, { whole: new WholeRows(order.format), parts: [], controller: new AbortController() });

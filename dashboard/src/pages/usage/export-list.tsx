@@ -69,6 +69,7 @@ function Job({ job }: { job: ExportJob }) {
               As of <Time at={asOf} as="second" />.
             </>
           )}
+          <WindowNote job={job} />
         </p>
         <div className="flex flex-wrap gap-1">
           <Actions job={job} />
@@ -76,6 +77,20 @@ function Job({ job }: { job: ExportJob }) {
       </div>
       {state === "failed" && <ProblemCallout error={error} />}
     </li>
+  );
+}
+
+/** What the history window keeps out of the file. */
+function WindowNote({ job: { order, windowStart } }: { job: ExportJob }) {
+  const { from, to } = order;
+  if (windowStart === null || (from !== null && from >= windowStart)) return null;
+  const isHidden = to !== null && to <= windowStart;
+  return (
+    <>
+      {" "}
+      {isHidden ? "All of it lies before your history, which begins with" : "Your history begins with"}{" "}
+      <Time at={windowStart} />: what is older is not in the file.
+    </>
   );
 }
 
@@ -121,6 +136,10 @@ function Actions({ job }: { job: ExportJob }) {
   }
   return (
     <>
+      {/* Not where "Cancel" stood: a second click must not throw away what arrived. */}
+      <Button tone="quiet" onClick={() => forgetExport(id)}>
+        Remove
+      </Button>
       {state === "done" ? (
         <Button icon={Download} onClick={() => saveExport(job)}>
           Save again
@@ -130,9 +149,6 @@ function Actions({ job }: { job: ExportJob }) {
           Go on
         </Button>
       )}
-      <Button tone="quiet" onClick={() => forgetExport(id)}>
-        Remove
-      </Button>
     </>
   );
 }

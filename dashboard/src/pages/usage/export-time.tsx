@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { momentText, nameOfClock, readMoment } from "../../words/moments.ts";
@@ -15,7 +16,6 @@ export function ExportTime({
   search: ExportSearch;
   onChange: (change: Partial<Record<keyof ExportSearch, unknown>>) => void;
 }) {
-  const clock = useClock();
   const offered = lastMonths(OFFERED);
   const months = month === undefined || offered.includes(month) ? offered : [month, ...offered];
   return (
@@ -24,7 +24,7 @@ export function ExportTime({
         label="Time"
         value={from === undefined ? (month ?? "") : "custom"}
         options={[
-          { value: "", label: "All that the history window shows" },
+          { value: "", label: "Everything, as far as history is shown" },
           ...months.map((value) => ({
             value,
             label: value === thisMonth() ? `${nameOfMonth(value)}, so far` : nameOfMonth(value),
@@ -35,24 +35,58 @@ export function ExportTime({
           onChange(value === "custom" ? lastDay() : { month: value, from: undefined, to: undefined })
         }
       />
-      {from !== undefined && to !== undefined && (
-        <div className="flex flex-col gap-4">
-          {Object.entries({ from, to }).map(([name, at]) => (
-            <TextField
-              key={`${name} ${at}`}
-              type="datetime-local"
-              label={name === "from" ? "From" : "Up to, but without"}
-              hint={nameOfClock(clock)}
-              defaultValue={momentText(Date.parse(at), clock)}
-              required
-              onBlur={({ target }) => onChange({ [name]: readMoment(target.value, clock) ?? at })}
-            />
-          ))}
-        </div>
-      )}
+      {from !== undefined && to !== undefined && <Moments from={from} to={to} onChange={onChange} />}
     </>
   );
 }
+
+/** Whatever is typed stays; what makes sense goes to the address, and with anything else the form cannot be sent. */
+function Moments({
+  from,
+  to,
+  onChange,
+}: {
+  from: string;
+  to: string;
+  onChange: (moments: { from: string; to: string }) => void;
+}) {
+  const clock = useClock();
+  const [typed, setTyped] = useState({
+    from: momentText(Date.parse(from), clock),
+    to: momentText(Date.parse(to), clock),
+  });
+  const isReversed = typed.from !== "" && typed.to !== "" && typed.from >= typed.to;
+  function type(change: Partial<typeof typed>): void {
+    const next = { ...typed, ...change };
+    setTyped(next);
+    const [begin, end] = [readMoment(next.from, clock), readMoment(next.to, clock)];
+    if (begin !== null && end !== null && begin < end) onChange({ from: begin, to: end });
+  }
+  return (
+    <div className="flex flex-col gap-4">
+      <TextField
+        type="datetime-local"
+        label="From"
+        hint={nameOfClock(clock)}
+        required
+        value={typed.from}
+        onChange={({ target }) => type({ from: target.value })}
+      />
+      <TextField
+        ref={(input) => input?.setCustomValidity(isReversed ? NOT_LATER : "")}
+        type="datetime-local"
+        label="Up to, but without"
+        hint={nameOfClock(clock)}
+        error={isReversed ? NOT_LATER : undefined}
+        required
+        value={typed.to}
+        onChange={({ target }) => type({ to: target.value })}
+      />
+    </div>
+  );
+}
+
+const NOT_LATER = "Must be later than where it begins";
 
 function lastDay() {
   const now = Date.now();

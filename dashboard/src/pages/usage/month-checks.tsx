@@ -25,7 +25,7 @@ export function MonthChecks({ month }: { month: Month }) {
             : "A line does not add up. Run purser verify, which names the wallet."}
         </Check>
         <Before month={month} isCut={isCut} />
-        <Finality month={month} />
+        <Finality month={month} isCut={isCut} />
       </ul>
       {isCut && month.windowStart !== null && (
         <div className="pt-4">
@@ -53,8 +53,10 @@ function Before({ month, isCut }: { month: Month; isCut: boolean }) {
   );
 }
 
-function Finality({ month: { isFinal, completeTo } }: { month: Month }) {
+function Finality({ month: { isFinal, completeTo, to }, isCut }: { month: Month; isCut: boolean }) {
   if (isFinal) return <Check state="sound">The month is over and its figures are final.</Check>;
+  if (isCut && completeTo === to)
+    return <Check state="open">Your history begins within the month, so these figures move with it.</Check>;
   return (
     <Check state="open">
       Complete to <Time at={completeTo} />. What fell due later, an expiry or new plan credits of somebody who

@@ -74,7 +74,8 @@ export function MonthEndPage() {
 }
 
 function save(month: Month, environment: string): void {
-  saveFile(`month-end-${environment}-${month.month}.csv`, rollForwardCsv(month), "text/csv");
+  const state = month.isFinal ? "" : "-so-far";
+  saveFile(`month-end-${environment}-${month.month}${state}.csv`, rollForwardCsv(month), "text/csv");
 }
 
 function NoBooks({ month }: { month: string }) {

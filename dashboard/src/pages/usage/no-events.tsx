@@ -4,7 +4,14 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { inEnvironment } from "../../words/environments.ts";
 
-export function NoEvents({ isFiltered }: { isFiltered: boolean }) {
+export function NoEvents({
+  isFiltered,
+  hasEarlier,
+}: {
+  isFiltered: boolean;
+  /** Whether there may be some that are not shown. */
+  hasEarlier: boolean;
+}) {
   const place = usePlace();
   if (isFiltered) {
     return (
@@ -25,7 +32,7 @@ export function NoEvents({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState
       icon={Gauge}
-      title="No usage events yet"
+      title={hasEarlier ? "No usage events in the time that is shown" : "No usage events yet"}
       action={
         <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
           {inEnvironment("Send one", place.environment)}

@@ -52,15 +52,18 @@ function amountsBy(lines: readonly Line[], amount: Amount): Map<string, number> 
   return new Map(lines.map((line) => [`${line.kind} ${line.pool}`, line[amount]]));
 }
 
-/** For a spreadsheet. */
-export function rollForwardCsv({ month, lines }: Month): string {
-  const rows = lines.map((line) => [
-    month,
+const ABOUT = ["month", "from", "to", "completeTo", "isFinal"] as const;
+
+/** For a spreadsheet. Each line says of when it is, as the history window or the present may cut a month off. */
+export function rollForwardCsv(month: Month): string {
+  const about = ABOUT.map((name) => month[name]);
+  const rows = month.lines.map((line) => [
+    ...about,
     cellOf(line.pool),
     GRANT_WORDS[line.kind],
     ...AMOUNTS.map((amount) => line[amount]),
   ]);
-  return [["month", "pool", "kind", ...AMOUNTS], ...rows].map((row) => `${row.join(",")}\r\n`).join("");
+  return [[...ABOUT, "pool", "kind", ...AMOUNTS], ...rows].map((row) => `${row.join(",")}\r\n`).join("");
 }
 
 /** Quoted where it must be; what a spreadsheet would run has an apostrophe before it. */

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileDown } from "lucide-react";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { pathIn } from "../../api/path-in.ts";
 import { toQuery } from "../../api/usage.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -9,12 +10,13 @@ import { Card } from "../../ui/card.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
-import { UsageCard } from "../../ui/usage/usage-card.tsx";
+import { hasUsage, UsageCard } from "../../ui/usage/usage-card.tsx";
 import { UsageFigures } from "../../ui/usage/usage-figures.tsx";
 import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
 import { UsageLines } from "../../ui/usage/usage-lines.tsx";
 import { useUsage } from "../../ui/usage/use-usage.ts";
 import { narrowTo } from "../../words/narrow-usage.ts";
+import { momentsOf } from "../../words/usage-range.ts";
 import { readUsageSearch } from "../../words/usage-search.ts";
 import { LineName } from "./line-name.tsx";
 import { NoUsage } from "./no-usage.tsx";
@@ -30,6 +32,7 @@ export function UsagePage() {
   const navigate = usageRoute.useNavigate();
   const { asked, shown, error } = useUsage(place, search);
   const { data: fields = [] } = useQuery(metadataFieldsQuery(place));
+  const { data: pools = [] } = useQuery(poolsQuery(place));
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readUsageSearch({ ...before, ...changed }), resetScroll: false });
   const narrow = (at: string): void => change(narrowTo(at, asked, clock));
@@ -38,27 +41,24 @@ export function UsagePage() {
     <Page
       title="Usage"
       actions={
-        <ButtonLink
-          icon={FileDown}
-          to="/projects/$projectId/$environment/usage/exports"
-          params={place}
-          search={{
-            kind: asked.source === "events" ? "events" : "charges",
-            ...(search.from === undefined || search.to === undefined
-              ? {}
-              : { from: search.from, to: search.to }),
-          }}
-        >
-          Export
-        </ButtonLink>
+        asked.source !== "denials" && (
+          <ButtonLink
+            icon={FileDown}
+            to="/projects/$projectId/$environment/usage/exports"
+            params={place}
+            search={{ kind: asked.source, ...momentsOf(asked, Date.now()) }}
+          >
+            Export
+          </ButtonLink>
+        )
       }
     >
       <UsageTabs />
-      <UsageFilters search={search} asked={asked} fields={fields} onChange={change} />
+      <UsageFilters search={search} asked={asked} fields={fields} pools={pools} onChange={change} />
       <ProblemCallout error={error} />
       {shown !== null && (
         <>
-          {shown.usage.total.count > 0 && <UsageFigures shown={shown} onNarrow={narrow} />}
+          {hasUsage(shown) && <UsageFigures shown={shown} onNarrow={narrow} />}
           <UsageCard
             shown={shown}
             onNarrow={narrow}
@@ -81,4 +81,9 @@ export function UsagePage() {
   );
 }
 
-const NOT_FILTERED: UsageChange = { feature: undefined, event: undefined, customerId: undefined };
+const NOT_FILTERED: UsageChange = {
+  feature: undefined,
+  pool: undefined,
+  event: undefined,
+  customerId: undefined,
+};

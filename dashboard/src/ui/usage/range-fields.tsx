@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { momentText, nameOfClock, readMoment } from "../../words/moments.ts";
-import { RANGE_WORDS, type Range, type RangeSearch } from "../../words/usage-range.ts";
+import { momentsOf, RANGE_WORDS, type Range, type RangeSearch } from "../../words/usage-range.ts";
 import { Button } from "../button.tsx";
 import { Select, TextField } from "../field.tsx";
 import { useClock } from "../preferences.ts";
@@ -38,7 +38,11 @@ export function RangeFields({
           value={isCustom ? "custom" : (search.range ?? (anyName === undefined ? "30d" : "any"))}
           options={options}
           onChange={({ target: { value } }) =>
-            onChange(value === "custom" ? momentsOf(range) : { range: value, from: undefined, to: undefined })
+            onChange(
+              value === "custom"
+                ? { range: undefined, ...momentsOf(range, Date.now()) }
+                : { range: value, from: undefined, to: undefined },
+            )
           }
         />
       </div>
@@ -52,11 +56,6 @@ export function RangeFields({
       )}
     </>
   );
-}
-
-function momentsOf({ from, to }: Range): RangeChange {
-  const end = to ?? Math.ceil(Date.now() / QUARTER_MS) * QUARTER_MS;
-  return { range: undefined, from: new Date(from).toISOString(), to: new Date(end).toISOString() };
 }
 
 function Moments({

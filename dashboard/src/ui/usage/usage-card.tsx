@@ -1,6 +1,8 @@
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { BUCKET_WORDS } from "../../words/bucket-words.ts";
+import { nameOfClock } from "../../words/moments.ts";
 import { Card } from "../card.tsx";
+import { useClock } from "../preferences.ts";
 import { Time } from "../time.tsx";
 import { type View, ViewSwitch } from "../view-switch.tsx";
 import type { UsageShown } from "./usage-series.ts";
@@ -10,6 +12,11 @@ import { WindowEdge } from "./window-edge.tsx";
 const UsageChart = lazy(() =>
   import("./usage-chart.tsx").then(({ UsageChart }) => ({ default: UsageChart })),
 );
+
+/** Also where something was only reversed. */
+export function hasUsage({ usage }: UsageShown): boolean {
+  return Object.values(usage.total).some((sum) => sum !== 0);
+}
 
 /** The same numbers as bars or as a table, up to where history is shown. */
 export function UsageCard({
@@ -23,9 +30,10 @@ export function UsageCard({
   /** What stands there where nothing was used. */
   nothing: ReactNode;
 }) {
+  const clock = useClock();
   const [view, setView] = useState<View>("chart");
   const { asked, usage, rows } = shown;
-  const isEmpty = usage.total.count === 0 && rows.every(({ total }) => total === 0);
+  const isEmpty = !hasUsage(shown) && rows.every(({ total }) => total === 0);
   const hasEdge = rows.some(({ isBefore }) => isBefore);
   const isHidden = hasEdge && rows.every(({ isBefore }) => isBefore);
   return (
@@ -34,7 +42,7 @@ export function UsageCard({
       title={`${asked.name} ${BUCKET_WORDS[asked.bucket].toLowerCase()}`}
       note={
         <>
-          Complete to <Time at={usage.completeTo} as="second" />
+          Complete to <Time at={usage.completeTo} as="second" />, by {nameOfClock(clock)}
         </>
       }
       actions={!isEmpty && <ViewSwitch view={view} onChange={setView} />}

@@ -13,7 +13,11 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
     (most, row) => (row.total > (most?.total ?? 0) ? row : most),
     null,
   );
-  const within = rows.filter(({ isBefore }) => !isBefore).length;
+  // Hours and days that have not come are none in which nothing was used; an event may be minutes ahead.
+  const within = rows.filter(
+    ({ isBefore, at, total }) => !isBefore && (at <= usage.completeTo || total !== 0),
+  ).length;
+  const isUnderWay = asked.to === null || asked.to > Date.parse(usage.completeTo);
   const total = usage.total[asked.by];
   return (
     <div className="grid grid-cols-2 gap-3 *:first:max-sm:col-span-2 sm:grid-cols-3">
@@ -21,7 +25,7 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
       <Figure
         name={`On average in ${asked.bucket === "hour" ? "an hour" : `a ${asked.bucket}`}`}
         value={formatCount(within === 0 ? 0 : Math.round(total / within))}
-        note={`Over ${countOf(within, asked.bucket)}${asked.to === null ? ", the present one included" : ""}`}
+        note={`Over ${countOf(within, asked.bucket)}${isUnderWay ? ", the present one included" : ""}`}
       />
       <Figure
         name={`Busiest ${asked.bucket}`}
@@ -41,7 +45,7 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
 }
 
 function noteOf({ asked: { what }, usage: { total } }: UsageShown): string {
-  if (what === "credits") return `${formatCount(total.count)} charges, less what was reversed`;
+  if (what === "credits") return `Less what was reversed; ${countOf(total.count, "charge")}`;
   if (what === "charges") return `${formatCount(total.credits)} credits, less what was reversed`;
   if (what === "events") return `A quantity of ${formatCount(total.quantity)} in all`;
   if (what === "quantity") return `${formatCount(total.count)} events`;

@@ -23,6 +23,7 @@ export function UsageFilters({
   search,
   asked,
   fields,
+  pools,
   groups = () => true,
   onChange,
 }: {
@@ -30,11 +31,14 @@ export function UsageFilters({
   asked: UsageAsked;
   /** Fields of the metadata that were seen lately. */
   fields: readonly string[];
+  /** Of credits: where there are several, all of them together mean little. */
+  pools: readonly { readonly key: string; readonly name: string }[];
   /** Which of the groups make sense here. */
   groups?: (group: GroupBy) => boolean;
   onChange: (change: UsageChange) => void;
 }) {
   const seen = useId();
+  const choosesPool = asked.source === "charges" && pools.length > 1;
   return (
     <search className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
@@ -47,6 +51,20 @@ export function UsageFilters({
             onChange={({ target }) => onChange({ what: target.value })}
           />
         </div>
+        {choosesPool && (
+          <div className="w-40 max-sm:w-full">
+            <Select
+              label="Pool"
+              isLabelHidden
+              value={search.pool ?? ""}
+              options={[
+                { value: "", label: "All pools" },
+                ...pools.map(({ key, name }) => ({ value: key, label: name })),
+              ]}
+              onChange={({ target }) => onChange({ pool: target.value || undefined })}
+            />
+          </div>
+        )}
         <RangeFields
           search={search}
           range={asked}
@@ -100,9 +118,11 @@ export function UsageFilters({
             />
           </div>
         )}
-        {Object.entries(asked.filters).map(([name, value]) => (
-          <Chip key={name} name={name} value={value} onRemove={() => onChange({ [name]: undefined })} />
-        ))}
+        {Object.entries(asked.filters)
+          .filter(([name]) => name !== "pool" || !choosesPool)
+          .map(([name, value]) => (
+            <Chip key={name} name={name} value={value} onRemove={() => onChange({ [name]: undefined })} />
+          ))}
       </div>
     </search>
   );
@@ -110,6 +130,7 @@ export function UsageFilters({
 
 const FILTER_WORDS: Record<string, string> = {
   feature: "Feature",
+  pool: "Pool",
   event: "Event key",
   customerId: "Customer",
 };

@@ -24,8 +24,9 @@ export function UsageLines({
   /** A line's name, and where it leads. */
   children: (line: Series) => ReactNode;
 }) {
-  const { asked, series, usage } = shown;
-  const all = usage.total[asked.by];
+  const { asked, series } = shown;
+  // Where more was reversed than used, a line is below nothing: shares are those of all that is above.
+  const all = series.reduce((sum, line) => sum + Math.max(0, line.total[asked.by]), 0);
   const measured = MEASURED[asked.by];
   const columns: Column<Series>[] = [
     {
@@ -43,7 +44,8 @@ export function UsageLines({
     {
       name: "Share",
       hidesWhenNarrow: true,
-      cell: (line) => <Share share={all > 0 ? line.total[asked.by] / all : 0} fill={line.fill} />,
+      cell: (line) =>
+        line.total[asked.by] > 0 && <Share share={line.total[asked.by] / all} fill={line.fill} />,
     },
     {
       name: COUNTED[asked.source],
@@ -59,13 +61,13 @@ export function UsageLines({
 }
 
 function Share({ share, fill }: { share: number; fill: string }) {
-  const percent = Math.max(0, Math.round(share * 100));
+  const percent = Math.round(share * 100);
   return (
     <span className="flex items-center gap-2">
       <span aria-hidden className="h-1.5 w-32 overflow-hidden rounded-full bg-sunken lg:w-64">
         <span className="block h-full rounded-full" style={{ width: `${percent}%`, background: fill }} />
       </span>
-      <span className="w-9 text-right text-muted">{percent === 0 && share > 0 ? "<1" : percent} %</span>
+      <span className="w-9 text-right text-muted">{percent === 0 ? "<1" : percent} %</span>
     </span>
   );
 }

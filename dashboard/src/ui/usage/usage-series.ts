@@ -61,7 +61,7 @@ function nameOf(
   names: ReadonlyMap<string, string>,
 ): string {
   if (groupBy === "nothing" || (groupBy === "metadata" && field === null)) return name;
-  if (key === null) return groupBy === "customer" ? "Erased customers" : `Without ${field ?? "one"}`;
+  if (key === null) return groupBy === "customer" ? "An erased customer" : `Without ${field ?? "one"}`;
   if (groupBy === "reason") return describeReason(key);
   return groupBy === "feature" ? (names.get(key) ?? key) : key;
 }

@@ -20,6 +20,7 @@ export function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (
     { name: "All", isNumber: true, cell: ({ total }) => <b className="font-medium">{formatCount(total)}</b> },
     ...(series.length < 2 ? [] : series).map(
       ({ id, name }): Column<UsageRow> => ({
+        id,
         name,
         isNumber: true,
         cell: ({ values }) => formatOrNone(values[id] ?? 0),

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { verifyUsageCommand } from "../../service/src/commands/verify-usage.ts";
+import { brandAs, type Instant } from "../../service/src/words/brand.ts";
+import { ageHistory } from "../../service/test/age-history.ts";
+import { setupManage } from "../../service/test/manage.ts";
+import { settle } from "../../service/test/usage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const USAGE = "/projects/1/test/usage";
+
+test("hours that have not come are not counted in the average, and Export takes what is looked at", async () => {
+  const managed = await setupManage();
+  await managed.record({ customerId: "ada", event: "tokens", quantity: 1 });
+  await settle(managed);
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  const [from, to] = [today, today + DAY_MS].map((at) => new Date(at).toISOString());
+  const page = await signIn(managed.service.url, `${USAGE}?what=events&from=${from}&to=${to}`);
+  const note = await page.getByText(/^Over \d+ hours?, the present one included$/).textContent();
+  const hours = Number(note?.match(/\d+/)?.[0]);
+  // An hour may begin meanwhile.
+  expect([0, 1]).toContain(Math.floor((Date.now() - today) / HOUR_MS) + 1 - hours);
+  await page.getByRole("link", { name: "Export" }).first().click();
+  await page.getByRole("heading", { name: "New export" }).waitFor();
+  expect(new URL(page.url()).searchParams.get("from")).toContain(String(from).slice(0, 10));
+  await page.goto(`${USAGE}?what=events&range=7d`);
+  await page.getByRole("heading", { name: "Usage events by day" }).waitFor();
+  await page.locator("main").getByRole("link", { name: "Export", exact: true }).click();
+  await page.getByLabel("Up to, but without").waitFor();
+});
+
+test("where more was reversed than used, shares are those of what was used; and pools are told apart", async () => {
+  const managed = await setupManage();
+  const { service, manage, consume, topUp, database } = managed;
+  await topUp("bob", 1_000);
+  await managed.assign("bob");
+  const use = async (customerId: string, quantity: number, key: string) =>
+    consume({ customerId, feature: "image.render", quantity, idempotencyKey: key });
+  await use("bob", 8, "old");
+  await ageHistory(database, 40 * DAY_MS);
+  const { body } = await manage("GET", "customers/bob/ledger?kind=consume");
+  const [charge] = body["items"] as { consumeId: string }[];
+  await manage("POST", `customers/bob/consumes/${charge?.consumeId}/reverse`, { body: {} });
+  await use("ada", 10, "new");
+  await manage("PUT", "pools/seconds", { body: { name: "Seconds" } });
+  await settle(managed);
+  // What was added up before it was as old as that.
+  const today = brandAs<Instant>(Math.floor(Date.now() / DAY_MS) * DAY_MS);
+  await verifyUsageCommand({ databaseUrl: database.url, repair: today, print: () => {} });
+  const page = await signIn(service.url, `${USAGE}?groupBy=customer`);
+  const lines = page.getByRole("region", { name: "By customer" });
+  await lines.getByText("100 %").waitFor();
+  expect(await lines.getByText(" %").count()).toBe(1);
+  expect(await lines.getByRole("row").last().textContent()).toMatch(/bob.*-80$/);
+  await page.getByLabel("Pool").selectOption("seconds");
+  await page.waitForURL("**pool=seconds**");
+  await page.getByText(/nothing that the filters let through/).waitFor();
+  await expectAccessible(page);
+});
