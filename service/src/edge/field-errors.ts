@@ -49,6 +49,12 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
       return { field, code: "too_small", message: `must be at least ${params["limit"]}` };
     case "maximum":
       return { field, code: "too_large", message: `must be at most ${params["limit"]}` };
+    case "enum":
+      return {
+        field,
+        code: "wrong_form",
+        message: `must be one of ${(params["allowedValues"] as readonly unknown[]).join(", ")}`,
+      };
     case "pattern":
       return {
         field,

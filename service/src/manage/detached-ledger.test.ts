@@ -42,6 +42,16 @@ test("books that would be rolled back over a detached month are not closed", asy
     expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`since ${month}-01T00:00`)]);
   }
   expect((await manage("GET", `months/${month}`)).status).toBe(200);
+  // Nor is metadata read from what is left.
+  const byMetadata = (from: string, source = "charges") =>
+    manage(
+      "GET",
+      `usage?source=${source}&groupBy=metadata&metadataField=x&from=${from}-01T00:00:00Z&to=${month}-02T00:00:00Z`,
+    );
+  expect((await byMetadata(last)).text).toContain("months are detached");
+  expect([(await byMetadata(month)).status, (await byMetadata(last, "events")).status]).toEqual([200, 200]);
+  await database.query(`alter table cell.events detach partition cell.events_${last.replace("-", "_")}`);
+  expect((await byMetadata(last, "events")).status).toBe(400);
   // Nor is anybody called a fraud for it.
   const proof = await manage("GET", "customers/ada/proof");
   expect([proof.status, proof.body["detail"]]).toEqual([409, expect.stringContaining("are detached")]);

@@ -100,6 +100,8 @@ const CODES_OF_ALL = [
 const CODES_OF_BODIES = ["invalid_json", "body_too_large", "unsupported_media_type"] as const;
 const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
+const NO_QUERY = Type.Object({}, { additionalProperties: false });
+
 /** The operation as the server knows it. */
 export function toRoute(operation: Operation): RouteOptions {
   const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
@@ -126,7 +128,7 @@ export function toRoute(operation: Operation): RouteOptions {
       description: `${operation.description}\n\n${describeAccess(access)}`,
       security: access === "anyone" ? [] : [{ managementToken: [] }, { session: [] }],
       ...(params === undefined ? {} : { params }),
-      ...(query === undefined ? {} : { querystring: query }),
+      querystring: query ?? NO_QUERY,
       ...(operation.headers === undefined ? {} : { headers: operation.headers }),
       ...(body === undefined
         ? {}

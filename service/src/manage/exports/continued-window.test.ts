@@ -71,7 +71,7 @@ test("whoever reads slowly holds the window open for a day as well, and no longe
   /** Of a file that began this much earlier, and after a pause. */
   const readSlowly = async (ms: number): Promise<Response> => {
     const window = Date.now() - 3_000 * DAY_MS - ms;
-    const forged = [Date.now(), `${Date.now()}-${2 ** 40}`, String(window), 0, values[4]];
+    const forged = [Date.now(), `${Date.now()}-${2 ** 40}`, String(window), 0, values[4], values[5]];
     const cursor = Buffer.from(JSON.stringify(forged)).toString("base64url");
     const url = `${service.url}${here}/exports/events?format=ndjson&cursor=${cursor}`;
     const response = await fetch(url, { headers: { authorization: `Bearer ${tokens.owner}` } });

@@ -92,6 +92,13 @@ export const ledgerSource: Source<Row> = {
     column("reverses", "of a reversal: the charge's `consumeId`, unless it lies before the export", (row) =>
       row.reverses === null || row.reverses.recordedAt < row.from ? null : nameConsume(row, row.reverses),
     ),
+    column(
+      "parts",
+      "which grants gave or took how much, as JSON: `grant` is the customer's",
+      ({ parts }) => ({
+        json: JSON.stringify(parts),
+      }),
+    ),
     METADATA,
   ],
   readPosition: (values) => readNumbers(values),

@@ -34,6 +34,7 @@ async function setupJob(before = 0) {
     asOf: brandAs<Instant>(Date.now()),
     settled,
     windowStart: null,
+    about: "",
   };
   /** Rows that were looked at. */
   const walked = async (): Promise<number> => {

@@ -41,6 +41,7 @@ test("an export that finds nothing ends with its reader", async () => {
       from: brandAs<Instant>(0),
       to: brandAs<Instant>(TIME_MAX),
       windowStart: null,
+      about: "",
       resume: null,
       ended: reader.signal,
     },

@@ -19,6 +19,7 @@ export type ExportRequest = {
   readonly from: Instant;
   readonly to: Instant;
   readonly windowStart: Instant | null;
+  readonly about: string;
   /** Of an export that was interrupted: what it was about, and the last row that arrived. */
   readonly resume: (Moment & { readonly after: Position }) | null;
 };
@@ -45,11 +46,11 @@ export async function exportFile<Row>(
   source: Source<Row>,
   request: ExportRequest & Ends,
 ): Promise<ExportedFile> {
-  const { format, from, to, windowStart, resume, ended } = request;
+  const { format, from, to, windowStart, about, resume, ended } = request;
   const { projectId, environmentId } = context;
   const now = await single(cell, readMoment);
   const { asOf, settled } = resume === null ? now : earlierOf(resume, now);
-  const job: ExportJob = { cell, projectId, environmentId, from, to, asOf, settled, windowStart };
+  const job: ExportJob = { cell, projectId, environmentId, from, to, asOf, settled, windowStart, about };
   const rowsEstimate = await single(cell, (tx) => estimateRows(tx, source.kind, job));
   await audit(job, context, source, request);
   return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume, ended })) };

@@ -21,7 +21,7 @@ import { eventSource } from "./event-source.ts";
 import { type Ends, type ExportRequest, exportFile } from "./export-file.ts";
 import { FORMATS, mediaType } from "./format.ts";
 import { grantSource } from "./grant-source.ts";
-import { continuedWindow, msLeft, readResume } from "./resume.ts";
+import { aboutOf, continuedWindow, msLeft, readResume } from "./resume.ts";
 import type { Source } from "./source.ts";
 
 /** A reader who takes less than this in so long is gone, or as good as gone, and others wait for the turn. */
@@ -77,9 +77,11 @@ function exportOperation<Row>(
     files: describeFiles(source.columns),
     codes: ["overloaded"],
     handle: async (call) => {
-      const { cell, environment } = placeOf(call);
-      const { format = "csv", from, to, cursor } = call.query;
-      const resume = readResume(cursor, source);
+      const { cell, environment, environmentId } = placeOf(call);
+      const { format = "csv", cursor } = call.query;
+      const [from, to] = [readTime("from", call.query.from), readTime("to", call.query.to)];
+      const about = aboutOf({ kind: source.kind, environmentId, from, to });
+      const resume = readResume(cursor, source, about);
       const windowNow = await historyStartOf(control, call);
       const windowStart = resume === null ? windowNow : continuedWindow(resume.windowStart, windowNow);
       const { reply } = call;
@@ -89,9 +91,10 @@ function exportOperation<Row>(
       const request: ExportRequest & Ends = {
         ended: AbortSignal.any([gone.signal, stopping]),
         format,
-        from: notBefore(windowStart ?? 0, readTime("from", from)),
-        to: readTime("to", to) ?? brandAs<Instant>(TIME_MAX),
+        from: notBefore(windowStart ?? 0, from),
+        to: to ?? brandAs<Instant>(TIME_MAX),
         windowStart,
+        about,
         resume,
       };
       const end = turns.begin();

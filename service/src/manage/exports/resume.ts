@@ -1,6 +1,8 @@
 import type { Problem } from "../../edge/problem.ts";
+import { shortHash } from "../../entitlement/fingerprint.ts";
+import type { ExportKind } from "../../store/cell/export/estimate.ts";
 import type { Settled } from "../../store/cell/export/settled.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
 import { invalidField } from "../fields.ts";
 import { decodeCursor, encodeCursor } from "../page.ts";
@@ -11,22 +13,43 @@ import type { Moment, Position, Source } from "./source.ts";
 const CONTINUED_MS_MAX = 24 * 3_600_000;
 
 /** What an export was about when it began, and where it goes on. */
-export function writeCursor({ asOf, settled, windowStart }: Moment, position: Position): string {
-  return encodeCursor([asOf, writeSettled(settled), writeWindow(windowStart), ...position]);
+export function writeCursor({ asOf, settled, windowStart, about }: Moment, position: Position): string {
+  return encodeCursor([asOf, writeSettled(settled), writeWindow(windowStart), ...position, about]);
 }
 
-export function readResume<Row>(cursor: string | undefined, source: Source<Row>): ExportRequest["resume"] {
+export type Asked = {
+  readonly kind: ExportKind;
+  readonly environmentId: EnvironmentId;
+  /** As they were asked for, whatever the history window makes of them. */
+  readonly from: Instant | undefined;
+  readonly to: Instant | undefined;
+};
+
+/** Enough digits that a mistake is found: nobody gains anything by forging them. */
+const ABOUT_LENGTH = 6;
+
+export function aboutOf({ kind, environmentId, from, to }: Asked): string {
+  return shortHash(JSON.stringify([kind, environmentId, from ?? null, to ?? null])).slice(0, ABOUT_LENGTH);
+}
+
+export function readResume<Row>(
+  cursor: string | undefined,
+  source: Source<Row>,
+  asked: string,
+): ExportRequest["resume"] {
   const values =
     source.kind === "events"
-      ? decodeCursor(cursor, ["number", "string", "string", "number", "string"])
-      : decodeCursor(cursor, ["number", "string", "string", "number", "number"]);
+      ? decodeCursor(cursor, ["number", "string", "string", "number", "string", "string"])
+      : decodeCursor(cursor, ["number", "string", "string", "number", "number", "string"]);
   if (values === null) return null;
-  const [asOf, text, window, first, second] = values;
+  const [asOf, text, window, first, second, about] = values;
+  if (about !== asked)
+    throw refused("is of a file of something else: go on with the same call, its `from` and `to` included");
   const settled = readSettled(text);
   const after = source.readPosition([first, second]);
   const windowStart = readWindow(window);
   if (after !== null && settled !== null && windowStart !== undefined && asOf >= 0 && asOf <= TIME_MAX)
-    return { asOf: brandAs<Instant>(asOf), settled, windowStart, after };
+    return { asOf: brandAs<Instant>(asOf), settled, windowStart, about, after };
   throw refused("is not one that this export gave out");
 }
 

@@ -10,6 +10,8 @@ export type ExportJob = ExportRange & Moment & { readonly cell: Pool; readonly p
 export type Moment = Pick<ExportRange, "asOf" | "settled"> & {
   /** Where the history window began then. Null: there was none. */
   readonly windowStart: Instant | null;
+  /** What was asked for, in short: the rest of it is not the rest of anything else. */
+  readonly about: string;
 };
 
 /** Two values that order the rows: whoever has those of one row can go on after it. */

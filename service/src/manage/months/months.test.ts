@@ -117,7 +117,7 @@ test("what is due and not yet written is counted, and the month says how far it 
   const managed = await setupManage();
   const { database, manage, consume, topUp } = managed;
   // Else the job that writes expiries may be quicker.
-  await database.query("update cell.walks set rests_until = now() + interval '100 days'");
+  await database.query("update cell.walks set rests_until = now() + interval '20 hours'");
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await topUp("ada", 30);
   const [month = ""] = lastMonths(1);
@@ -147,7 +147,7 @@ test("what is due and not yet written is counted, and the month says how far it 
 
 test("an allowance that a version takes away and a later one gives back is in the books before anybody looks", async () => {
   const { database, manage, consume, publish } = await setupManage();
-  await database.query("update cell.walks set rests_until = now() + interval '100 days'");
+  await database.query("update cell.walks set rests_until = now() + interval '20 hours'");
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await publish({ reach: "now", allowances: [] });
   await consume({ customerId: "ada", feature: "export", idempotencyKey: "look" });
@@ -168,6 +168,13 @@ test("a month that has not begun, one before the history window, and one that is
   const [before = "", month = ""] = lastMonths(2);
   expect((await manage("GET", "months/2999-01")).status).toBe(404);
   expect((await manage("GET", "months/2026-13")).status).toBe(400);
+  expect((await manage("GET", `months/${month}?timeZone=Europe/Berlin`)).status).toBe(400);
+  // One that the window cuts off is never final: its opening moves with the window.
+  const isFinal = async () => (await manage("GET", `months/${before}`)).body["isFinal"];
+  expect(await isFinal()).toBe(true);
+  const days = new Date().getUTCDate() + 3;
+  await database.query("update control.workspace_plans set history_days_max = $1", [days]);
+  expect(await isFinal()).toBe(false);
   await database.query("update control.workspace_plans set history_days_max = 1");
   expect((await manage("GET", `months/${lastMonths(3)[0]}`)).status).toBe(404);
   const { body } = await manage("GET", `months/${month}`);

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
+import { nextUtcMonth } from "../../words/utc-month.ts";
 import { Turns } from "../bulk/turns.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
@@ -31,7 +32,10 @@ const Month = Type.Object({
       "since, is counted as if they were seen now, and is written when they are.",
     examples: ["2026-11-28T09:12:44.120Z"],
   }),
-  isFinal: Type.Boolean({ description: "The month is over, and its figures are final." }),
+  isFinal: Type.Boolean({
+    description:
+      "The month is over, and its figures are final. Never of a month that the history window cuts off, whose opening moves with it.",
+  }),
   lines: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
@@ -98,11 +102,14 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
 
 /** Null: all of it lies before the history window. */
 function rangeOf(month: string, start: Instant | null): MonthRange | null {
-  const [year = 0, number = 0] = month.split("-").map(Number);
-  const first = Date.UTC(year, number - 1, 1);
-  const to = brandAs<Instant>(Date.UTC(year, number, 1));
+  const first = firstOf(month);
+  const to = nextUtcMonth(first);
   const from = brandAs<Instant>(Math.max(first, start ?? first));
   return from < to ? { from, to } : null;
+}
+
+function firstOf(month: string): Instant {
+  return brandAs<Instant>(Date.parse(`${month}-01T00:00:00Z`));
 }
 
 function describe(
@@ -115,7 +122,7 @@ function describe(
     from: formatTimestamp(from),
     to: formatTimestamp(until),
     completeTo: formatTimestamp(completeTo),
-    isFinal: completeTo === to,
+    isFinal: completeTo === to && from === firstOf(month),
     lines: [...lines],
   };
 }

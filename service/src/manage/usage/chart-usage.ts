@@ -4,6 +4,12 @@ import type { Tx } from "../../postgres/statement.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
 import {
+  findWholeEventsSince,
+  findWholeLedgerSince,
+  holdEvents,
+  holdLedger,
+} from "../../store/cell/usage/attached-months.ts";
+import {
   type ChartOptions,
   type ChartPoint,
   chartAll,
@@ -65,9 +71,11 @@ export async function chartUsage(
   },
 ): Promise<UsageLines> {
   if (grouping.by === "metadata")
-    return chartByMetadata(tx, scope, { ...options, customer, windowStart, field: grouping.field });
+    return refuseTooLong("rows", () =>
+      chartByMetadata(tx, scope, { ...options, customer, windowStart, field: grouping.field }),
+    );
   if (grouping.by === "customer" && customer === null)
-    return refuseTooLong(() => chartByCustomer(tx, scope, options));
+    return refuseTooLong("sums of customers", () => chartByCustomer(tx, scope, options));
   const found =
     customer === null && grouping.by !== "customer"
       ? await chartAll(tx, scope, grouping.by, options)
@@ -121,6 +129,7 @@ async function chartByMetadata(
     readonly field: string;
   },
 ): Promise<UsageLines> {
+  await refuseMissingRows(tx, scope);
   const found = await chartMetadata(tx, scope, { ...options, rowsMax: METADATA_ROWS_MAX });
   if (found === null) {
     const message =
@@ -132,6 +141,18 @@ async function chartByMetadata(
   lines.sort((a, b) => b.total[options.by] - a.total[options.by] || compare(a.key, b.key));
   const rest = lines.slice(options.linesMax).flatMap(({ points: some }) => some);
   return { lines: lines.slice(0, options.linesMax), other: rest.length === 0 ? null : mergeRest(rest) };
+}
+
+/** For who reads rows, not sums: the first of a snapshot. */
+export function holdRows(tx: Tx, source: "events" | "charges"): Promise<unknown> {
+  return source === "events" ? holdEvents(tx) : holdLedger(tx);
+}
+
+async function refuseMissingRows(tx: Tx, { kind, from }: UsageScope): Promise<void> {
+  const since = kind === "events" ? await findWholeEventsSince(tx) : await findWholeLedgerSince(tx);
+  if (since === null || from >= since) return;
+  const message = `lies before ${formatTimestamp(since)}: months are detached whose rows would have to be read for metadata`;
+  throw invalidField({ field: "from", code: "too_small", message });
 }
 
 function compare(a: string | null, b: string | null): number {

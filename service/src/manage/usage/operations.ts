@@ -16,7 +16,7 @@ import {
   principalOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { chartUsage, type Grouping, METADATA_ROWS_MAX, sum, UsageLine } from "./chart-usage.ts";
+import { chartUsage, type Grouping, holdRows, METADATA_ROWS_MAX, sum, UsageLine } from "./chart-usage.ts";
 import {
   completeToField,
   describeRange,
@@ -129,7 +129,9 @@ function chart(parts: ManageParts): Operation {
       const range = await rangeOfCall(parts, call, { isDivided: true });
       const division = await readDivision(parts.cellOf(cell), call.query);
       const grouping = readGrouping(call.query);
+      const { source = "charges" } = call.query;
       return snapshot(parts.cellOf(cell), async (tx) => {
+        if (grouping.by === "metadata" && source !== "denials") await holdRows(tx, source);
         const catalog = await loadCatalog(tx, environmentId);
         const scope = readScope(catalog, environmentId, range, call.query);
         const customer = await findCustomer(tx, environmentId, call.query.customerId);

@@ -20,17 +20,19 @@ export async function rankUsers(
 }
 
 /**
- * An answer that ranks users takes as long as its range has sums of customers, and is cut off where that is too long. The same
- * again would be, too, so nobody is told to try it.
+ * An answer that ranks users takes as long as its range has sums of customers, one by metadata as long as everybody has rows in it,
+ * and is cut off where that is too long. The same again would be, too, so nobody is told to try it.
  */
-export async function refuseTooLong<T>(answer: () => Promise<T>): Promise<T> {
+export async function refuseTooLong<T>(
+  what: "sums of customers" | "rows",
+  answer: () => Promise<T>,
+): Promise<T> {
   const startMs = performance.now();
   try {
     return await answer();
   } catch (error) {
     if (!isTooLong(error) || performance.now() - startMs < LONG_MS) throw error;
-    const message =
-      "makes a range with more sums of customers than could be ranked in time: choose a shorter one";
+    const message = `makes a range with more ${what} than could be read in time: choose a shorter one`;
     throw invalidField({ field: "from", code: "too_long", message });
   }
 }

@@ -200,7 +200,7 @@ function customers(parts: ManageParts): Operation {
         const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);
         const { completeTo } = await readUsageProgress(tx);
         const by = call.query.by ?? MEASURE[scope.kind];
-        const { ranked, ids, total } = await refuseTooLong(async () => {
+        const { ranked, ids, total } = await refuseTooLong("sums of customers", async () => {
           const ranked = await rankUsers(tx, scope, { by, limit: Number(call.query.limit ?? "10") });
           const numbers = ranked.map(({ customerNumber }) => customerNumber);
           const ids = await mapCustomerIds(tx, environmentId, numbers);

@@ -1,4 +1,4 @@
-import type { EntryKind } from "../../../entitlement/entry.ts";
+import type { EntryKind, Part } from "../../../entitlement/entry.ts";
 import type { ShortHash } from "../../../entitlement/fingerprint.ts";
 import { bigints } from "../../../postgres/binary-array.ts";
 import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
@@ -14,7 +14,7 @@ import {
   type PoolId,
 } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
-import { ENTRY_KIND_NUMBER, entryKindOf } from "../ledger.ts";
+import { ENTRY_KIND_NUMBER, entryKindOf, parseParts } from "../ledger.ts";
 import { recordedSince } from "../recorded-since.ts";
 import type { ExportRange } from "./estimate.ts";
 
@@ -82,12 +82,14 @@ const LIST = statement(
         and c.sequence = e.reverses
     ),
     coalesce(b.quantity, 0),
-    coalesce(b.amount, 0)
+    coalesce(b.amount, 0),
+    e.parts
   from unnest($1::bigint[], $2::bigint[], $3::bigint[]) with ordinality as r (customer_number, after, until, position)
   cross join lateral (
     select
       l.sequence, l.kind, l.pool_id, l.feature_id, l.quantity, l.amount, l.balance_after, l.recorded_at,
-      coalesce(l.effective_at, l.recorded_at) as happened_at, l.plan_version_id, l.metadata, l.key_hash, l.reverses
+      coalesce(l.effective_at, l.recorded_at) as happened_at, l.plan_version_id, l.metadata, l.key_hash, l.reverses,
+      l.parts
     from cell.ledger as l
     where l.environment_id = $4
       and l.customer_number = r.customer_number
@@ -139,6 +141,7 @@ export type ExportedEntry = {
   readonly reverses: { readonly sequence: number; readonly recordedAt: Instant } | null;
   readonly reversedQuantity: number;
   readonly reversedCredits: number;
+  readonly parts: readonly Part[];
 };
 
 /** Run after run, each in its order. */
@@ -188,5 +191,6 @@ function readEntry(row: readonly unknown[]): Omit<ExportedEntry, "owner"> {
         : { sequence: readInteger(reverses), recordedAt: readInstant(consumedAt) },
     reversedQuantity: readInteger(reversed[0]),
     reversedCredits: readInteger(reversed[1]),
+    parts: parseParts(readText(reversed[2])),
   };
 }
