@@ -8,6 +8,8 @@ const NAME_LENGTH_MAX = 120;
 /** What a pattern of a schema means to people. */
 const PATTERNS: Readonly<Record<string, string>> = {
   "^[\\x21-\\x7e]*$": "must hold only visible ASCII characters, without spaces",
+  "^([1-9]\\d?|100)$": "must be a number from 1 to 100",
+  "^([1-9]\\d?|1\\d\\d|200)$": "must be a number from 1 to 200",
 };
 
 /** What people who leave a field out tend to have missed. */

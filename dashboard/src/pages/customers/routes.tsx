@@ -111,6 +111,7 @@ export const customerUsageRoute = createRoute({
     return Promise.all([
       queryClient.prefetchQuery(usageQuery(params, asked)),
       queryClient.prefetchQuery(featuresByKeyQuery(params)),
+      queryClient.prefetchQuery(poolsQuery(params)),
     ]);
   },
   pendingMs: 60_000,

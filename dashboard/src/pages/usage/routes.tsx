@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { featureNamesQuery, usageQuery } from "../../api/usage.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { readClock } from "../../ui/preferences.ts";
@@ -22,6 +23,7 @@ export const usageRoute = createRoute({
       queryClient.prefetchQuery(usageQuery(params, askedOf(deps, Date.now(), readClock()))),
       queryClient.prefetchQuery(featureNamesQuery(params)),
       queryClient.prefetchQuery(metadataFieldsQuery(params)),
+      queryClient.prefetchQuery(poolsQuery(params)),
     ]),
   pendingMs: STAYS_MS,
   component: lazyRouteComponent(() => import("./usage-page.tsx"), "UsagePage"),
