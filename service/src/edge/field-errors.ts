@@ -5,11 +5,16 @@ import type { FieldError } from "./problem.ts";
 const ERRORS_MAX = 10;
 const NAME_LENGTH_MAX = 120;
 
+export const VISIBLE_ASCII = "^[\\x21-\\x7e]*$";
+/** Of a query, which has nothing but text. */
+export const UP_TO_100 = "^([1-9]\\d?|100)$";
+export const UP_TO_200 = "^([1-9]\\d?|1\\d\\d|200)$";
+
 /** What a pattern of a schema means to people. */
 const PATTERNS: Readonly<Record<string, string>> = {
-  "^[\\x21-\\x7e]*$": "must hold only visible ASCII characters, without spaces",
-  "^([1-9]\\d?|100)$": "must be a number from 1 to 100",
-  "^([1-9]\\d?|1\\d\\d|200)$": "must be a number from 1 to 200",
+  [VISIBLE_ASCII]: "must hold only visible ASCII characters, without spaces",
+  [UP_TO_100]: "must be a number from 1 to 100",
+  [UP_TO_200]: "must be a number from 1 to 200",
 };
 
 /** What people who leave a field out tend to have missed. */

@@ -1,4 +1,5 @@
 import { type TString, Type } from "typebox";
+import { VISIBLE_ASCII } from "./field-errors.ts";
 
 // The fields that runtime requests have in common: each is the validator and the OpenAPI in one.
 
@@ -37,7 +38,7 @@ export const idempotencyKeyField = (note: string): TString =>
   Type.String({
     minLength: 1,
     maxLength: 255,
-    pattern: "^[\\x21-\\x7e]*$",
+    pattern: VISIBLE_ASCII,
     description: `${note} Visible ASCII.`,
     examples: ["job-7f3a-charge"],
   });

@@ -24,6 +24,11 @@ export function historyStartOf(control: Pool, call: Call): Promise<Instant | nul
   return readHistoryStart(control, principalOf(call).workspaceId);
 }
 
+/** The same moment, or where the window begins if that is later. */
+export function notBefore(start: Instant | null, at: Instant): Instant {
+  return start === null || at > start ? at : start;
+}
+
 /** Of every answer that leaves out what lies before the window. */
 export const windowAnswer = {
   windowStart: nullable(

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "typebox";
+import { UP_TO_200 } from "../edge/field-errors.ts";
 import { Problem } from "../edge/problem.ts";
 
 export const PAGE_SIZE_MAX = 200;
@@ -8,7 +9,7 @@ export const PAGE_SIZE = 50;
 export const pageQuery = {
   limit: Type.Optional(
     Type.String({
-      pattern: "^([1-9]\\d?|1\\d\\d|200)$",
+      pattern: UP_TO_200,
       description: `How many to return: 1 to ${PAGE_SIZE_MAX}, by default ${PAGE_SIZE}.`,
       examples: ["50"],
     }),

@@ -1,7 +1,6 @@
-import { useState } from "react";
 import { Select, TextField } from "../../ui/field.tsx";
-import { useClock } from "../../ui/preferences.ts";
-import { momentText, nameOfClock, readMoment } from "../../words/moments.ts";
+import { useTypedMoments } from "../../ui/usage/use-typed-moments.ts";
+import { nameOfClock } from "../../words/moments.ts";
 import type { ExportSearch } from "./export-search.ts";
 import { lastMonths, nameOfMonth, thisMonth } from "./month-search.ts";
 
@@ -50,17 +49,13 @@ function Moments({
   to: string;
   onChange: (moments: { from: string; to: string }) => void;
 }) {
-  const clock = useClock();
-  const [typed, setTyped] = useState({
-    from: momentText(Date.parse(from), clock),
-    to: momentText(Date.parse(to), clock),
-  });
+  const { clock, typed, setTyped, read } = useTypedMoments({ from, to });
   const isReversed = typed.from !== "" && typed.to !== "" && typed.from >= typed.to;
   function type(change: Partial<typeof typed>): void {
     const next = { ...typed, ...change };
     setTyped(next);
-    const [begin, end] = [readMoment(next.from, clock), readMoment(next.to, clock)];
-    if (begin !== null && end !== null && begin < end) onChange({ from: begin, to: end });
+    const moments = read(next);
+    if (moments !== null) onChange(moments);
   }
   return (
     <div className="flex flex-col gap-4">

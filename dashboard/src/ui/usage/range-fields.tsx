@@ -1,9 +1,8 @@
-import { useState } from "react";
-import { momentText, nameOfClock, readMoment } from "../../words/moments.ts";
+import { nameOfClock } from "../../words/moments.ts";
 import { momentsOf, RANGE_WORDS, type Range, type RangeSearch } from "../../words/usage-range.ts";
 import { Button } from "../button.tsx";
 import { Select, TextField } from "../field.tsx";
-import { useClock } from "../preferences.ts";
+import { useTypedMoments } from "./use-typed-moments.ts";
 
 export type RangeChange = { range?: string | undefined; from?: string | undefined; to?: string | undefined };
 
@@ -67,21 +66,15 @@ function Moments({
   to: string;
   onApply: (moments: { from: string; to: string }) => void;
 }) {
-  const clock = useClock();
-  const [typed, setTyped] = useState({
-    from: momentText(Date.parse(from), clock),
-    to: momentText(Date.parse(to), clock),
-  });
-  const moments = { from: readMoment(typed.from, clock), to: readMoment(typed.to, clock) };
-  const isChanged = moments.from !== from || moments.to !== to;
-  const isSound = moments.from !== null && moments.to !== null && moments.from < moments.to;
+  const { clock, typed, setTyped, read } = useTypedMoments({ from, to });
+  const moments = read(typed);
+  const isChanged = moments?.from !== from || moments.to !== to;
   return (
     <form
       className="flex flex-wrap items-center gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if (moments.from !== null && moments.to !== null && isSound)
-          onApply({ from: moments.from, to: moments.to });
+        if (moments !== null) onApply(moments);
       }}
     >
       {(["from", "to"] as const).map((name) => (
@@ -97,7 +90,7 @@ function Moments({
         />
       ))}
       {isChanged && (
-        <Button type="submit" isDisabled={!isSound}>
+        <Button type="submit" isDisabled={moments === null}>
           Apply
         </Button>
       )}

@@ -23,6 +23,7 @@ import { consumeId } from "../../words/consume-id.ts";
 import { publicId } from "../../words/public-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
+import { notBefore } from "../history-window.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 
 export const ENTRY_KINDS = ["grant", "consume", "expire", "revoke", "reverse"] as const satisfies EntryKind[];
@@ -134,7 +135,7 @@ export function listLedger(
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
     // What lies before a month that is detached would not sum to the balance with the rest.
-    const since = brandAs<Instant>(Math.max(page.since ?? BEFORE_ALL, wholeSince ?? BEFORE_ALL));
+    const since = notBefore(wholeSince, page.since ?? BEFORE_ALL);
     const isCut = since > BEFORE_ALL;
     const start = isCut
       ? await findLastBefore(tx, name, { last: newest - 1, at: since, isWholeSince: true })

@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
 import { Turns } from "../bulk/turns.ts";
 import { readTime, timeField } from "../fields.ts";
-import { describeWindow, historyStartOf } from "../history-window.ts";
+import { describeWindow, historyStartOf, notBefore } from "../history-window.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -91,7 +91,7 @@ function exportOperation<Row>(
       const request: ExportRequest & Ends = {
         ended: AbortSignal.any([gone.signal, stopping]),
         format,
-        from: notBefore(windowStart ?? 0, from),
+        from: notBefore(windowStart, from ?? brandAs<Instant>(0)),
         to: to ?? brandAs<Instant>(TIME_MAX),
         windowStart,
         about,
@@ -126,10 +126,6 @@ function ownTime(which: string) {
     ...timeField,
     description: `${which}, by \`occurredAt\` of an event, by when all else took effect.`,
   });
-}
-
-function notBefore(start: number, from: Instant | undefined): Instant {
-  return brandAs<Instant>(Math.max(start, from ?? 0));
 }
 
 function describeFiles<Row>(columns: readonly Column<Row>[]) {

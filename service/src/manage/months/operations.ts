@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nextUtcMonth } from "../../words/utc-month.ts";
 import { Turns } from "../bulk/turns.ts";
-import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
+import { describeWindow, historyStartOf, notBefore, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { closeMonth, type MonthRange } from "./close-month.ts";
@@ -104,7 +104,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
 function rangeOf(month: string, start: Instant | null): MonthRange | null {
   const first = firstOf(month);
   const to = nextUtcMonth(first);
-  const from = brandAs<Instant>(Math.max(first, start ?? first));
+  const from = notBefore(start, first);
   return from < to ? { from, to } : null;
 }
 

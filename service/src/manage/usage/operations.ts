@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { UP_TO_100 } from "../../edge/field-errors.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { listBuckets } from "../../store/cell/usage/buckets.ts";
@@ -35,7 +36,7 @@ const count = (value: number): string => value.toLocaleString("en");
 
 export const linesField = Type.Optional(
   Type.String({
-    pattern: "^([1-9]\\d?|100)$",
+    pattern: UP_TO_100,
     description: "How many of the largest to show: 1 to 100, by default 10.",
     examples: ["10"],
   }),

@@ -8,7 +8,7 @@ import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { invalidField, nullable, readTime } from "../fields.ts";
-import { readHistoryStart } from "../history-window.ts";
+import { notBefore, readHistoryStart } from "../history-window.ts";
 
 const HOUR_MS = 4 * QUARTER_MS;
 export const DAY_MS = 24 * HOUR_MS;
@@ -108,17 +108,13 @@ export async function readRange(
   const askedFrom = readQuarter("from", asked.from) ?? roundDown(askedTo - DEFAULT_MS[asked.bucket ?? "day"]);
   if (askedFrom >= askedTo)
     throw invalidField({ field: "from", code: "wrong_form", message: "is not before `to`" });
-  const from = later(askedFrom, windowStart);
-  const to = later(askedTo, windowStart);
+  const from = notBefore(windowStart, askedFrom);
+  const to = notBefore(windowStart, askedTo);
   if (asked.bucket !== undefined && (to - from) / LENGTH_MS[asked.bucket] > BUCKETS_MAX) {
     const message = `makes more than ${BUCKETS_MAX} points`;
     throw invalidField({ field: "from", code: "too_long", message });
   }
   return { from, to, windowStart };
-}
-
-function later(at: Instant, windowStart: Instant | null): Instant {
-  return windowStart === null || at > windowStart ? at : windowStart;
 }
 
 export function describeRange({ from, to, windowStart }: UsageRange) {
