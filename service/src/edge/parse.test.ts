@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { expect, test } from "vitest";
-import { type Setup, setup } from "../../test/harness.ts";
+import { post, type Setup, setup } from "../../test/harness.ts";
+import { setupManage } from "../../test/manage.ts";
 
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 
@@ -108,13 +109,34 @@ test("without a body and a media type, 400 says what is missing", async () => {
   expect(await send(parts, "", {})).toEqual({ status: 400, code: "invalid_request" });
 });
 
-test("a doubled name in JSON is no fault of ours: the last one counts, as in any JSON parser", async () => {
-  const parts = await setup();
-  const doubled = `${text.slice(0, -1)},"customerId":"last","metadata":{"a":1,"a":2}}`;
-  expect((await send(parts, doubled, JSON_TYPE)).status).toBe(200);
-  expect(await parts.database.query("select customer_id from cell.customers")).toEqual([
-    { customer_id: "last" },
-  ]);
+test.each<[string, string, string]>([
+  ["a field", `${text.slice(0, -1)},"quantity":2}`, "quantity"],
+  ["a field with the same value", `${text.slice(0, -1)},"quantity":1}`, "quantity"],
+  ["a field, escaped", `${text.slice(0, -1)},"\\u0071uantity":2}`, "quantity"],
+  ["a name in metadata", inMetadata('{"a":1,"b":{},"a":2}'), "a"],
+  ["a name deep in metadata", inMetadata('{"a":[{"b":{"c":":","c":"\\"}"}}]}'), "c"],
+  ["the empty name", inMetadata('{"":1,"":2}'), ""],
+  ["a name that looks like an index", inMetadata('{"0":1,"1":2,"0":3}'), "0"],
+])("%s that is there twice is 400, names the member, and stores nothing", async (_, body, member) => {
+  const { record, database } = await setup();
+  const reply = await record(body);
+  expect([reply.status, reply.body["code"]]).toEqual([400, "invalid_json"]);
+  expect(reply.body["detail"]).toContain(`the member \`${member}\` more than once`);
+  expect(await database.count("cell.customers")).toBe(0);
+});
+
+test("a doubled member is refused by check, consume and the management API as well", async () => {
+  const { service, tokens, project, here, manage } = await setupManage();
+  const doubled =
+    '{"customerId":"ada","feature":"image.render","idempotencyKey":"k","quantity":1,"quantity":2}';
+  for (const path of ["check", "consume"]) {
+    const reply = await post(`${service.url}/v1/${path}`, project.test.key.secret, doubled);
+    expect([path, reply.status, reply.body["code"]]).toEqual([path, 400, "invalid_json"]);
+  }
+  const body = '{"amount":1,"amount":1000}';
+  const reply = await manage("POST", `${here}/customers/ada/credits`, { body, token: tokens.operator });
+  expect([reply.status, reply.body["code"]]).toEqual([400, "invalid_json"]);
+  expect(reply.body["detail"]).toContain("`amount`");
 });
 
 test("the 400 for a poisoned body names `__proto__`, and that for broken JSON does not", async () => {
