@@ -12,6 +12,7 @@ import { addDayToMonths, ROWS_MAX, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
 import { createDoorman } from "./manage/doorman.ts";
+import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { single } from "./postgres/transaction.ts";
@@ -30,6 +31,7 @@ import { hashSecret } from "./words/secret.ts";
 
 const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
 const LAST_USE_EVERY_MS = 10_000;
+const FAILED_LOG_INS_EVERY_MS = 10_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
 const USAGE_EVERY_MS = 1_000;
@@ -96,11 +98,17 @@ export async function startService(config: Config, log: Logger): Promise<Service
     cellOf: () => managePool,
     onDropped: (why, count) => metrics.dropFromRequestLog(why, count),
   });
+  const failedLogIns = new FailedLogIns(managePool);
   const usagePace = new Pace(ROWS_MAX);
   const jobs = schedule(
     [
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
       { name: "last use of keys", everyMs: LAST_USE_EVERY_MS, run: () => keys.flushLastUse() },
+      {
+        name: "failed log-ins",
+        everyMs: FAILED_LOG_INS_EVERY_MS,
+        run: () => failedLogIns.flush(performance.now()),
+      },
       { name: "request log", everyMs: REQUEST_LOG_EVERY_MS, run: () => requestLog.flush() },
       {
         name: "usage",
@@ -153,6 +161,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       startedAt: STARTED_AT,
       idempotencyDays,
       control: managePool,
+      failedLogIns,
       cellOf: () => managePool,
       stopping: stopping.signal,
       tryRequest: tryRequest({
@@ -177,6 +186,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     jobs.stop();
     await keys.flushLastUse().catch(() => {});
     await requestLog.flush().catch(() => {});
+    await failedLogIns.flush(performance.now(), true).catch(() => {});
     await Promise.all([pool.end(), managePool.end(), jobPool.end()]);
     await new Promise((resolve) => health.close(resolve));
   };

@@ -2,6 +2,7 @@ import { ApiKeyCache } from "../edge/api-key-cache.ts";
 import { Readiness } from "../edge/health.ts";
 import { openLog } from "../edge/log.ts";
 import { Metrics } from "../edge/metrics.ts";
+import { FailedLogIns } from "../manage/people/failed-log-ins.ts";
 import { openPool } from "../postgres/pool.ts";
 import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
@@ -10,6 +11,7 @@ import { brandAs, type Instant } from "../words/brand.ts";
 
 /** The contracts as the routes themselves state them; needs no database. */
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {
+  const control = openPool({ ...NOWHERE, onIdleError: () => {} });
   const app = await buildServer({
     config: { trustProxy: [], tls: null },
     log: openLog("silent"),
@@ -25,7 +27,8 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
       version: VERSION,
       startedAt: brandAs<Instant>(0),
       idempotencyDays: null,
-      control: openPool({ ...NOWHERE, onIdleError: () => {} }),
+      control,
+      failedLogIns: new FailedLogIns(control),
       cellOf: refuse,
       stopping: new AbortController().signal,
       tryRequest: refuse,

@@ -12,6 +12,7 @@ import { mayActAs, ROLES, type Role } from "../words/role.ts";
 import { hashSecret, makeSecret } from "../words/secret.ts";
 import type { Operation } from "./operation.ts";
 import { manageOperations } from "./operations.ts";
+import { FailedLogIns } from "./people/failed-log-ins.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
 
 const ANYWHERE = openPool({
@@ -25,6 +26,7 @@ const OPERATIONS = manageOperations({
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: ANYWHERE,
+  failedLogIns: new FailedLogIns(ANYWHERE),
   cellOf: () => ANYWHERE,
   stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),

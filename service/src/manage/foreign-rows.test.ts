@@ -5,6 +5,7 @@ import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import type { Operation } from "./operation.ts";
 import { manageOperations } from "./operations.ts";
+import { FailedLogIns } from "./people/failed-log-ins.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
 
 const NOWHERE = openPool({
@@ -32,6 +33,7 @@ const OPERATIONS = manageOperations({
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: NOWHERE,
+  failedLogIns: new FailedLogIns(NOWHERE),
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),

@@ -8,6 +8,7 @@ import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import { parsePublicId, publicId } from "../words/public-id.ts";
 import { manageOperations } from "./operations.ts";
+import { FailedLogIns } from "./people/failed-log-ins.ts";
 
 const NOWHERE = openPool({
   url: "postgres://localhost:1/none",
@@ -22,6 +23,7 @@ const READS = manageOperations({
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: NOWHERE,
+  failedLogIns: new FailedLogIns(NOWHERE),
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),

@@ -1,5 +1,6 @@
 import type { Pool } from "../postgres/pool.ts";
 import type { Instant } from "../words/brand.ts";
+import type { FailedLogIns } from "./people/failed-log-ins.ts";
 import type { TryRequest } from "./tries/try-requests.ts";
 
 /** What the operations of the management API stand on. */
@@ -11,6 +12,7 @@ export type ManageParts = {
   /** How long an idempotency key is kept. Null: for ever. */
   readonly idempotencyDays: number | null;
   readonly control: Pool;
+  readonly failedLogIns: FailedLogIns;
   /** A project's rows are all in one cell. */
   readonly cellOf: (cell: string) => Pool;
   /** Aborted when this process is to stop: what is long and can be continued elsewhere ends with it. */

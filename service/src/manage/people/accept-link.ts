@@ -12,7 +12,7 @@ import {
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { hashSecret } from "../../words/secret.ts";
 import { hashPassword } from "./password.ts";
-import { openSessionIn } from "./sign-in.ts";
+import { openSessionIn, type Visit } from "./sign-in.ts";
 
 export type LinkInput = { readonly token: string; readonly password?: string; readonly name?: string };
 
@@ -25,7 +25,7 @@ export type AcceptOutcome =
 type Purpose = "invitation" | "password" | "sign_in";
 
 /** Whoever has an invitation, a link to a new password or a sign-in link comes in by it, once. */
-export async function acceptLink(control: Pool, input: LinkInput, requestId: string): Promise<AcceptOutcome> {
+export async function acceptLink(control: Pool, input: LinkInput, visit: Visit): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
   // Looked at before a password is hashed, or strangers could keep the processor busy; taken only with the lock.
   const purpose = await single(control, (tx) => findLinkPurpose(tx, tokenHash));
@@ -48,14 +48,14 @@ export async function acceptLink(control: Pool, input: LinkInput, requestId: str
         await deleteSessionsOf(tx, member.id);
         await insertControlAudit(tx, {
           workspaceId: member.workspaceId,
-          actor: { kind: "member", id: String(member.id), requestId },
+          actor: { kind: "member", id: String(member.id), requestId: visit.requestId },
           action: purpose === "invitation" ? "member.joined" : "member.password_reset",
           subject: member.email,
           before: { name: before.name },
           after: { name: member.name },
         });
       }
-      return { kind: "accepted", member, sessionToken: await openSessionIn(tx, member, requestId) };
+      return { kind: "accepted", member, sessionToken: await openSessionIn(tx, member, visit) };
     },
     ({ kind }) => kind === "accepted",
   );

@@ -135,7 +135,9 @@ test("a password that was checked opens no session once it is another, and chang
   const change = () =>
     changePassword(cell, checked, { password: PASSWORD, sessionHash: Buffer.alloc(32), requestId: "r" });
   expect(await change()).toBe(true);
-  expect(await openSession(cell, checked, "r")).toBe(null);
+  expect(await openSession(cell, checked, { requestId: "r", address: "127.0.0.1", userAgent: "" })).toBe(
+    null,
+  );
   expect(await change()).toBe(false);
   expect(await database.count("control.sessions")).toBe(0);
 });

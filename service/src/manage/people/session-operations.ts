@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Principal } from "../../edge/principal.ts";
 import { Problem } from "../../edge/problem.ts";
@@ -12,12 +13,12 @@ import { readEmail } from "./email.ts";
 import { LogInGuard } from "./log-in-guard.ts";
 import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
 import { isSetupNeeded, setUp } from "./set-up.ts";
-import { checkPassword, openSession, signOut } from "./sign-in.ts";
+import { checkPassword, openSession, signOut, type Visit } from "./sign-in.ts";
 
 const NOUN = "Session";
 
 /** How people come in and go out. */
-export function sessionOperations({ control }: ManageParts): Operation[] {
+export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
   return [
     operation({
@@ -46,7 +47,7 @@ export function sessionOperations({ control }: ManageParts): Operation[] {
       handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
         const email = readEmail(body.email);
         const owner = { email, name, password };
-        const outcome = await setUp(control, token, owner, request.id);
+        const outcome = await setUp(control, token, owner, visitOf(request));
         if (outcome.kind === "link_invalid") throw linkInvalid();
         setSessionCookie(reply, outcome.sessionToken);
         const { memberId, workspaceId } = outcome;
@@ -67,8 +68,12 @@ export function sessionOperations({ control }: ManageParts): Operation[] {
       handle: async ({ body, request, reply }) => {
         const who = { email: body.email.toLowerCase(), address: request.ip };
         const member = await guard.guard(who, performance.now(), () => checkPassword(control, body));
-        const session = member === null ? null : await openSession(control, member, request.id);
-        if (member === null || session === null) throw credentialsInvalid();
+        const visit = visitOf(request);
+        const session = member === null ? null : await openSession(control, member, visit);
+        if (member === null || session === null) {
+          await failedLogIns.record("member.sign_in_failed", body.email, visit, performance.now());
+          throw credentialsInvalid();
+        }
         setSessionCookie(reply, session);
         return describeMe({ kind: "member", ...member });
       },
@@ -100,7 +105,7 @@ export function sessionOperations({ control }: ManageParts): Operation[] {
       answer: Type.Object({ signedOut: Type.Boolean() }),
       codes: [],
       handle: async (call) => {
-        await signOut(control, principalOf(call), call.query.everywhere === "true");
+        await signOut(control, principalOf(call), visitOf(call.request), call.query.everywhere === "true");
         clearSessionCookie(call.reply);
         return { signedOut: true };
       },
@@ -129,7 +134,10 @@ export function sessionOperations({ control }: ManageParts): Operation[] {
         );
         const input = { password: body.new, sessionHash, requestId: request.id };
         const isChanged = member !== null && (await changePassword(control, member, input));
-        if (!isChanged) throw credentialsInvalid();
+        if (!isChanged) {
+          await failedLogIns.record("member.password_refused", email, visitOf(request), performance.now());
+          throw credentialsInvalid();
+        }
         return describeMe(principal);
       },
     }),
@@ -152,7 +160,7 @@ function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
     answer: Me,
     codes: ["link_invalid"],
     handle: async ({ body, request, reply }) => {
-      const outcome = await acceptLink(control, body, request.id);
+      const outcome = await acceptLink(control, body, visitOf(request));
       switch (outcome.kind) {
         case "link_invalid":
           throw linkInvalid();
@@ -168,6 +176,13 @@ function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
       }
     },
   });
+}
+
+const USER_AGENT_LENGTH_MAX = 200;
+
+function visitOf({ id, ip, headers }: FastifyRequest): Visit {
+  const userAgent = (headers["user-agent"] ?? "").slice(0, USER_AGENT_LENGTH_MAX);
+  return { requestId: id, address: ip, userAgent };
 }
 
 type Identity = Pick<Principal, "kind" | "id" | "name" | "email" | "role" | "workspaceId">;

@@ -8,7 +8,7 @@ import { getFirstWorkspace } from "../../store/control/projects.ts";
 import type { Actor } from "../../words/actor.ts";
 import { hashSecret, makeSecret } from "../../words/secret.ts";
 import { hashPassword } from "./password.ts";
-import { openSessionIn } from "./sign-in.ts";
+import { openSessionIn, type Visit } from "./sign-in.ts";
 
 const SYSTEM: Actor = { kind: "system", id: null, requestId: null };
 const SETUP_SECONDS = 24 * 3_600;
@@ -44,7 +44,7 @@ export async function setUp(
   control: Pool,
   token: string,
   owner: NewOwner,
-  requestId: string,
+  visit: Visit,
 ): Promise<SetUpOutcome> {
   const tokenHash = hashSecret(token);
   // Strangers with made-up tokens must not keep the processor busy with their passwords.
@@ -58,9 +58,10 @@ export async function setUp(
       const workspaceId = await lockFirstWorkspace(tx);
       const link = await useLink(tx, { tokenHash, purposes: ["setup"] });
       if (link === null || (await countMembers(tx)) > 0) return { kind: "link_invalid" };
+      const { requestId } = visit;
       const memberId = await insertOwner(tx, workspaceId, { ...owner, passwordHash, requestId });
       const email = owner.email.toLowerCase();
-      const sessionToken = await openSessionIn(tx, { id: memberId, workspaceId, email }, requestId);
+      const sessionToken = await openSessionIn(tx, { id: memberId, workspaceId, email }, visit);
       return { kind: "created", memberId, workspaceId, sessionToken };
     },
     ({ kind }) => kind === "created",

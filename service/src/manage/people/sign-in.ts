@@ -17,6 +17,9 @@ import { hashPassword, isPassword } from "./password.ts";
 /** What a stranger's guess is compared with, so that it takes as long as a member's. Made once, of nothing anyone knows. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
 
+/** Where a person came from. `userAgent` as their browser calls itself, cut to a length. */
+export type Visit = { readonly requestId: string; readonly address: string; readonly userAgent: string };
+
 export type MemberWithPassword = Member & { readonly passwordHash: string };
 
 /** Null: email and password do not match. Which of the two is wrong is not said, nor shown by the time it takes. */
@@ -34,20 +37,16 @@ export async function checkPassword(
  * A new session; the token goes into the cookie and is kept nowhere. Null: the password that was checked is no longer the
  * member's, and whoever changed it has ended the sessions that there were.
  */
-export function openSession(
-  control: Pool,
-  member: MemberWithPassword,
-  requestId: string,
-): Promise<string | null> {
+export function openSession(control: Pool, member: MemberWithPassword, visit: Visit): Promise<string | null> {
   return transaction(control, async (tx) =>
-    (await holdPassword(tx, member)) ? openSessionIn(tx, member, requestId) : null,
+    (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit) : null,
   );
 }
 
 export async function openSessionIn(
   tx: Tx,
   { id, workspaceId, email }: Pick<Member, "id" | "workspaceId" | "email">,
-  requestId: string,
+  { requestId, address, userAgent }: Visit,
 ): Promise<string> {
   const token = makeSecret("pur_session_");
   await deleteEndedSessions(tx);
@@ -58,19 +57,29 @@ export async function openSessionIn(
     action: "member.signed_in",
     subject: email,
     before: null,
-    after: null,
+    after: { address, userAgent },
   });
   return token;
 }
 
-/** Here, or wherever this member is signed in. */
+/** Here, or wherever this member is signed in. A token has no session to end. */
 export async function signOut(
   control: Pool,
-  { kind, id, sessionHash }: Principal,
+  { id, workspaceId, email, sessionHash }: Principal,
+  { requestId, address }: Visit,
   everywhere: boolean,
 ): Promise<void> {
-  await single(control, async (tx) => {
-    if (kind === "member" && everywhere) await deleteSessionsOf(tx, id);
-    else if (sessionHash !== null) await deleteSession(tx, sessionHash);
+  if (sessionHash === null || email === null) return;
+  await transaction(control, async (tx) => {
+    if (everywhere) await deleteSessionsOf(tx, id);
+    else await deleteSession(tx, sessionHash);
+    await insertControlAudit(tx, {
+      workspaceId,
+      actor: { kind: "member", id: String(id), requestId },
+      action: "member.signed_out",
+      subject: email,
+      before: null,
+      after: { address, everywhere },
+    });
   });
 }

@@ -68,7 +68,7 @@ export const ACTIONS = [
   { value: "request.", label: "Test requests" },
   { value: "api_key.", label: "API keys" },
   { value: "token.", label: "Management tokens" },
-  { value: "member.signed_in", label: "Log-ins" },
+  { value: "member.sign", label: "Log-ins and log-outs" },
   { value: "member.", label: "All about members" },
   { value: "project.", label: "Projects" },
   { value: "workspace.", label: "Workspace" },

@@ -36,6 +36,8 @@ const WORDS: Readonly<Record<string, string>> = {
   lastFour: "secret ends in",
   projectId: "project",
   creditsAdded: "credits added",
+  userAgent: "browser",
+  moreAddresses: "more addresses",
   metadataBytesMax: "metadata bytes at most",
   metadataKeysMax: "metadata keys at most",
   metadataDepthMax: "metadata depth at most",

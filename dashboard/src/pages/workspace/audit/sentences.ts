@@ -79,7 +79,18 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
   ],
   "member.invited_again": (entry) => ["made a new invitation link for ", subject(entry)],
   "member.joined": () => ["accepted the invitation"],
-  "member.signed_in": () => ["logged in"],
+  "member.signed_in": ({ after }) => ["logged in", ...fromAddress(after)],
+  "member.signed_out": ({ after }) => [
+    after?.["everywhere"] === true ? "logged out everywhere" : "logged out",
+    ...fromAddress(after),
+  ],
+  "member.sign_in_failed": (entry) => ["refused ", ...attemptsOf(entry, "log-in"), " as ", subject(entry)],
+  "member.password_refused": (entry) => [
+    "refused ",
+    ...attemptsOf(entry, "change"),
+    " of the password of ",
+    subject(entry),
+  ],
   "member.sign_in_link_made": (entry) => ["made a sign-in link for ", subject(entry)],
   "member.changed": (entry) => ["changed ", subject(entry), ...roleChange(entry)],
   "member.removed": (entry) => ["removed ", subject(entry)],
@@ -131,6 +142,24 @@ function fromTo({ before, after }: Entry): (Piece | string)[] {
 function roleChange({ before, after }: Entry): string[] {
   const [was, is] = [textIn(before, "role"), textIn(after, "role")];
   return was === is || was === null || is === null ? [] : [` from ${was} to ${is}`];
+}
+
+function fromAddress(after: Entry["after"]): (Piece | string)[] {
+  const address = textIn(after, "address");
+  return address === null ? [] : [" from ", strong(address)];
+}
+
+function attemptsOf({ after }: Entry, noun: string): (Piece | string)[] {
+  const [first, ...others] = listIn(after, "addresses");
+  const more = others.length + (countIn(after, "moreAddresses") ?? 0);
+  const attempts = strong(countOf(countIn(after, "attempts") ?? 1, noun));
+  if (first === undefined) return [attempts];
+  return [
+    attempts,
+    " from ",
+    strong(first),
+    ...(more === 0 ? [] : [` and ${countOf(more, "other address", "other addresses")}`]),
+  ];
 }
 
 const FIELD_WORDS: Readonly<Record<string, string>> = { billingReference: "billing reference" };

@@ -1,0 +1,92 @@
+import type { Pool } from "../../postgres/pool.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { findMemberByEmail } from "../../store/control/members.ts";
+import { getFirstWorkspace } from "../../store/control/projects.ts";
+import type { Visit } from "./sign-in.ts";
+
+/** At most one row in this time for each member, and one for all unknown emails together. */
+const WINDOW_MS = 60_000;
+const ADDRESSES_SHOWN_MAX = 8;
+const ADDRESSES_COUNTED_MAX = 1_000;
+
+type FailedAction = "member.sign_in_failed" | "member.password_refused";
+
+type Subject = {
+  readonly action: FailedAction;
+  /** Null: the first one, where the email of nobody was tried. */
+  readonly workspaceId: number | null;
+  /** An unknown email is never stored: people type passwords there. */
+  readonly text: string;
+};
+
+type Pending = { attempts: number; readonly addresses: Set<string>; readonly untilMs: number };
+
+/**
+ * Wrong passwords for the audit log. The first of a member is written at once; those that follow within a minute become one row
+ * with their count, so that guessing cannot fill the table.
+ */
+export class FailedLogIns {
+  readonly #control: Pool;
+  /** As many as there are members, and one. */
+  readonly #pending = new Map<string, { readonly subject: Subject; pending: Pending }>();
+
+  constructor(control: Pool) {
+    this.#control = control;
+  }
+
+  async record(action: FailedAction, email: string, visit: Visit, nowMs: number): Promise<void> {
+    const member = await single(this.#control, (tx) => findMemberByEmail(tx, email.toLowerCase()));
+    const key = `${action} ${member?.id ?? "unknown"}`;
+    const open = this.#pending.get(key);
+    if (open !== undefined) {
+      open.pending.attempts += 1;
+      if (open.pending.addresses.size < ADDRESSES_COUNTED_MAX) open.pending.addresses.add(visit.address);
+      return;
+    }
+    const subject = {
+      action,
+      workspaceId: member?.workspaceId ?? null,
+      text: member?.email ?? "unknown email",
+    };
+    this.#pending.set(key, { subject, pending: nothingUntil(nowMs + WINDOW_MS) });
+    await this.#write(subject, { attempts: 1, addresses: new Set([visit.address]) }, visit.requestId);
+  }
+
+  /** Writes what was counted in the minutes that are over; with `everything`, also in those that are not. */
+  async flush(nowMs: number, everything = false): Promise<void> {
+    for (const [key, entry] of this.#pending) {
+      if (entry.pending.untilMs > nowMs && !everything) continue;
+      const { pending } = entry;
+      if (pending.attempts === 0) {
+        this.#pending.delete(key);
+        continue;
+      }
+      entry.pending = nothingUntil(nowMs + WINDOW_MS);
+      await this.#write(entry.subject, pending, null);
+    }
+  }
+
+  async #write(
+    { action, workspaceId, text }: Subject,
+    { attempts, addresses }: Pick<Pending, "attempts" | "addresses">,
+    requestId: string | null,
+  ): Promise<void> {
+    const shown = [...addresses].slice(0, ADDRESSES_SHOWN_MAX);
+    const more = addresses.size - shown.length;
+    await transaction(this.#control, async (tx) =>
+      insertControlAudit(tx, {
+        workspaceId: workspaceId ?? (await getFirstWorkspace(tx)),
+        actor: { kind: "system", id: null, requestId },
+        action,
+        subject: text,
+        before: null,
+        after: { attempts, addresses: shown, ...(more > 0 ? { moreAddresses: more } : {}) },
+      }),
+    );
+  }
+}
+
+function nothingUntil(untilMs: number): Pending {
+  return { attempts: 0, addresses: new Set(), untilMs };
+}

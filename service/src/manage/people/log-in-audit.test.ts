@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { cookieOf, type Managed, OWNER, send, setupManage } from "../../../test/manage.ts";
+import { logIn } from "../../../test/members.ts";
+import { FailedLogIns } from "./failed-log-ins.ts";
+
+const SESSION = "/manage/v1/session";
+const PROXY = { TRUST_PROXY: "127.0.0.1" };
+
+/** Through a proxy that names the caller's address. */
+function guess({ service }: Managed, email: string, address: string) {
+  const headers = { "x-forwarded-for": address, "x-forwarded-proto": "https" };
+  return send(`${service.url}${SESSION}`, "POST", { body: { email, password: "wrong" }, headers });
+}
+
+async function readFailures({ database }: Managed): Promise<Record<string, unknown>[]> {
+  return database.query(
+    "select subject, actor_kind, after from control.audit where action = 'member.sign_in_failed' order by id",
+  );
+}
+
+test("a log-in, a failed one and a log-out are in the audit log with their address", async () => {
+  const managed = await setupManage(PROXY);
+  const { service, database, manage } = managed;
+  const headers = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https", "user-agent": "Firefox" };
+  await guess(managed, OWNER.email, "203.0.113.9");
+  const opened = await send(`${service.url}${SESSION}`, "POST", {
+    body: { email: OWNER.email, password: OWNER.password },
+    headers,
+  });
+  const cookie = cookieOf(opened, service.url);
+  await send(`${service.url}${SESSION}/password`, "POST", {
+    body: { current: "wrong", new: "eight-blue-teapots" },
+    headers: { ...headers, ...cookie },
+  });
+  await send(`${service.url}${SESSION}`, "DELETE", { headers: { ...headers, ...cookie } });
+  const { body } = await manage("GET", "/manage/v1/audit?action=member.&limit=4");
+  const owner = { kind: "member", id: "1", name: OWNER.name };
+  const nobody = { kind: "system", id: null };
+  expect(body["items"]).toMatchObject([
+    { action: "member.signed_out", actor: owner, after: { address: "203.0.113.7", everywhere: false } },
+    { action: "member.password_refused", actor: nobody, after: { addresses: ["203.0.113.7"], attempts: 1 } },
+    {
+      action: "member.signed_in",
+      actor: owner,
+      subject: OWNER.email,
+      after: { address: "203.0.113.7", userAgent: "Firefox" },
+    },
+    {
+      action: "member.sign_in_failed",
+      actor: nobody,
+      subject: OWNER.email,
+      after: { addresses: ["203.0.113.9"], attempts: 1 },
+    },
+  ]);
+  expect(await database.count("control.audit", "after::text like '%wrong%'")).toBe(0);
+});
+
+test("a flood of failed log-ins is one row, and no stranger's email is stored", async () => {
+  const managed = await setupManage(PROXY);
+  for (let i = 0; i < 24; i++) {
+    const reply = await guess(managed, `stranger-${i}@example.com`, `203.0.113.${i}`);
+    expect(reply.status).toBe(401);
+  }
+  expect(await readFailures(managed)).toMatchObject([
+    { subject: "unknown email", actor_kind: "system", after: { attempts: 1, addresses: ["203.0.113.0"] } },
+  ]);
+  expect(await managed.database.count("control.audit", "audit::text like '%stranger%'")).toBe(0);
+});
+
+test("failures after the first are counted and written once the minute is over", async () => {
+  const managed = await setupManage();
+  const failures = new FailedLogIns(managed.cell);
+  const visit = (i: number) => ({ requestId: "req_1", address: `203.0.113.${i}`, userAgent: "" });
+  for (let i = 0; i < 24; i++) {
+    await failures.record("member.sign_in_failed", `stranger-${i}@example.com`, visit(i), i);
+  }
+  await failures.flush(59_999);
+  expect(await readFailures(managed)).toHaveLength(1);
+  await failures.flush(60_000);
+  await failures.flush(180_000);
+  const [, rest, ...more] = await readFailures(managed);
+  expect(rest).toMatchObject({ subject: "unknown email", after: { attempts: 23, moreAddresses: 15 } });
+  expect(more).toEqual([]);
+});
+
+test("failures of two members are told apart, and logging out twice is recorded once", async () => {
+  const managed = await setupManage(PROXY);
+  const { service, database, manage } = managed;
+  await manage("POST", "/manage/v1/members", {
+    body: { email: "ada@example.com", name: "Ada", role: "viewer" },
+  });
+  for (const email of ["ADA@example.com", OWNER.email, "ada@example.com"]) {
+    await guess(managed, email, "203.0.113.9");
+  }
+  expect((await readFailures(managed)).map(({ subject }) => subject)).toEqual([
+    "ada@example.com",
+    OWNER.email,
+  ]);
+  const cookie = cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url);
+  for (let i = 0; i < 2; i++) await send(`${service.url}${SESSION}`, "DELETE", { headers: cookie });
+  expect(await database.count("control.audit", "action = 'member.signed_out'")).toBe(1);
+});
