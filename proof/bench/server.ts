@@ -17,9 +17,15 @@ export type BenchServer = {
 const LOG_FILES = 64;
 
 /** A fresh PostgreSQL with durability on, and memory and log sized as any installation would; nothing is analyzed by hand. */
-export async function openBenchServer(stack: AsyncDisposableStack): Promise<BenchServer> {
+export async function openBenchServer(
+  stack: AsyncDisposableStack,
+  settings: readonly string[] = [],
+): Promise<BenchServer> {
   const server = await startTemporaryServer("bench", {
-    settings: ["shared_buffers=1GB", "max_wal_size=8GB", "min_wal_size=2GB", "max_connections=200"],
+    settings: [
+      ...["shared_buffers=1GB", "max_wal_size=8GB", "min_wal_size=2GB", "max_connections=200"],
+      ...settings,
+    ],
   });
   stack.defer(() => server.stop());
   const query: BenchServer["query"] = async (database, text) => {

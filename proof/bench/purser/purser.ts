@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { CALLS, type CallName } from "../load/calls.ts";
 import { type OpenLoopResult, runOpenLoop } from "../load/open-loop.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
+import { THIS_TREE } from "../other-tree.ts";
 import { type BenchServer, type Counts, count, expectGrowth, growth } from "../server.ts";
-import { prepareDatabase } from "./prepare-database.ts";
 import { runCommand, startService } from "./service.ts";
 
-const DATABASE = "purser";
 /** A service runs for weeks; its first seconds, while the compiler is at work, are not what is measured. */
 const FIRST_WARM_UP_SECONDS = 8;
 const WARM_UP_SECONDS = 2;
@@ -60,19 +61,38 @@ export type Measured = {
 export class Purser {
   readonly #server: BenchServer;
   readonly #stack: AsyncDisposableStack;
+  readonly #tree: string;
+  readonly #database: string;
   readonly #apiKey: string;
   readonly #urls: string[] = [];
   readonly #warm = new Set<string>();
 
-  static async prepare(server: BenchServer, stack: AsyncDisposableStack): Promise<Purser> {
-    await server.query("postgres", `create database ${DATABASE}`);
-    return new Purser(server, stack, await prepareDatabase(server, DATABASE));
+  static async prepare(
+    server: BenchServer,
+    stack: AsyncDisposableStack,
+    { tree, database } = { tree: THIS_TREE, database: "purser" },
+  ): Promise<Purser> {
+    await server.query("postgres", `create database ${database}`);
+    // By the code of that tree: its tables may differ from ours.
+    const preparation: typeof import("./prepare-database.ts") = await import(
+      join(tree, "proof/bench/purser/prepare-database.ts")
+    );
+    const apiKey = await preparation.prepareDatabase(server, database);
+    return new Purser({ server, stack, tree, database, apiKey });
   }
 
-  private constructor(server: BenchServer, stack: AsyncDisposableStack, apiKey: string) {
-    this.#server = server;
-    this.#stack = stack;
-    this.#apiKey = apiKey;
+  private constructor(parts: {
+    readonly server: BenchServer;
+    readonly stack: AsyncDisposableStack;
+    readonly tree: string;
+    readonly database: string;
+    readonly apiKey: string;
+  }) {
+    this.#server = parts.server;
+    this.#stack = parts.stack;
+    this.#tree = parts.tree;
+    this.#database = parts.database;
+    this.#apiKey = parts.apiKey;
   }
 
   /** As fast as it answers; the connections are shared out among the processes. */
@@ -96,9 +116,8 @@ export class Purser {
         ),
       );
     await run(this.#warmUpSeconds(load.call, urls.length));
-    await pause(QUIET_MS); // what was under way lands before the count
     // Counting sets hint bits, which are logged: the bytes are read on the inner side of it.
-    const rowsBefore = await this.#count(ROWS);
+    const rowsBefore = await this.#countAtRest();
     const bytesBefore = await this.#count(BYTES);
     const results = await run(options.seconds);
     const bytes = growth(bytesBefore, await this.#count(BYTES));
@@ -125,8 +144,7 @@ export class Purser {
   /** At a fixed rate, through one process. */
   async measureAtRate(load: Load, options: { seconds: number; perSecond: number }): Promise<OpenLoopResult> {
     const [url = ""] = await this.#addresses(1);
-    await pause(QUIET_MS);
-    const before = await this.#count(ROWS);
+    const before = await this.#countAtRest();
     const result = await runOpenLoop({
       url,
       apiKey: this.#apiKey,
@@ -145,19 +163,19 @@ export class Purser {
 
   /** Over all that was measured: no charge without its key, none under another's. */
   async checkCharges(): Promise<void> {
-    const [row = {}] = await this.#server.query(DATABASE, CHARGES);
+    const [row = {}] = await this.#server.query(this.#database, CHARGES);
     const counts = Object.values(row).map(Number);
     if (new Set(counts).size !== 1) throw new Error(`charges and keys differ: ${JSON.stringify(row)}`);
   }
 
   /** Every wallet against its ledger, by the command that operators have for it. */
   verify(): Promise<void> {
-    return runCommand(this.#server.url(DATABASE), "verify");
+    return runCommand(this.#server.url(this.#database), "verify");
   }
 
   async #addresses(processes: number): Promise<readonly string[]> {
     while (this.#urls.length < processes) {
-      this.#urls.push(await startService(this.#server.url(DATABASE), this.#stack));
+      this.#urls.push(await startService(this.#server.url(this.#database), this.#stack, this.#tree));
     }
     return this.#urls.slice(0, processes);
   }
@@ -169,8 +187,18 @@ export class Purser {
     return FIRST_WARM_UP_SECONDS;
   }
 
+  /** When nothing of the load before is under way any more: on a busy machine that takes longer than a moment. */
+  async #countAtRest(): Promise<Counts> {
+    for (let last = await this.#count(ROWS); ; ) {
+      await pause(QUIET_MS);
+      const rows = await this.#count(ROWS);
+      if (isDeepStrictEqual(rows, last)) return rows;
+      last = rows;
+    }
+  }
+
   #count(queries: typeof ROWS | typeof BYTES): Promise<Counts> {
-    return count(this.#server, DATABASE, queries);
+    return count(this.#server, this.#database, queries);
   }
 }
 

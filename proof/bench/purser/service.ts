@@ -1,13 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { freePort } from "../../../service/src/postgres/free-port.ts";
+import { THIS_TREE } from "../other-tree.ts";
 
-const MAIN = join(import.meta.dirname, "../../../service/src/main.ts");
+const mainOf = (tree: string): string => join(tree, "service/src/main.ts");
 
 /** The service as a process of its own, as `npm run purser -- serve` and the README start it. Its address. */
-export async function startService(databaseUrl: string, stack: AsyncDisposableStack): Promise<string> {
+export async function startService(
+  databaseUrl: string,
+  stack: AsyncDisposableStack,
+  tree = THIS_TREE,
+): Promise<string> {
   const port = await freePort();
-  const child = spawn(process.execPath, ["--max-semi-space-size=64", MAIN, "serve"], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=64", mainOf(tree), "serve"], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,
@@ -29,7 +34,7 @@ export async function startService(databaseUrl: string, stack: AsyncDisposableSt
 
 /** Runs a command of Purser to its end, and fails as it fails. */
 export function runCommand(databaseUrl: string, ...args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [mainOf(THIS_TREE), ...args], {
     env: { ...process.env, DATABASE_URL: databaseUrl },
     stdio: ["ignore", "inherit", "inherit"],
   });

@@ -1,0 +1,147 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { median, rate } from "./figures.ts";
+import { CUSTOMERS } from "./load/calls.ts";
+import {
+  judgeRatio,
+  type MedianInterval,
+  medianInterval,
+  RATIO_MIN,
+  type Verdict,
+  worstVerdict,
+} from "./median-interval.ts";
+import { checkOut, THIS_TREE } from "./other-tree.ts";
+import { type Load, Purser } from "./purser/purser.ts";
+import { type BenchServer, openBenchServer } from "./server.ts";
+
+export const COMPARED = ["consume", "check", "events", "hot"] as const;
+export type Compared = (typeof COMPARED)[number];
+
+const LOADS: Readonly<Record<Compared, Load>> = {
+  consume: { call: "consume", customers: CUSTOMERS },
+  check: { call: "check", customers: CUSTOMERS },
+  events: { call: "events", customers: CUSTOMERS },
+  hot: { call: "consume", customers: 1 },
+};
+
+/** The server's own timetable would hit one tree and spare the other: a checkpoint comes before each pair and never within one. */
+const SETTINGS = ["autovacuum=off", "checkpoint_timeout=1h"];
+
+/** A service without load writes less than this in half a second. */
+const QUIET_BYTES = 64 * 1024;
+const QUIET_SECONDS_MAX = 20;
+
+export type AgainstOptions = {
+  readonly revision: string;
+  readonly parts: ReadonlySet<Compared>;
+  readonly pairs: number;
+  readonly seconds: number;
+  readonly connections: number;
+  readonly print: (line: string) => void;
+  readonly stack: AsyncDisposableStack;
+};
+
+type Comparison = MedianInterval & { readonly verdict: Verdict; readonly ratios: readonly number[] };
+
+export type AgainstResult = {
+  readonly commit: string;
+  readonly pairs: number;
+  readonly seconds: number;
+  readonly verdict: Verdict;
+  readonly parts: Readonly<Partial<Record<Compared, Comparison>>>;
+};
+
+type Pair = { readonly before: number; readonly now: number };
+
+/**
+ * This tree against another commit: two services on one server, each with its own database, loaded in turns by the load
+ * generator of this tree. Both stay up, and each turn begins when the roll-ups of the one before are done.
+ */
+export async function benchAgainst(options: AgainstOptions): Promise<AgainstResult> {
+  const { stack, print, pairs } = options;
+  const { directory, commit } = await checkOut(options.revision, stack);
+  const server = await openBenchServer(stack, SETTINGS);
+  print(`${await server.describe()}; this tree against ${commit.slice(0, 12)}`);
+  const before = await Purser.prepare(server, stack, { database: "before", tree: directory });
+  const now = await Purser.prepare(server, stack, { database: "now", tree: THIS_TREE });
+  const parts = COMPARED.filter((part) => options.parts.has(part));
+  const measured = new Map<Compared, Pair[]>(parts.map((part) => [part, []]));
+
+  for (const [index, isNowFirst] of drawOrders(pairs, Math.random).entries()) {
+    await server.recycleLog();
+    for (const part of parts) {
+      const measure = async (purser: Purser): Promise<number> => {
+        await untilQuiet(server);
+        return (await purser.measure(LOADS[part], { ...options, processes: 1 })).perSecond;
+      };
+      const first = await measure(isNowFirst ? now : before);
+      const second = await measure(isNowFirst ? before : now);
+      const pair = isNowFirst ? { now: first, before: second } : { before: first, now: second };
+      measured.get(part)?.push(pair);
+      const figures = `${rate(pair.now)} against ${rate(pair.before)}, ratio ${ratioOf(pair).toFixed(3)}`;
+      print(`  pair ${index + 1} of ${pairs}, ${part}: ${figures}`);
+    }
+  }
+  await Promise.all([before.checkCharges(), now.checkCharges()]);
+
+  const compared = parts.map((part) => [part, compare(measured.get(part) ?? [])] as const);
+  for (const [part, comparison] of compared) print(describe(part, comparison, measured.get(part) ?? []));
+  const verdict = worstVerdict(compared.map(([, comparison]) => comparison.verdict));
+  if (verdict === "cannot tell") {
+    print("cannot tell: the interval is too wide. Use a quieter machine, or more --pairs.");
+  }
+  return { commit, pairs, seconds: options.seconds, verdict, parts: Object.fromEntries(compared) };
+}
+
+/** Whether this tree goes first, pair by pair: in each two pairs once, in an order that follows no timetable. */
+export function drawOrders(pairs: number, random: () => number): boolean[] {
+  const orders: boolean[] = [];
+  while (orders.length < pairs) {
+    const isFirst = random() < 0.5;
+    orders.push(isFirst, !isFirst);
+  }
+  return orders.slice(0, pairs);
+}
+
+function compare(pairs: readonly Pair[]): Comparison {
+  const ratios = pairs.map(ratioOf);
+  const interval = medianInterval(ratios);
+  return {
+    ...interval,
+    verdict: judgeRatio(interval),
+    ratios: ratios.map((ratio) => Number(ratio.toFixed(4))),
+  };
+}
+
+function ratioOf({ now, before }: Pair): number {
+  return now / before;
+}
+
+function describe(part: Compared, comparison: Comparison, pairs: readonly Pair[]): string {
+  const { lower, upper, coverage, verdict } = comparison;
+  const rates = [pairs.map((pair) => pair.now), pairs.map((pair) => pair.before)].map((all) =>
+    rate(median(all)),
+  );
+  const bound = verdict === "not slower" ? "at least" : "below";
+  return (
+    `${part}: ${verdict}. ${rates.join(" against ")}, median ratio ${comparison.median.toFixed(3)}, ` +
+    `${(coverage * 100).toFixed(1)} % interval ${lower.toFixed(3)} to ${upper.toFixed(3)}, lower end ${bound} ${RATIO_MIN}`
+  );
+}
+
+/** Waits until roll-ups have caught up with the last load: their work belongs to that turn and not to the next. */
+async function untilQuiet(server: BenchServer): Promise<void> {
+  for (let tries = 0; tries < 2 * QUIET_SECONDS_MAX; tries++) {
+    const start = await logPosition(server);
+    await pause(500);
+    if ((await logPosition(server)) - start < QUIET_BYTES) return;
+  }
+  throw new Error(`the server is still writing ${QUIET_SECONDS_MAX} s after the last load`);
+}
+
+async function logPosition(server: BenchServer): Promise<number> {
+  const [row = {}] = await server.query(
+    "postgres",
+    "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes",
+  );
+  return Number(row["bytes"]);
+}

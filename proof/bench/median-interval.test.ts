@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { judgeRatio, medianInterval, worstVerdict } from "./median-interval.ts";
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+// Ranks and coverages of the sign test's tables, for example Conover, Practical Nonparametric Statistics, table A3.
+test.each([
+  { count: 6, lower: 1, upper: 6, coverage: 0.9688 },
+  { count: 9, lower: 2, upper: 8, coverage: 0.9609 },
+  { count: 12, lower: 3, upper: 10, coverage: 0.9614 },
+  { count: 20, lower: 6, upper: 15, coverage: 0.9586 },
+  { count: 100, lower: 40, upper: 61, coverage: 0.9648 },
+])(
+  "of $count values the interval is from the $lower. to the $upper.",
+  ({ count, lower, upper, coverage }) => {
+    const interval = medianInterval(upTo(count).toReversed());
+    expect(interval).toMatchObject({ median: (count + 1) / 2, lower, upper });
+    expect(interval.coverage).toBeCloseTo(coverage, 4);
+  },
+);
+
+test("five values have no 95 % interval", () => {
+  expect(() => medianInterval(upTo(5))).toThrow("6 values or more");
+});
+
+test("the interval contains the true median of a skewed distribution in at least 95 % of samples", () => {
+  const random = mulberry(7);
+  const trials = 20_000;
+  let hits = 0;
+  for (let trial = 0; trial < trials; trial++) {
+    const values = Array.from({ length: 12 }, () => -Math.log(1 - random()));
+    const { lower, upper } = medianInterval(values);
+    if (lower <= Math.LN2 && Math.LN2 <= upper) hits += 1;
+  }
+  expect(hits / trials).toBeGreaterThan(0.955);
+  expect(hits / trials).toBeLessThan(0.968);
+});
+
+test.each([
+  { lower: 0.97, upper: 1.02, verdict: "not slower" },
+  { lower: 0.98, upper: 0.99, verdict: "not slower" },
+  { lower: 0.9699, upper: 1.02, verdict: "cannot tell" },
+  { lower: 0.5, upper: 1, verdict: "cannot tell" },
+  { lower: 0.95, upper: 0.985, verdict: "slower" },
+  { lower: 0.8, upper: 0.9, verdict: "slower" },
+])("$lower to $upper is $verdict", ({ lower, upper, verdict }) => {
+  expect(judgeRatio({ lower, upper })).toBe(verdict);
+});
+
+test("one slower part makes the whole slower, and one uncertain part makes it uncertain", () => {
+  expect(worstVerdict(["not slower", "cannot tell", "slower"])).toBe("slower");
+  expect(worstVerdict(["not slower", "cannot tell"])).toBe("cannot tell");
+  expect(worstVerdict(["not slower"])).toBe("not slower");
+});
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function mulberry(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

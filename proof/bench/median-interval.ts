@@ -1,0 +1,62 @@
+import { median } from "./figures.ts";
+
+export type MedianInterval = {
+  readonly median: number;
+  readonly lower: number;
+  readonly upper: number;
+  /** How often such an interval contains the true median: at least 0.95. */
+  readonly coverage: number;
+};
+
+const COVERAGE_MIN = 0.95;
+/** With five values even the whole range contains the median only 94 times in 100. */
+export const VALUES_MIN = 6;
+
+/**
+ * The exact interval of a median by order statistics. The number of values below the true median is binomial with p = 1/2,
+ * whatever their distribution, so the interval needs no assumption of normality and no resampling: of 12 sorted values it is
+ * the 3rd to the 10th (96.1 %).
+ */
+export function medianInterval(values: readonly number[]): MedianInterval {
+  const { rank, coverage } = rankOf(values.length);
+  const sorted = values.toSorted((a, b) => a - b);
+  return {
+    median: median(values),
+    lower: sorted[rank - 1] ?? Number.NaN,
+    upper: sorted[values.length - rank] ?? Number.NaN,
+    coverage,
+  };
+}
+
+/** The largest rank, counted from both ends, whose interval still covers the median often enough. */
+function rankOf(count: number): { readonly rank: number; readonly coverage: number } {
+  if (count < VALUES_MIN) throw new Error(`a 95 % interval of a median takes ${VALUES_MIN} values or more`);
+  let probability = 0.5 ** count;
+  let tail = 0;
+  for (let below = 0; ; below++) {
+    const next = tail + probability;
+    if (1 - 2 * next < COVERAGE_MIN) return { rank: below, coverage: 1 - 2 * tail };
+    tail = next;
+    probability *= (count - below) / (below + 1);
+  }
+}
+
+/** Losing less than this is within what a change may cost. */
+export const RATIO_MIN = 0.97;
+
+export type Verdict = "not slower" | "slower" | "cannot tell";
+
+/** `ratio` is new throughput divided by old. */
+export function judgeRatio({ lower, upper }: Pick<MedianInterval, "lower" | "upper">): Verdict {
+  if (lower >= RATIO_MIN) return "not slower";
+  return upper < 1 ? "slower" : "cannot tell";
+}
+
+/** The strictest verdict of several: one part that is slower makes the change slower. */
+export function worstVerdict(verdicts: readonly Verdict[]): Verdict {
+  return (
+    verdicts.find((verdict) => verdict === "slower") ??
+    verdicts.find((verdict) => verdict === "cannot tell") ??
+    "not slower"
+  );
+}

@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export const THIS_TREE = join(import.meta.dirname, "../..");
+
+export type OtherTree = { readonly directory: string; readonly commit: string };
+
+/** Another commit of this repository in a temporary git worktree, with the packages of its own lockfile. */
+export async function checkOut(revision: string, stack: AsyncDisposableStack): Promise<OtherTree> {
+  const commit = await git("rev-parse", "--verify", "--quiet", `${revision}^{commit}`).catch(() => {
+    throw new Error(`${revision} is no commit of this repository`);
+  });
+  const parent = await mkdtemp(join(tmpdir(), "purser-against-"));
+  const directory = join(parent, "tree");
+  stack.defer(() => rm(parent, { recursive: true, force: true }));
+  await git("worktree", "add", "--detach", directory, commit);
+  stack.defer(async () => {
+    await git("worktree", "remove", "--force", directory);
+  });
+  await installPackages(directory);
+  return { directory, commit };
+}
+
+/** The same lockfile means the same packages: then those of this tree are used, which takes no time. */
+async function installPackages(directory: string): Promise<void> {
+  const lockfiles = [THIS_TREE, directory].map((tree) => readFile(join(tree, "package-lock.json"), "utf8"));
+  const [ours, theirs] = await Promise.all(lockfiles);
+  if (ours === theirs) await symlink(join(THIS_TREE, "node_modules"), join(directory, "node_modules"));
+  else await run("npm", ["ci", "--no-audit", "--no-fund"], { cwd: directory });
+}
+
+async function git(...args: readonly string[]): Promise<string> {
+  return (await run("git", ["-C", THIS_TREE, ...args])).stdout.trim();
+}
