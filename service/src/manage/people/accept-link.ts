@@ -1,6 +1,7 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
+import { deleteDevicesOf } from "../../store/control/devices.ts";
 import { endLinksOf, findLinkPurpose, useLink } from "../../store/control/links.ts";
 import {
   findMemberById,
@@ -46,6 +47,7 @@ export async function acceptLink(control: Pool, input: LinkInput, visit: Visit):
         await setPassword(tx, { id: member.id, passwordHash });
         await endLinksOf(tx, member.id);
         await deleteSessionsOf(tx, member.id);
+        await deleteDevicesOf(tx, { memberId: member.id, except: null });
         await insertControlAudit(tx, {
           workspaceId: member.workspaceId,
           actor: { kind: "member", id: String(member.id), requestId: visit.requestId },

@@ -1,9 +1,11 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
+import { deleteDevicesOf } from "../../store/control/devices.ts";
 import { endLinksOf } from "../../store/control/links.ts";
 import { replacePassword } from "../../store/control/members.ts";
 import { deleteOtherSessionsOf } from "../../store/control/sessions.ts";
+import { hashSecret } from "../../words/secret.ts";
 import { hashPassword } from "./password.ts";
 import type { MemberWithPassword } from "./sign-in.ts";
 
@@ -14,13 +16,21 @@ import type { MemberWithPassword } from "./sign-in.ts";
 export async function changePassword(
   control: Pool,
   member: MemberWithPassword,
-  input: { readonly password: string; readonly sessionHash: Buffer; readonly requestId: string },
+  input: {
+    readonly password: string;
+    readonly sessionHash: Buffer;
+    /** Of this browser, which stays known. */
+    readonly device: string | null;
+    readonly requestId: string;
+  },
 ): Promise<boolean> {
   const { id, workspaceId, email } = member;
   const after = await hashPassword(input.password);
   return transaction(control, async (tx) => {
     if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;
     await deleteOtherSessionsOf(tx, { memberId: id, tokenHash: input.sessionHash });
+    const except = input.device === null ? null : hashSecret(input.device);
+    await deleteDevicesOf(tx, { memberId: id, except });
     await endLinksOf(tx, id);
     await insertControlAudit(tx, {
       workspaceId,

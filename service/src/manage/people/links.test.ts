@@ -133,7 +133,12 @@ test("a password that was checked opens no session once it is another, and chang
   const checked = await checkPassword(cell, OWNER);
   if (checked === null) throw new Error("the owner has this password");
   const change = () =>
-    changePassword(cell, checked, { password: PASSWORD, sessionHash: Buffer.alloc(32), requestId: "r" });
+    changePassword(cell, checked, {
+      password: PASSWORD,
+      sessionHash: Buffer.alloc(32),
+      device: null,
+      requestId: "r",
+    });
   expect(await change()).toBe(true);
   expect(await openSession(cell, checked, { requestId: "r", address: "127.0.0.1", userAgent: "" })).toBe(
     null,

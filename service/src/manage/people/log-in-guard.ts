@@ -1,71 +1,141 @@
 import { Problem } from "../../edge/problem.ts";
-import { BoundedMap } from "../../words/bounded-map.ts";
+import { networkOf } from "../../words/network.ts";
 
 /** A password check takes a core for 30 ms and more: one at a time leaves the others to the runtime API. */
 const AT_ONCE_MAX = 1;
+/** Each for strangers and for known devices. */
 const WAITING_MAX = 10;
-/**
- * Wrong guesses in a minute before whoever made them has to wait: for one email from one address, from one address, and
- * for one email from everywhere, which is high enough that few strangers keep a member out.
- */
-const GUESSES_MAX = { pair: 5, address: 20, email: 50 } as const;
 const WINDOW_MS = 60_000;
+/** More than the checks of passwords that fit into a window: only malformed attempts could fill one of the counters. */
 const REMEMBERED_MAX = 10_000;
 
-type Guesses = { count: number; readonly sinceMs: number };
+/** Somebody who tries to log in. */
+export type Attempt = {
+  readonly email: string;
+  readonly address: string;
+  /** A device or session that has shown this member's password before. Null: a stranger. */
+  readonly known: string | null;
+};
 
-/** Keeps guessing slow, and keeps it from taking the processor. Per process, as the runtime's rates are. */
+/**
+ * Keeps guessing slow, and keeps it from taking the processor. Per process, as the runtime's rates are.
+ *
+ * Strangers are counted by account and network, by network, and by account from everywhere. So strangers can keep other
+ * strangers out of an account, but never a known device: that one is counted by itself alone, and is served first.
+ */
 export class LogInGuard {
-  readonly #guesses = new BoundedMap<string, Guesses>(REMEMBERED_MAX);
+  readonly #wrong = {
+    pair: new Counter(5),
+    network: new Counter(20),
+    account: new Counter(50),
+    known: new Counter(5),
+  };
+  readonly #malformed = new Counter(60);
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = { known: [] as (() => void)[], stranger: [] as (() => void)[] };
 
   /** Runs a check of a password, and counts it if it finds the guess wrong. */
-  async guard<T>(
-    who: { email: string; address: string },
-    nowMs: number,
-    check: () => Promise<T | null>,
-  ): Promise<T | null> {
-    const keys = [
-      { key: `pair ${who.address} ${who.email}`, max: GUESSES_MAX.pair },
-      { key: `address ${who.address}`, max: GUESSES_MAX.address },
-      { key: `email ${who.email}`, max: GUESSES_MAX.email },
-    ];
-    for (const { key, max } of keys) this.#refuseGuesser(key, max, nowMs);
+  async guard<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
+    const counts = this.#countsFor(attempt);
+    if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
+    for (const { counter, key } of counts) counter.refuse(key, nowMs);
+    const queue = this.#waiting[attempt.known === null ? "stranger" : "known"];
+    // Refused before it is counted: whoever was not checked has not guessed.
+    if (this.#running >= AT_ONCE_MAX && queue.length >= WAITING_MAX) throw tooMany(1);
     // Counted before it is checked: many at once must not all be let in.
-    for (const { key } of keys) this.#count(key, nowMs, 1);
-    const found = await this.#inTurn(check);
-    if (found !== null) for (const { key } of keys) this.#count(key, nowMs, -1);
-    return found;
+    for (const { counter, key } of counts) counter.add(key, nowMs);
+    let isWrong = false;
+    try {
+      const found = await this.#inTurn(queue, check);
+      isWrong = found === null;
+      return found;
+    } finally {
+      if (!isWrong) for (const { counter, key } of counts) counter.takeBack(key);
+    }
   }
 
-  #refuseGuesser(key: string, max: number, nowMs: number): void {
-    const guesses = this.#guesses.find(key);
-    if (guesses === undefined || guesses.count < max) return;
-    const waitMs = guesses.sinceMs + WINDOW_MS - nowMs;
-    if (waitMs > 0) throw tooMany(Math.ceil(waitMs / 1_000));
+  /** A body that could not be an attempt to log in. Throws where a network sends too many of them. */
+  countMalformed(address: string, nowMs: number): void {
+    const network = networkOf(address);
+    this.#malformed.refuse(network, nowMs);
+    this.#malformed.add(network, nowMs);
   }
 
-  #count(key: string, nowMs: number, change: number): void {
-    const guesses = this.#guesses.find(key);
-    if (guesses === undefined || guesses.sinceMs + WINDOW_MS <= nowMs) {
-      if (change > 0) this.#guesses.set(key, { count: change, sinceMs: nowMs });
-    } else guesses.count += change;
+  #countsFor({ email, address, known }: Attempt): { counter: Counter; key: string }[] {
+    const { pair, network, account } = this.#wrong;
+    if (known !== null) return [{ counter: this.#wrong.known, key: known }];
+    const from = networkOf(address);
+    return [
+      { counter: pair, key: `${from} ${email}` },
+      { counter: network, key: from },
+      { counter: account, key: email },
+    ];
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE_MAX) {
-      if (this.#waiting.length >= WAITING_MAX) throw tooMany(1);
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#running += 1;
+  async #inTurn<T>(queue: (() => void)[], work: () => Promise<T>): Promise<T> {
+    if (this.#running >= AT_ONCE_MAX) await new Promise<void>((resolve) => queue.push(resolve));
+    else this.#running += 1;
     try {
       return await work();
     } finally {
       // The turn goes over to who waited longest; nobody who comes just now takes it.
-      const next = this.#waiting.shift();
+      const next = this.#waiting.known.shift() ?? this.#waiting.stranger.shift();
       if (next === undefined) this.#running -= 1;
       else next();
     }
+  }
+}
+
+type Count = { count: number; readonly sinceMs: number };
+
+/** Counts within a window that begins with the first of a key. Bounded. */
+class Counter {
+  /** In the order in which their windows began, and so in which they end. */
+  readonly #counts = new Map<string, Count>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  refuse(key: string, nowMs: number): void {
+    const found = this.#counts.get(key);
+    if (found === undefined || found.count < this.#max) return;
+    const waitMs = found.sinceMs + WINDOW_MS - nowMs;
+    if (waitMs > 0) throw tooMany(Math.ceil(waitMs / 1_000));
+  }
+
+  add(key: string, nowMs: number): void {
+    this.#forgetEnded(nowMs);
+    const found = this.#counts.get(key);
+    if (found !== undefined) {
+      found.count += 1;
+      return;
+    }
+    if (this.#counts.size >= REMEMBERED_MAX) this.#forgetLeast();
+    this.#counts.set(key, { count: 1, sinceMs: nowMs });
+  }
+
+  takeBack(key: string): void {
+    const found = this.#counts.get(key);
+    if (found !== undefined && found.count > 0) found.count -= 1;
+  }
+
+  #forgetEnded(nowMs: number): void {
+    for (const [key, { sinceMs }] of this.#counts) {
+      if (sinceMs + WINDOW_MS > nowMs) return;
+      this.#counts.delete(key);
+    }
+  }
+
+  /** The oldest of those with the lowest count: many that tried once never push out one that tried often. */
+  #forgetLeast(): void {
+    let least: { key: string; count: number } | null = null;
+    for (const [key, { count }] of this.#counts) {
+      if (least === null || count < least.count) least = { key, count };
+      if (count <= 1) break;
+    }
+    if (least !== null) this.#counts.delete(least.key);
   }
 }
 

@@ -2,14 +2,21 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Principal } from "../../edge/principal.ts";
 import { Problem } from "../../edge/problem.ts";
-import { clearSessionCookie, setSessionCookie } from "../../edge/session-cookie.ts";
+import {
+  clearSessionCookie,
+  readDeviceCookie,
+  setDeviceCookie,
+  setSessionCookie,
+} from "../../edge/session-cookie.ts";
+import type { Pool } from "../../postgres/pool.ts";
 import { assertNever } from "../../words/assert.ts";
 import { invalidField } from "../fields.ts";
-import { type Operation, operation, principalOf } from "../operation.ts";
+import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { acceptLink } from "./accept-link.ts";
 import { changePassword } from "./change-password.ts";
 import { readEmail } from "./email.ts";
+import { findKnownDevice, rememberDevice } from "./known-device.ts";
 import { LogInGuard } from "./log-in-guard.ts";
 import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
 import { isSetupNeeded, setUp } from "./set-up.ts";
@@ -49,8 +56,9 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
         const owner = { email, name, password };
         const outcome = await setUp(control, token, owner, visitOf(request));
         if (outcome.kind === "link_invalid") throw linkInvalid();
-        setSessionCookie(reply, outcome.sessionToken);
         const { memberId, workspaceId } = outcome;
+        setSessionCookie(reply, outcome.sessionToken);
+        await knowDevice(control, { request, reply }, memberId);
         return describeMe({ kind: "member", id: memberId, name, email, role: "owner", workspaceId });
       },
     }),
@@ -66,8 +74,10 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       answer: Me,
       codes: ["credentials_invalid", "rate_limited"],
       handle: async ({ body, request, reply }) => {
-        const who = { email: body.email.toLowerCase(), address: request.ip };
-        const member = await guard.guard(who, performance.now(), () => checkPassword(control, body));
+        const email = body.email.toLowerCase();
+        const known = await findKnownDevice(control, { token: readDeviceCookie(request), email });
+        const attempt = { email, address: request.ip, known };
+        const member = await guard.guard(attempt, performance.now(), () => checkPassword(control, body));
         const visit = visitOf(request);
         const session = member === null ? null : await openSession(control, member, visit);
         if (member === null || session === null) {
@@ -75,6 +85,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
           throw credentialsInvalid();
         }
         setSessionCookie(reply, session);
+        await knowDevice(control, { request, reply }, member.id);
         return describeMe({ kind: "member", ...member });
       },
     }),
@@ -118,7 +129,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       noun: NOUN,
       summary: "Change your password",
       description:
-        "Ends every other session of yours, and the links that were made for you. A token has no password.",
+        "Ends every other session of yours, forgets your other devices, and ends the links that were made for you. A token has no password.",
       body: PasswordBody,
       answer: Me,
       codes: ["credentials_invalid", "role_missing", "rate_limited"],
@@ -129,10 +140,12 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
           throw new Problem("role_missing", { detail: "A token has no password." });
         }
         const { request, body } = call;
-        const member = await guard.guard({ email, address: request.ip }, performance.now(), () =>
+        const attempt = { email, address: request.ip, known: sessionHash.toString("hex") };
+        const member = await guard.guard(attempt, performance.now(), () =>
           checkPassword(control, { email, password: body.current }),
         );
-        const input = { password: body.new, sessionHash, requestId: request.id };
+        const device = readDeviceCookie(request);
+        const input = { password: body.new, sessionHash, device, requestId: request.id };
         const isChanged = member !== null && (await changePassword(control, member, input));
         if (!isChanged) {
           await failedLogIns.record("member.password_refused", email, visitOf(request), performance.now());
@@ -170,6 +183,7 @@ function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
         }
         case "accepted":
           setSessionCookie(reply, outcome.sessionToken);
+          await knowDevice(control, { request, reply }, outcome.member.id);
           return describeMe({ kind: "member", ...outcome.member });
         default:
           return assertNever(outcome);
@@ -183,6 +197,16 @@ const USER_AGENT_LENGTH_MAX = 200;
 function visitOf({ id, ip, headers }: FastifyRequest): Visit {
   const userAgent = (headers["user-agent"] ?? "").slice(0, USER_AGENT_LENGTH_MAX);
   return { requestId: id, address: ip, userAgent };
+}
+
+/** From now on strangers' guesses do not keep this browser from logging in as this member. */
+async function knowDevice(
+  control: Pool,
+  { request, reply }: Pick<Call, "request" | "reply">,
+  memberId: number,
+): Promise<void> {
+  const shown = readDeviceCookie(request);
+  setDeviceCookie(reply, await rememberDevice(control, { memberId, shown }));
 }
 
 type Identity = Pick<Principal, "kind" | "id" | "name" | "email" | "role" | "workspaceId">;

@@ -1,0 +1,32 @@
+import { DEVICE_SECONDS } from "../../edge/session-cookie.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { deleteDevicesBeyond, isDevice, isDeviceOf, upsertDevice } from "../../store/control/devices.ts";
+import { hashSecret, makeSecret } from "../../words/secret.ts";
+
+const DEVICES_MAX = 20;
+
+/** The device's hash, if this browser has logged in as this member before; else null: a stranger. */
+export async function findKnownDevice(
+  control: Pool,
+  { token, email }: { token: string | null; email: string },
+): Promise<string | null> {
+  if (token === null) return null;
+  const tokenHash = hashSecret(token);
+  const isKnown = await single(control, (tx) => isDeviceOf(tx, { tokenHash, email }));
+  return isKnown ? tokenHash.toString("hex") : null;
+}
+
+/** After a log-in. A browser keeps its token, which may be known to several members; one that we did not make is replaced. */
+export function rememberDevice(
+  control: Pool,
+  { memberId, shown }: { memberId: number; shown: string | null },
+): Promise<string> {
+  return transaction(control, async (tx) => {
+    const isOurs = shown !== null && (await isDevice(tx, hashSecret(shown)));
+    const token = isOurs ? shown : makeSecret("pur_device_");
+    await upsertDevice(tx, { tokenHash: hashSecret(token), memberId, seconds: DEVICE_SECONDS });
+    await deleteDevicesBeyond(tx, memberId, DEVICES_MAX);
+    return token;
+  });
+}

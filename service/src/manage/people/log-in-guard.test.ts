@@ -1,0 +1,171 @@
+import { expect, test } from "vitest";
+import type { Reply } from "../../../test/harness.ts";
+import { OWNER, send, setupManage } from "../../../test/manage.ts";
+import { Problem } from "../../edge/problem.ts";
+import { LogInGuard } from "./log-in-guard.ts";
+
+const WRONG = "not-the-password";
+
+/** A service behind a proxy that it trusts, so that a test may call from any address. */
+async function setup() {
+  const managed = await setupManage({ TRUST_PROXY: "127.0.0.1" });
+  const logIn = (from: string, password: string, options: { email?: string; device?: string } = {}) =>
+    send(`${managed.service.url}/manage/v1/session`, "POST", {
+      body: { email: options.email ?? OWNER.email, password },
+      headers: {
+        "x-forwarded-for": from,
+        ...(options.device === undefined ? {} : { cookie: options.device }),
+      },
+    });
+  const guess = async (count: number, from: (i: number) => string, options = {}): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let i = 0; i < count; i++) statuses.push((await logIn(from(i), WRONG, options)).status);
+    return statuses;
+  };
+  return { ...managed, logIn, guess };
+}
+
+function deviceOf(reply: Reply): string {
+  const cookie = reply.headers.getSetCookie().find((line) => line.startsWith("__Host-purser_device="));
+  return cookie?.split(";", 1)[0] ?? "";
+}
+
+const times = (count: number, value: number): number[] => Array.from({ length: count }, () => value);
+
+test("guesses from many addresses do not lock out a device that logged in before", async () => {
+  const { logIn, guess } = await setup();
+  const reply = await logIn("198.51.100.1", OWNER.password);
+  expect(reply.headers.getSetCookie().at(-1)).toMatch(
+    /^__Host-purser_device=pur_device_\w+; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+  );
+  await guess(50, (i) => `203.0.113.${Math.floor(i / 5)}`);
+  expect((await logIn("198.51.100.9", OWNER.password)).status).toBe(429);
+  const back = await logIn("198.51.100.1", OWNER.password, { device: deviceOf(reply) });
+  expect(back.status).toBe(200);
+  // From anywhere, also from the guesser's own network, and with the cookie that the last log-in set.
+  expect((await logIn("203.0.113.1", OWNER.password, { device: deviceOf(back) })).status).toBe(200);
+});
+
+test("one guesser behind an untrusted proxy does not lock out a device that logged in before", async () => {
+  const { service } = await setupManage();
+  const url = `${service.url}/manage/v1/session`;
+  const body = { email: OWNER.email, password: OWNER.password };
+  const device = deviceOf(await send(url, "POST", { body }));
+  for (let i = 0; i < 20; i++) {
+    await send(url, "POST", { body: { email: `guess${i}@example.com`, password: WRONG } });
+  }
+  expect((await send(url, "POST", { body })).status).toBe(429);
+  expect((await send(url, "POST", { body, headers: { cookie: device } })).status).toBe(200);
+});
+
+test("a device is known to its own member alone, and may guess five times a minute", async () => {
+  const { logIn, guess } = await setup();
+  const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
+  expect(await guess(6, (i) => `203.0.113.${i}`, { device })).toEqual([...times(5, 401), 429]);
+  // For another email, and with a cookie that was made up, the caller is a stranger.
+  for (const stranger of [{ email: "nobody@example.com", device }, { device: `${device}x` }]) {
+    await guess(5, () => "192.0.2.1", stranger);
+    expect((await logIn("192.0.2.1", WRONG, stranger)).status).toBe(429);
+  }
+});
+
+test("a new password forgets the devices of whoever knew the old one", async () => {
+  const { service, logIn, guess } = await setup();
+  const other = deviceOf(await logIn("198.51.100.1", OWNER.password));
+  const reply = await logIn("198.51.100.2", OWNER.password);
+  const cookies = reply.headers.getSetCookie().map((line) => line.split(";", 1)[0]);
+  const password = "eight-blue-kettles";
+  const changed = await send(`${service.url}/manage/v1/session/password`, "POST", {
+    body: { current: OWNER.password, new: password },
+    headers: { cookie: cookies.join("; "), "x-forwarded-for": "198.51.100.2" },
+  });
+  expect(changed.status).toBe(200);
+  await guess(5, () => "198.51.100.1");
+  expect((await logIn("198.51.100.1", password, { device: other })).status).toBe(429);
+  expect((await logIn("198.51.100.1", password, { device: deviceOf(reply) })).status).toBe(200);
+});
+
+test("somebody who is signed in changes their password while strangers guess it", async () => {
+  const { service, logIn, guess } = await setup();
+  const [session = ""] = (await logIn("198.51.100.1", OWNER.password)).headers.getSetCookie();
+  await guess(5, () => "198.51.100.1");
+  const change = (current: string) =>
+    send(`${service.url}/manage/v1/session/password`, "POST", {
+      body: { current, new: "eight-blue-kettles" },
+      headers: { cookie: session.split(";", 1)[0] ?? "", "x-forwarded-for": "198.51.100.1" },
+    });
+  for (let i = 0; i < 4; i++) expect((await change(WRONG)).status).toBe(401);
+  expect((await change(OWNER.password)).status).toBe(200);
+});
+
+test("all addresses of an IPv6 /64 are one guesser", async () => {
+  const { logIn, guess } = await setup();
+  expect(await guess(6, (i) => `2001:db8:1:2::${i}`)).toEqual([...times(5, 401), 429]);
+  expect((await logIn("2001:db8:1:3::1", WRONG)).status).toBe(401);
+  expect(await guess(6, (i) => (i % 2 === 0 ? "::ffff:203.0.113.7" : "203.0.113.7"))).toEqual([
+    ...times(5, 401),
+    429,
+  ]);
+});
+
+test("attempts that a full queue refuses are not wrong guesses", async () => {
+  const { logIn } = await setup();
+  const strangers = Array.from({ length: 30 }, (_, i) =>
+    logIn(`203.0.113.${i}`, WRONG, { email: `guess${i}@example.com` }),
+  );
+  const owner = Array.from({ length: 5 }, () => logIn("198.51.100.1", OWNER.password));
+  expect((await Promise.all(owner)).map(({ status }) => status)).toEqual(times(5, 429));
+  await Promise.all(strangers);
+  expect((await logIn("198.51.100.1", OWNER.password)).status).toBe(200);
+});
+
+test("a known device does not wait behind strangers", async () => {
+  const { logIn } = await setup();
+  const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
+  const strangers = Array.from({ length: 60 }, (_, i) =>
+    logIn(`203.0.113.${i}`, WRONG, { email: `guess${i}@example.com` }),
+  );
+  const owner = logIn("198.51.100.1", OWNER.password, { device });
+  expect((await owner).status).toBe(200);
+  const statuses = (await Promise.all(strangers)).map(({ status }) => status);
+  expect(statuses).toContain(429);
+});
+
+const isRefused = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => false,
+    (error: unknown) => error instanceof Problem && error.code === "rate_limited",
+  );
+
+test("junk log-ins do not make the guard forget a guesser", async () => {
+  const guard = new LogInGuard();
+  const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
+  const wrong = async () => null;
+  for (let i = 0; i < 5; i++) await guard.guard(attempt, 0, wrong);
+  for (let i = 0; i < 12_000; i++) {
+    const address = `10.${Math.floor(i / 65_536)}.${Math.floor(i / 256) % 256}.${i % 256}`;
+    await guard.guard({ email: `junk${i}@example.com`, address, known: null }, 1, wrong);
+  }
+  expect(await isRefused(guard.guard(attempt, 2, wrong))).toBe(true);
+  expect(await isRefused(guard.guard(attempt, 60_001, wrong))).toBe(false);
+});
+
+test("a check that fails is not a wrong guess", async () => {
+  const guard = new LogInGuard();
+  const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
+  const outage = () => Promise.reject(new Error("the database is gone"));
+  for (let i = 0; i < 9; i++) expect(await isRefused(guard.guard(attempt, 0, outage))).toBe(false);
+  expect(await isRefused(guard.guard(attempt, 0, async () => null))).toBe(false);
+});
+
+test("malformed attempts are counted by network, and stop that network's log-ins", async () => {
+  const guard = new LogInGuard();
+  const refused = (address: string) => isRefused((async () => guard.countMalformed(address, 0))());
+  for (let i = 0; i < 60; i++) expect(await refused(`2001:db8:1:2::${i}`)).toBe(false);
+  expect(await refused("2001:db8:1:2::99")).toBe(true);
+  const logIn = (address: string, known: string | null) =>
+    isRefused(guard.guard({ email: OWNER.email, address, known }, 0, async () => null));
+  expect(await logIn("2001:db8:1:2::1", null)).toBe(true);
+  expect(await logIn("2001:db8:1:2::1", "device")).toBe(false);
+  expect(await logIn("203.0.113.1", null)).toBe(false);
+});
