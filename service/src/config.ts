@@ -13,6 +13,8 @@ export type Config = {
   readonly lanes: number;
   /** How long a key names its request. Null: for ever. */
   readonly idempotencyDays: number | null;
+  /** A session ends when nobody used it for so long. */
+  readonly sessionIdleHours: number;
   readonly logLevel: string;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -44,6 +46,7 @@ export const SETTINGS = {
   LANES: "database connections that commit batches (1; more where the database is larger or far away)",
   IDEMPOTENCY_DAYS:
     "days after which an idempotency key is free again, 40 at least, as events may be 35 days late (never)",
+  SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (12)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
   INIT_OWNER_EMAIL:
     "serve makes this first owner, together with INIT_OWNER_PASSWORD, while there is no member",
@@ -66,6 +69,12 @@ export function readConfig(overrides: Environment = {}): Config {
     idempotencyDays: environment["IDEMPOTENCY_DAYS"]
       ? readInteger(environment, "IDEMPOTENCY_DAYS", { fallback: 0, min: 40, max: 36_500 }, problems)
       : null,
+    sessionIdleHours: readInteger(
+      environment,
+      "SESSION_IDLE_HOURS",
+      { fallback: 12, min: 1, max: 336 },
+      problems,
+    ),
     logLevel: readLogLevel(environment, problems),
     trustProxy: readTrustProxy(environment, problems),
     tls: readTls(environment, problems),

@@ -13,6 +13,7 @@ import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
 import { createDoorman } from "./manage/doorman.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
+import { LiveSessions } from "./manage/people/live-sessions.ts";
 import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { single } from "./postgres/transaction.ts";
@@ -32,6 +33,7 @@ import { hashSecret } from "./words/secret.ts";
 const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
 const LAST_USE_EVERY_MS = 10_000;
 const FAILED_LOG_INS_EVERY_MS = 10_000;
+const SESSION_USES_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
 const USAGE_EVERY_MS = 1_000;
@@ -99,6 +101,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     onDropped: (why, count) => metrics.dropFromRequestLog(why, count),
   });
   const failedLogIns = new FailedLogIns(managePool);
+  const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600);
   const usagePace = new Pace(ROWS_MAX);
   const jobs = schedule(
     [
@@ -109,6 +112,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         everyMs: FAILED_LOG_INS_EVERY_MS,
         run: () => failedLogIns.flush(performance.now()),
       },
+      { name: "last use of sessions", everyMs: SESSION_USES_EVERY_MS, run: () => sessions.flush() },
       { name: "request log", everyMs: REQUEST_LOG_EVERY_MS, run: () => requestLog.flush() },
       {
         name: "usage",
@@ -155,13 +159,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
     readerOf,
     missingFeature,
     requestLog,
-    doorman: createDoorman(managePool),
+    doorman: createDoorman(managePool, sessions),
     manage: {
       version: VERSION,
       startedAt: STARTED_AT,
       idempotencyDays,
       control: managePool,
       failedLogIns,
+      sessions,
       cellOf: () => managePool,
       stopping: stopping.signal,
       tryRequest: tryRequest({
@@ -186,6 +191,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     jobs.stop();
     await keys.flushLastUse().catch(() => {});
     await requestLog.flush().catch(() => {});
+    await sessions.flush().catch(() => {});
     await failedLogIns.flush(performance.now(), true).catch(() => {});
     await Promise.all([pool.end(), managePool.end(), jobPool.end()]);
     await new Promise((resolve) => health.close(resolve));

@@ -20,6 +20,9 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   "GET /manage/v1/session": "signed_in",
   "DELETE /manage/v1/session": "signed_in",
   "POST /manage/v1/session/password": "signed_in",
+  "GET /manage/v1/sessions": "signed_in",
+  "DELETE /manage/v1/sessions": "signed_in",
+  "DELETE /manage/v1/sessions/:id": "signed_in",
 
   "GET /manage/v1/workspace": workspace("viewer"),
   "PATCH /manage/v1/workspace": workspace("owner"),

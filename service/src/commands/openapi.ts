@@ -3,6 +3,7 @@ import { Readiness } from "../edge/health.ts";
 import { openLog } from "../edge/log.ts";
 import { Metrics } from "../edge/metrics.ts";
 import { FailedLogIns } from "../manage/people/failed-log-ins.ts";
+import { LiveSessions } from "../manage/people/live-sessions.ts";
 import { openPool } from "../postgres/pool.ts";
 import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
@@ -29,6 +30,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
       idempotencyDays: null,
       control,
       failedLogIns: new FailedLogIns(control),
+      sessions: new LiveSessions(control, 3_600),
       cellOf: refuse,
       stopping: new AbortController().signal,
       tryRequest: refuse,

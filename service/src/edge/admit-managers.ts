@@ -31,7 +31,7 @@ declare module "fastify" {
 
 /** How the edge looks up what callers show it. */
 export type Doorman = {
-  findSession(token: string): Promise<Principal | null>;
+  findSession(token: string, address: string): Promise<Principal | null>;
   findToken(secret: string): Promise<Principal | null>;
   findPlace(sought: {
     workspaceId: number;
@@ -84,7 +84,7 @@ async function identify(
         ? await doorman.findToken(bearer)
         : null
       : cookie !== null
-        ? await doorman.findSession(cookie)
+        ? await doorman.findSession(cookie, request.ip)
         : null;
   if (principal !== null) return principal;
   throw new Problem("sign_in_required", {

@@ -13,6 +13,7 @@ import { hashSecret, makeSecret } from "../words/secret.ts";
 import type { Operation } from "./operation.ts";
 import { manageOperations } from "./operations.ts";
 import { FailedLogIns } from "./people/failed-log-ins.ts";
+import { LiveSessions } from "./people/live-sessions.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
 
 const ANYWHERE = openPool({
@@ -27,6 +28,7 @@ const OPERATIONS = manageOperations({
   idempotencyDays: null,
   control: ANYWHERE,
   failedLogIns: new FailedLogIns(ANYWHERE),
+  sessions: new LiveSessions(ANYWHERE, 3_600),
   cellOf: () => ANYWHERE,
   stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
@@ -77,7 +79,15 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
     (memberId: number, seconds = 3_600) =>
     async (): Promise<CallOptions> => {
       const token = makeSecret("pur_session_");
-      await transaction(cell, (tx) => insertSession(tx, { tokenHash: hashSecret(token), memberId, seconds }));
+      await transaction(cell, (tx) =>
+        insertSession(tx, {
+          tokenHash: hashSecret(token),
+          memberId,
+          seconds,
+          address: null,
+          userAgent: null,
+        }),
+      );
       return { token: null, headers: { cookie: `__Host-purser_session=${token}` } };
     };
   const token = async (role: Role, environment: "test" | "live" | null): Promise<string> => {

@@ -1,23 +1,18 @@
 import type { Doorman } from "../edge/admit-managers.ts";
-import { principalOfSession, principalOfToken } from "../edge/principal.ts";
+import { principalOfToken } from "../edge/principal.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { single } from "../postgres/transaction.ts";
 import { findLiveManagementToken, touchManagementToken } from "../store/control/management-tokens.ts";
 import { findPlace } from "../store/control/places.ts";
-import { findSession } from "../store/control/sessions.ts";
 import { hashSecret } from "../words/secret.ts";
 import { tellTrouble } from "./database-trouble.ts";
+import type { LiveSessions } from "./people/live-sessions.ts";
 
 /** Asks the database each time: a removed member or a revoked token is out with their next call. */
-export function createDoorman(control: Pool): Doorman {
+export function createDoorman(control: Pool, sessions: LiveSessions): Doorman {
   return {
-    findSession: (token) =>
-      ask(control, async (tx) => {
-        const tokenHash = hashSecret(token);
-        const member = await findSession(tx, tokenHash);
-        return member === null ? null : principalOfSession(member, tokenHash);
-      }),
+    findSession: (token, address) => tellTrouble(() => sessions.find(token, address)),
     findToken: (secret) =>
       ask(control, async (tx) => {
         const token = await findLiveManagementToken(tx, hashSecret(secret));

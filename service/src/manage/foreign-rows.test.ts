@@ -6,6 +6,7 @@ import { brandAs, type Instant } from "../words/brand.ts";
 import type { Operation } from "./operation.ts";
 import { manageOperations } from "./operations.ts";
 import { FailedLogIns } from "./people/failed-log-ins.ts";
+import { LiveSessions } from "./people/live-sessions.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
 
 const NOWHERE = openPool({
@@ -34,6 +35,7 @@ const OPERATIONS = manageOperations({
   idempotencyDays: null,
   control: NOWHERE,
   failedLogIns: new FailedLogIns(NOWHERE),
+  sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),

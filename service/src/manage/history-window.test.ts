@@ -9,6 +9,7 @@ import { brandAs, type Instant } from "../words/brand.ts";
 import { parsePublicId, publicId } from "../words/public-id.ts";
 import { manageOperations } from "./operations.ts";
 import { FailedLogIns } from "./people/failed-log-ins.ts";
+import { LiveSessions } from "./people/live-sessions.ts";
 
 const NOWHERE = openPool({
   url: "postgres://localhost:1/none",
@@ -24,6 +25,7 @@ const READS = manageOperations({
   idempotencyDays: null,
   control: NOWHERE,
   failedLogIns: new FailedLogIns(NOWHERE),
+  sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,
   tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),

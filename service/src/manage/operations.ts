@@ -17,6 +17,7 @@ import { monthOperations } from "./months/operations.ts";
 import type { Operation } from "./operation.ts";
 import type { ManageParts } from "./parts.ts";
 import { memberOperations } from "./people/member-operations.ts";
+import { ownSessionOperations } from "./people/own-session-operations.ts";
 import { sessionOperations } from "./people/session-operations.ts";
 import { tokenOperations } from "./people/token-operations.ts";
 import { planDraftOperations } from "./plans/draft-operations.ts";
@@ -35,6 +36,7 @@ import { workspaceOperations } from "./workspace/operations.ts";
 export function manageOperations(parts: ManageParts): Operation[] {
   return [
     ...sessionOperations(parts),
+    ...ownSessionOperations(parts),
     ...controlOperations(parts),
     ...catalogNouns(parts),
     ...customerOperations(parts),

@@ -1,6 +1,7 @@
 import type { Pool } from "../postgres/pool.ts";
 import type { Instant } from "../words/brand.ts";
 import type { FailedLogIns } from "./people/failed-log-ins.ts";
+import type { LiveSessions } from "./people/live-sessions.ts";
 import type { TryRequest } from "./tries/try-requests.ts";
 
 /** What the operations of the management API stand on. */
@@ -13,6 +14,7 @@ export type ManageParts = {
   readonly idempotencyDays: number | null;
   readonly control: Pool;
   readonly failedLogIns: FailedLogIns;
+  readonly sessions: LiveSessions;
   /** A project's rows are all in one cell. */
   readonly cellOf: (cell: string) => Pool;
   /** Aborted when this process is to stop: what is long and can be continued elsewhere ends with it. */

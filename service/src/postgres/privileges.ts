@@ -11,7 +11,7 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant select on all tables in schema control to ${to};
     grant insert, update (last_used_at, name, revoked_at, expires_at) on control.api_keys to ${to};
     grant insert, update on control.members, control.management_tokens, control.links to ${to};
-    grant insert, delete on control.sessions to ${to};
+    grant insert, delete, update (last_used_at, address) on control.sessions to ${to};
     grant insert, update (created_at, expires_at), delete on control.devices to ${to};
     grant insert on control.audit, control.projects, control.environments to ${to};
     grant update (name, plan_key) on control.workspaces to ${to};

@@ -8,6 +8,7 @@ import { findMemberByEmail, holdPassword, type Member } from "../../store/contro
 import {
   deleteEndedSessions,
   deleteSession,
+  deleteSessionsBeyond,
   deleteSessionsOf,
   insertSession,
 } from "../../store/control/sessions.ts";
@@ -16,6 +17,9 @@ import { hashPassword, isPassword } from "./password.ts";
 
 /** What a stranger's guess is compared with, so that it takes as long as a member's. Made once, of nothing anyone knows. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
+
+/** Of one member: somebody who logs in again and again must not fill the table. */
+const SESSIONS_MAX = 50;
 
 /** Where a person came from. `userAgent` as their browser calls itself, cut to a length. */
 export type Visit = { readonly requestId: string; readonly address: string; readonly userAgent: string };
@@ -50,7 +54,9 @@ export async function openSessionIn(
 ): Promise<string> {
   const token = makeSecret("pur_session_");
   await deleteEndedSessions(tx);
-  await insertSession(tx, { tokenHash: hashSecret(token), memberId: id, seconds: SESSION_SECONDS });
+  await deleteSessionsBeyond(tx, { memberId: id, kept: SESSIONS_MAX - 1 });
+  const session = { tokenHash: hashSecret(token), memberId: id, seconds: SESSION_SECONDS };
+  await insertSession(tx, { ...session, address, userAgent });
   await insertControlAudit(tx, {
     workspaceId,
     actor: { kind: "member", id: String(id), requestId },

@@ -84,6 +84,12 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
     after?.["everywhere"] === true ? "logged out everywhere" : "logged out",
     ...fromAddress(after),
   ],
+  "member.session_ended": ({ after }) => ["ended one of their sessions", ...fromAddress(after)],
+  "member.other_sessions_ended": ({ after }) => [
+    "ended ",
+    strong(countOf(countIn(after, "ended") ?? 0, "other session")),
+    ...fromAddress(after),
+  ],
   "member.sign_in_failed": (entry) => ["refused ", ...attemptsOf(entry, "log-in"), " as ", subject(entry)],
   "member.password_refused": (entry) => [
     "refused ",

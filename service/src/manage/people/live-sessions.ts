@@ -1,0 +1,45 @@
+import { type Principal, principalOfSession } from "../../edge/principal.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import {
+  findSession,
+  type ListedSession,
+  listSessions,
+  touchSessions,
+} from "../../store/control/sessions.ts";
+import { hashSecret } from "../../words/secret.ts";
+
+/** The sessions that have not ended: not logged out, not past their end, and used within the idle time. */
+export class LiveSessions {
+  readonly #control: Pool;
+  readonly #idleSeconds: number;
+  /** Addresses by session, since they were last written. At most as many as there are sessions. */
+  #uses = new Map<number, string>();
+
+  constructor(control: Pool, idleSeconds: number) {
+    this.#control = control;
+    this.#idleSeconds = idleSeconds;
+  }
+
+  /** Who has this session. The use is noted here and written later, so that a request waits for no write. */
+  async find(token: string, address: string): Promise<Principal | null> {
+    const tokenHash = hashSecret(token);
+    const sought = { tokenHash, idleSeconds: this.#idleSeconds };
+    const member = await single(this.#control, (tx) => findSession(tx, sought));
+    if (member === null) return null;
+    this.#uses.set(member.sessionId, address);
+    return principalOfSession(member, tokenHash);
+  }
+
+  list(memberId: number, tokenHash: Buffer): Promise<ListedSession[]> {
+    const of = { memberId, tokenHash, idleSeconds: this.#idleSeconds };
+    return single(this.#control, (tx) => listSessions(tx, of));
+  }
+
+  async flush(): Promise<void> {
+    if (this.#uses.size === 0) return;
+    const uses = this.#uses;
+    this.#uses = new Map();
+    await single(this.#control, (tx) => touchSessions(tx, uses));
+  }
+}
