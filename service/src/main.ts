@@ -12,6 +12,7 @@ import { parseUtcDay } from "./commands/verify/usage/utc-day.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { verifyUsageCommand } from "./commands/verify-usage.ts";
 import { readClientConfig, readConfig, SETTINGS } from "./config.ts";
+import { ORDINAL_MAX } from "./postgres/migrate.ts";
 import { VERSION } from "./version.ts";
 import type { Instant } from "./words/brand.ts";
 
@@ -26,6 +27,7 @@ Commands
       --json               print one line of JSON when ready
       --no-demo            leave the test environment empty at the first start
   migrate                bring the database up to this release; safe to repeat
+      --ordinal N          for a further database: take customer numbers from its own range (0 to 255)
       --grant-to ROLE      also give ROLE the privileges the service needs, and no others
   serve                  run the service
   create-project NAME    make a project and print its API keys, once
@@ -79,6 +81,7 @@ async function main(args: string[]): Promise<void> {
       return migrateCommand({
         databaseUrl: readConfig().databaseUrl,
         grantTo: values["grant-to"] ?? null,
+        ordinal: readOrdinal(values.ordinal),
         print,
       });
     case "serve":
@@ -139,6 +142,7 @@ function parse(args: string[]) {
         "no-demo": { type: "boolean", default: false },
         manage: { type: "boolean", default: false },
         "grant-to": { type: "string" },
+        ordinal: { type: "string" },
         usage: { type: "boolean", default: false },
         repair: { type: "string" },
         project: { type: "string" },
@@ -157,6 +161,12 @@ function readPort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(`not a port: ${text}`);
   return port;
+}
+
+function readOrdinal(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^\d{1,3}$/.test(text) || Number(text) > ORDINAL_MAX) throw new UsageError(`not an ordinal: ${text}`);
+  return Number(text);
 }
 
 function readDay(text: string | undefined): Instant | null {

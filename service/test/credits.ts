@@ -34,8 +34,11 @@ export const PRO: PlanInput = {
 };
 
 /** A service with a small catalog in the test environment, and a customer "ada" who has the plan. */
-export async function setupCredits(overrides: Record<string, string> = {}): Promise<Credits> {
-  const base = await setup(overrides);
+export async function setupCredits(
+  overrides: Record<string, string> = {},
+  prepare?: Parameters<typeof setup>[1],
+): Promise<Credits> {
+  const base = await setup(overrides, prepare);
   const { database, project, service } = base;
   const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 8, onIdleError: () => {} });
   onTestFinished(() => cell.end());

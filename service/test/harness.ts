@@ -114,8 +114,12 @@ export type Setup = {
 };
 
 /** What most tests need: a database, a project and the service. */
-export async function setup(overrides: Record<string, string> = {}): Promise<Setup> {
+export async function setup(
+  overrides: Record<string, string> = {},
+  prepare: (database: TestDatabase) => Promise<void> = async () => {},
+): Promise<Setup> {
   const database = await createDatabase();
+  await prepare(database);
   const project = await createTestProject(database);
   const service = await startTestService(database, overrides);
   return {

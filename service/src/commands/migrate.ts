@@ -1,10 +1,12 @@
-import { followServer, migrate } from "../postgres/migrate.ts";
+import { followServer, migrate, setOrdinal } from "../postgres/migrate.ts";
 import { grantToService } from "../postgres/privileges.ts";
 import { connect } from "./connect.ts";
 
 export async function migrateCommand(options: {
   databaseUrl: string;
   grantTo: string | null;
+  /** Which range customer numbers come from; null: as it is. */
+  ordinal?: number | null;
   print: (line: string) => void;
 }): Promise<void> {
   const client = await connect(options.databaseUrl);
@@ -12,6 +14,8 @@ export async function migrateCommand(options: {
     const applied = await migrate(client);
     for (const name of applied) options.print(`applied ${name}`);
     if (applied.length === 0) options.print("nothing to do: the database is current");
+    if (options.ordinal != null && (await setOrdinal(client, options.ordinal)))
+      options.print(`customer numbers begin at ${options.ordinal} · 2^32`);
     if (await followServer(client))
       options.print("restored into another server: transaction numbers go on above those there are");
     if (options.grantTo !== null) {

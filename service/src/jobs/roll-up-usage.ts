@@ -3,7 +3,7 @@ import { isTooLong } from "../postgres/sql-error.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { single, transaction } from "../postgres/transaction.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { addToMonths, isAnybodyLeft, moveMonths, narrowMonths } from "../store/cell/usage/months.ts";
+import { addToMonths, findNextCustomer, moveMonths, narrowMonths } from "../store/cell/usage/months.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
 import {
   cutSlicesFiner,
@@ -94,9 +94,9 @@ function addSomeToMonths(cell: Pool, rowsMax: number): Promise<boolean> {
     await prepareSums(tx);
     const to = from + width;
     const rows = await addToMonths(tx, day, { from, to });
-    const months = { to: day, below: to, width: fitWidth(width, rows / rowsMax) };
-    if (await isAnybodyLeft(tx, day, to)) {
-      await moveMonths(tx, months);
+    const below = await findNextCustomer(tx, day, to);
+    if (below !== null) {
+      await moveMonths(tx, { to: day, below, width: fitWidth(width, rows / rowsMax) });
       return true;
     }
     const next = brandAs<Instant>(day + DAY_MS);

@@ -43,6 +43,38 @@ export async function followServer(client: Client): Promise<boolean> {
   return rows[0]?.is_other === true;
 }
 
+export const ORDINAL_MAX = 255;
+
+/**
+ * Gives a database without customers its own range of customer numbers. Numbers stand in every consumeId: only databases with
+ * different ordinals can ever exchange a project. Returns whether it changed.
+ */
+export function setOrdinal(client: Client, ordinal: number): Promise<boolean> {
+  return inTransaction(client, async () => {
+    if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > ORDINAL_MAX)
+      throw new MigrationRefused(`an ordinal is a whole number from 0 to ${ORDINAL_MAX}`);
+    const { rows } = await client.query<{ ordinal: number }>("select ordinal from cell.identity for update");
+    if (rows[0]?.ordinal === ordinal) return false;
+    // Changes nothing, and locks the sequence: no number is given out from here on.
+    await client.query("alter sequence cell.customers_number_seq no cycle");
+    const used = await client.query(
+      "select is_called or exists (select from cell.customers) as is_used from cell.customers_number_seq",
+    );
+    if (used.rows[0]?.is_used !== false)
+      throw new MigrationRefused(
+        `this database has given out customer numbers of ordinal ${rows[0]?.ordinal}: an ordinal is only set before the first customer`,
+      );
+    const first = ordinal * 2 ** 32;
+    const start = Math.max(1, first);
+    await client.query(
+      `alter sequence cell.customers_number_seq
+       minvalue ${start} maxvalue ${first + 2 ** 32 - 1} start with ${start} restart with ${start}`,
+    );
+    await client.query("update cell.identity set ordinal = $1", [ordinal]);
+    return true;
+  });
+}
+
 export async function readMigrationState(client: Client, directory = DIRECTORY): Promise<MigrationState> {
   const pending: Migration[] = [];
   for (const schema of SCHEMAS) {

@@ -17,7 +17,7 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant update (name, plan_key) on control.workspaces to ${to};
     grant update (name) on control.projects to ${to};
     grant insert, update on control.workspace_plans to ${to};
-    grant select on cell.migrations to ${to};
+    grant select on cell.migrations, cell.identity to ${to};
     grant select, insert, update (customer_id, name, email, billing_reference, metadata, erased_at) on cell.customers
       to ${to};
     grant usage on sequence cell.customers_number_seq to ${to};

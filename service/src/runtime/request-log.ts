@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { shortHash } from "../entitlement/fingerprint.ts";
+import { hashKey } from "../entitlement/key-hash.ts";
 import { isStorableText } from "../entitlement/metadata.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
@@ -217,7 +217,7 @@ function toRequest({ idempotencyKey, timestamp, atMs, ...entry }: Entry, flushed
     ...entry,
     customerId: customerId !== null && isStorableText(customerId) ? customerId : null,
     subject: subject !== null && isStorableText(subject) ? subject : null,
-    keyHash: idempotencyKey === null ? null : shortHash(idempotencyKey),
+    keyHash: idempotencyKey === null ? null : hashKey(idempotencyKey),
     ageMs: flushedAtMs - atMs,
     occurredAt: timestamp === null ? null : readTime(timestamp),
   };

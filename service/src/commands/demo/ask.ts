@@ -1,5 +1,5 @@
 import { fingerprintConsumption } from "../../entitlement/consumption.ts";
-import { shortHash } from "../../entitlement/fingerprint.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 import { decideBatch } from "../../runtime/commit/decide-batch.ts";
 import type { Outcome, RuntimeRequest } from "../../runtime/commit/request.ts";
 import { readConsumption } from "../../runtime/consume/consume-feature.ts";
@@ -79,7 +79,7 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
   return {
     ...sender,
     endpoint: "consume",
-    keyed: { projectId, key, keyHash: shortHash(key), fingerprint },
+    keyed: { projectId, key, keyHash: hashKey(key), fingerprint },
     consumption,
   };
 }

@@ -1,5 +1,5 @@
 import { PROBLEMS } from "../../edge/problem.ts";
-import { shortHash } from "../../entitlement/fingerprint.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 import { readRefused } from "../../runtime/read-refused.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import type { Instant } from "../../words/brand.ts";
@@ -32,7 +32,7 @@ export function describeRequest(
     isReplay,
     customerId,
     subject: act.kind === "event" ? act.event : act.feature,
-    keyHash: act.kind === "consume" ? shortHash(act.key) : null,
+    keyHash: act.kind === "consume" ? hashKey(act.key) : null,
     durationMs: chance.between(fast, slow) / 1000,
     refused: code === "idempotency_key_reused" ? readRefused(act) : null,
     occurredAt: null,

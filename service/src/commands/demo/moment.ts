@@ -1,5 +1,5 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
-import { shortHash } from "../../entitlement/fingerprint.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { AssignmentRow } from "../../store/cell/assignments.ts";
 import type { AuditRow } from "../../store/cell/audit.ts";
@@ -37,7 +37,7 @@ export type Moment = {
 
 /** What was asked before under this key, and answered. */
 export function findKeyedRequest(past: readonly Moment[], key: string): KeyedRequest | null {
-  const keyHash = shortHash(key);
+  const keyHash = hashKey(key);
   for (const { keyedRequests } of past) {
     const earlier = keyedRequests.find((request) => request.keyHash === keyHash);
     if (earlier !== undefined) return earlier;
@@ -49,7 +49,7 @@ export type Charge = { readonly at: Instant; readonly row: LedgerRow };
 
 /** The entry of the consume that was allowed under this key, and when it was recorded. */
 export function findCharge(past: readonly Moment[], key: string): Charge | null {
-  const keyHash = shortHash(key);
+  const keyHash = hashKey(key);
   const isIts = (row: LedgerRow): boolean => row.keyHash === keyHash;
   const moment = past.findLast(({ ledger }) => ledger.some(isIts));
   const row = moment?.ledger.find(isIts);

@@ -4,7 +4,7 @@ import {
   type StoredAnswer,
   UnknownAnswerFormat,
 } from "../../entitlement/answer.ts";
-import { shortHash } from "../../entitlement/fingerprint.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
@@ -46,7 +46,7 @@ export function readKey(
 ): Promise<KeyStory | null> {
   return single(cell, async (tx) => {
     const { projectId, environmentId } = place;
-    const keyHash = shortHash(key);
+    const keyHash = hashKey(key);
     const kept = await findKeptRequest(tx, projectId, keyHash, idempotencyDays);
     const by = { column: "key_hash", value: keyHash } as const;
     const range = { by, before: null, after: null, limit: USES_MAX };

@@ -1,4 +1,4 @@
-import { shortHash } from "../../entitlement/fingerprint.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
@@ -77,7 +77,7 @@ async function searchReferences(
 ): Promise<Pick<Found, "grants" | "keys">> {
   const grants = await findGrantsByReference(tx, scope, text);
   const projects = [...new Set(places.map(({ projectId }) => projectId))];
-  const keys = await findUsesOfKey(tx, { ...scope, projects }, shortHash(text));
+  const keys = await findUsesOfKey(tx, { ...scope, projects }, hashKey(text));
   return {
     grants: grants.filter(isAfter(since)).map(({ environmentId, at, ...grant }) => ({
       ...whereIs(environmentId),

@@ -1,5 +1,5 @@
 import { type Consumption, fingerprintConsumption, QUANTITY_DEFAULT } from "../../entitlement/consumption.ts";
-import { shortHash } from "../../entitlement/fingerprint.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 import {
   brandAs,
   type CustomerId,
@@ -30,7 +30,7 @@ export function consumeFeature(
     keyed: {
       projectId,
       key: brandAs<IdempotencyKey>(idempotencyKey),
-      keyHash: shortHash(idempotencyKey),
+      keyHash: hashKey(idempotencyKey),
       fingerprint: fingerprintConsumption(consumption),
     },
     consumption,

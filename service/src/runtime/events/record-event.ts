@@ -1,4 +1,4 @@
-import { shortHash } from "../../entitlement/fingerprint.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 import { fingerprintEvent } from "../../entitlement/usage-event.ts";
 import type { ApiKey } from "../../store/control/api-keys.ts";
 import { brandAs, type IdempotencyKey } from "../../words/brand.ts";
@@ -21,7 +21,7 @@ export function recordEvent(
       : {
           projectId,
           key: brandAs<IdempotencyKey>(body.idempotencyKey),
-          keyHash: shortHash(body.idempotencyKey),
+          keyHash: hashKey(body.idempotencyKey),
           fingerprint: fingerprintEvent(event),
         };
   return lanes.submit({

@@ -14,7 +14,7 @@ import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
 import { Crowd } from "./crowd.ts";
 import { stride } from "./stride.ts";
 import { DAY_MS } from "./utc-day.ts";
-import { NUMBERS_END, NUMBERS_WIDTH, TIME_WIDTH } from "./verify-usage.ts";
+import { strideOverCustomers, TIME_WIDTH } from "./verify-usage.ts";
 
 export type Repairing = Tx & Pick<Session, "begin" | "commit" | "rollback" | "isOpen">;
 
@@ -48,12 +48,9 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
   const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
   for (const environmentId of environments) {
     const extent = await readCustomersExtent(session, environmentId);
-    const numberMax = extent?.numberMax ?? 0;
-    await stride({ from: 0, to: numberMax + 1, width: NUMBERS_WIDTH }, (numberFrom, end) => {
-      const numberTo = end > numberMax ? NUMBERS_END : end;
-      const some = { environmentId, from, to, numberFrom, numberTo };
-      return withProgress(session, () => remakeMonths(session, some));
-    });
+    await strideOverCustomers(extent ?? { numberMin: 0, numberMax: 0 }, (numbers) =>
+      withProgress(session, () => remakeMonths(session, { environmentId, from, to, ...numbers })),
+    );
   }
 }
 

@@ -2,7 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Tx } from "../../../postgres/statement.ts";
 import { type Comparison, compareWithRows, type WrongSum } from "../../../store/cell/usage/expected.ts";
 import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
-import { compareMonths, compareQuarters, readCustomersExtent } from "../../../store/cell/usage/levels.ts";
+import {
+  type CustomersExtent,
+  compareMonths,
+  compareQuarters,
+  type MonthOfCustomers,
+  readCustomersExtent,
+} from "../../../store/cell/usage/levels.ts";
 import { listUsageEnvironments, readWholeExtent } from "../../../store/cell/usage/slice-extent.ts";
 import {
   prepareForSlices,
@@ -20,9 +26,8 @@ const PARTLY_MS_MAX = 10 * 60_000;
 const PAUSE_MS = 100;
 /** Of time, in steps: an hour, a quarter of an hour, 32 days. */
 export const TIME_WIDTH = { first: 4 * QUARTER_MS, least: QUARTER_MS, most: 32 * 96 * QUARTER_MS } as const;
-/** Of customers' numbers; the last step takes those that nobody has, too. */
-export const NUMBERS_WIDTH = { first: 1_000, least: 1, most: 2 ** 40 } as const;
-export const NUMBERS_END = Number.MAX_SAFE_INTEGER;
+/** Of customers' numbers. */
+const NUMBERS_WIDTH = { first: 1_000, least: 1, most: 2 ** 40 } as const;
 
 export type Verified = {
   /** The first sum that is not that of its rows. Null: all of them are. */
@@ -108,15 +113,29 @@ async function verifyMonths(tx: Tx, environments: readonly EnvironmentId[]): Pro
     if (extent === null) continue;
     for (let month = utcMonth(extent.first); month <= extent.last; month = nextUtcMonth(month)) {
       const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
-      const compare = async (numberFrom: number, end: number): Promise<number | null> => {
-        const numberTo = end > extent.numberMax ? NUMBERS_END : end;
+      const compare = async ({ numberFrom, numberTo }: Numbers): Promise<number | null> => {
         const found = await compareMonths(tx, { environmentId, from, to, numberFrom, numberTo });
         wrong = found.wrong;
         return wrong === null ? found.rows : null;
       };
-      await stride({ from: 0, to: extent.numberMax + 1, width: NUMBERS_WIDTH }, compare);
+      await strideOverCustomers(extent, compare);
       if (wrong !== null) return wrong;
     }
   }
   return null;
+}
+
+type Numbers = Pick<MonthOfCustomers, "numberFrom" | "numberTo">;
+
+/** Over the numbers of an environment's customers; the first and the last step take those that nobody has, too. */
+export function strideOverCustomers(
+  { numberMin, numberMax }: Pick<CustomersExtent, "numberMin" | "numberMax">,
+  work: (numbers: Numbers) => Promise<number | null>,
+): Promise<void> {
+  return stride({ from: numberMin, to: numberMax + 1, width: NUMBERS_WIDTH }, (from, to) =>
+    work({
+      numberFrom: from === numberMin ? 0 : from,
+      numberTo: to > numberMax ? Number.MAX_SAFE_INTEGER : to,
+    }),
+  );
 }

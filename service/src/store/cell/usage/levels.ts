@@ -78,6 +78,7 @@ const READ_MONTHS = statement(
       (select max(q.quarter) from cell.usage_customer_quarters as q where q.environment_id = $1),
       (select max(m.month) from cell.usage_customer_months as m where m.environment_id = $1)
     )) * 1000)::bigint,
+    coalesce((select min(c.number) from cell.customers as c where c.environment_id = $1), 0),
     coalesce((select max(c.number) from cell.customers as c where c.environment_id = $1), 0)`,
 );
 
@@ -85,7 +86,9 @@ export type CustomersExtent = {
   /** A moment in the first month that has sums of customers, and one in the last. */
   readonly first: Instant;
   readonly last: Instant;
-  /** No customer has a higher number. */
+  /** No customer has a lower number, */
+  readonly numberMin: number;
+  /** and none a higher one. */
   readonly numberMax: number;
 };
 
@@ -98,7 +101,8 @@ export async function readCustomersExtent(
   const [row] = rows;
   const first = readNullable(row?.[0] ?? null, readInstant);
   const last = readNullable(row?.[1] ?? null, readInstant);
-  return first === null || last === null ? null : { first, last, numberMax: readInteger(row?.[2]) };
+  if (first === null || last === null) return null;
+  return { first, last, numberMin: readInteger(row?.[2]), numberMax: readInteger(row?.[3]) };
 }
 
 /** Some customers of one month: those from a number on, up to but without another. */

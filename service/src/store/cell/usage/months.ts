@@ -1,4 +1,4 @@
-import { readBoolean, readInteger } from "../../../postgres/column.ts";
+import { readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import type { Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
@@ -115,19 +115,17 @@ export async function addToMonths(tx: Tx, day: Instant, { from, to }: Numbers): 
   return readInteger(rows[0]?.[0]);
 }
 
-const IS_LEFT = statement(
-  "usage_months.is_left",
+const FIND_NEXT = statement(
+  "usage_months.find_next",
   `
-  select exists (
-    select
-    ${quartersOfDay("c.customer_number >= $2")}
-  )`,
+  select min(c.customer_number)
+  ${quartersOfDay("c.customer_number >= $2\n      order by c.customer_number\n      limit 1")}`,
 );
 
-/** Whether anybody from this number on used anything that day. */
-export async function isAnybodyLeft(tx: Tx, day: Instant, from: number): Promise<boolean> {
-  const { rows } = await tx.run({ ...IS_LEFT, name: "" }, [formatTimestamp(day), from]);
-  return readBoolean(rows[0]?.[0]);
+/** The first customer from this number on who used anything that day. Numbers have gaps as wide as a whole range. */
+export async function findNextCustomer(tx: Tx, day: Instant, from: number): Promise<number | null> {
+  const { rows } = await tx.run({ ...FIND_NEXT, name: "" }, [formatTimestamp(day), from]);
+  return readNullable(rows[0]?.[0] ?? null, readInteger);
 }
 
 export type MonthsProgress = {

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { setupCredits } from "../../test/credits.ts";
+import { createDatabase, type Reply } from "../../test/harness.ts";
+import { expectExactSums, settle } from "../../test/usage.ts";
+import { addDayToMonths } from "../jobs/roll-up-usage.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../words/brand.ts";
+import { consumeId, readConsumeId } from "../words/consume-id.ts";
+import { parsePublicId } from "../words/public-id.ts";
+import { migrateCommand } from "./migrate.ts";
+import { verifyCommand } from "./verify.ts";
+import { verifyUsageCommand } from "./verify-usage.ts";
+
+const RANGE = 2 ** 32;
+const print = (): void => {};
+
+test("two databases of different ordinals never give out the same customer number or consumeId", async () => {
+  const first = await numbersOf(0);
+  const second = await numbersOf(1);
+  const rangesOf = (numbers: readonly number[]) => numbers.map((number) => Math.floor(number / RANGE));
+  expect(first.numbers[0]).toBe(1);
+  expect(rangesOf(first.numbers)).toEqual([0, 0, 0]);
+  expect(second.numbers[0]).toBe(RANGE);
+  expect(rangesOf(second.numbers)).toEqual([1, 1, 1]);
+  expect(first.ids).toEqual(first.numbers);
+  expect(second.ids).toEqual(second.numbers);
+});
+
+/** Three customers who each consume once. */
+async function numbersOf(ordinal: number) {
+  const { database, assign, consume } = await setupCredits({}, (database) =>
+    migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal, print }),
+  );
+  const ids = [];
+  for (const customerId of ["ada", "bob", "eve"]) {
+    await assign(customerId);
+    const { body } = await consume({
+      customerId,
+      feature: "image.render",
+      quantity: 1,
+      idempotencyKey: customerId,
+    });
+    ids.push(readConsumeId(idOf(body)).customerNumber);
+  }
+  const rows = await database.query("select number from cell.customers order by number");
+  return { ids, numbers: rows.map((row) => Number(row["number"])) };
+}
+
+function idOf(body: Reply["body"]): Buffer {
+  return parsePublicId("con", String(body["consumeId"])) ?? Buffer.alloc(16);
+}
+
+test("the highest range has room in an id, and usage, statements and verify work in it", async () => {
+  const { database, cell, assign, consume, record } = await setupCredits({}, (database) =>
+    migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal: 255, print }),
+  );
+  await database.query("alter sequence cell.customers_number_seq restart with 1099511627775");
+  await assign("last");
+  const { body } = await consume({
+    customerId: "last",
+    feature: "image.render",
+    quantity: 1,
+    idempotencyKey: "k",
+  });
+  const id = idOf(body);
+  expect(readConsumeId(id)).toMatchObject({ customerNumber: 2 ** 40 - 1, sequence: 2 });
+  expect(consumeId(readConsumeId(id))).toEqual(id);
+  await database.query("update cell.usage_progress set months_to = months_to - interval '3 days'");
+  const timestamp = new Date(Date.now() - 50 * 3_600_000).toISOString();
+  await record({ customerId: "last", event: "tokens", quantity: 5, timestamp });
+  await settle({ cell, database });
+  let turns = 0;
+  while (await addDayToMonths(cell)) turns += 1;
+  // One turn for what is below the first number, one for the rest, each of at most four days: not one for every width on the way.
+  expect(turns).toBeLessThan(12);
+  await expectExactSums(database);
+  expect(await verifyUsageCommand({ databaseUrl: database.url, repair: null, print })).toBe(true);
+  expect(await verifyCommand({ databaseUrl: database.url, print })).toBe(true);
+  // The range ends here: an error instead of a number of another database.
+  await expect(assign("beyond")).rejects.toMatchObject({ code: "2200H" });
+});
+
+test("an ordinal is refused once a customer number was given out, and the same one is not", async () => {
+  const database = await createDatabase();
+  const migrate = (ordinal: number | null) =>
+    migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal, print });
+  await migrate(3);
+  await migrate(7);
+  // Reserved by a lane, and perhaps written a moment later.
+  await database.query("select nextval('cell.customers_number_seq')");
+  await expect(migrate(8)).rejects.toThrow("ordinal 7");
+  await migrate(7);
+  await migrate(null);
+  const [row] = await database.query("select nextval('cell.customers_number_seq') as number");
+  expect(Number(row?.["number"])).toBe(7 * RANGE + 1);
+  for (const ordinal of [-1, 256, 1.5]) await expect(migrate(ordinal)).rejects.toThrow("0 to 255");
+});
+
+test("the largest id is read as it was made", () => {
+  const largest = {
+    recordedAt: brandAs<Instant>(2 ** 48 - 1),
+    customerNumber: brandAs<CustomerNumber>(2 ** 40 - 1),
+    sequence: 2 ** 40 - 1,
+  };
+  expect(readConsumeId(consumeId(largest))).toEqual(largest);
+});
