@@ -15,6 +15,8 @@ export type Config = {
   readonly idempotencyDays: number | null;
   /** A session ends when nobody used it for so long. */
   readonly sessionIdleHours: number;
+  /** How long a known API key is trusted while the database is out of reach. */
+  readonly keyGraceSeconds: number;
   readonly logLevel: string;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -47,6 +49,8 @@ export const SETTINGS = {
   IDEMPOTENCY_DAYS:
     "days after which an idempotency key is free again, 40 at least, as events may be 35 days late (never)",
   SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (12)",
+  KEY_GRACE_SECONDS:
+    "seconds for which a known API key is trusted while the database cannot be reached, 0 for none (300)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
   INIT_OWNER_EMAIL:
     "serve makes this first owner, together with INIT_OWNER_PASSWORD, while there is no member",
@@ -73,6 +77,12 @@ export function readConfig(overrides: Environment = {}): Config {
       environment,
       "SESSION_IDLE_HOURS",
       { fallback: 12, min: 1, max: 336 },
+      problems,
+    ),
+    keyGraceSeconds: readInteger(
+      environment,
+      "KEY_GRACE_SECONDS",
+      { fallback: 300, min: 0, max: 3_600 },
       problems,
     ),
     logLevel: readLogLevel(environment, problems),

@@ -16,6 +16,7 @@ import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
 import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
+import { isOutOfReach } from "./postgres/sql-error.ts";
 import { single } from "./postgres/transaction.ts";
 import { CatalogCache } from "./runtime/catalog-cache.ts";
 import { Reader } from "./runtime/check/reader.ts";
@@ -92,10 +93,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
     onFailure,
   });
   const reader = new Reader({ openSession: openSession("purser reader"), catalogs, onFailure });
-  const keys = new ApiKeyCache({
-    find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashSecret(secret))),
-    touch: (ids) => single(pool, (tx) => touchApiKeys(tx, ids)),
-  });
+  const keys = new ApiKeyCache(
+    {
+      find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashSecret(secret))),
+      touch: (ids) => single(pool, (tx) => touchApiKeys(tx, ids)),
+      isOutOfReach,
+    },
+    { graceMs: config.keyGraceSeconds * 1_000 },
+  );
   const requestLog = new RequestLog({
     cellOf: () => managePool,
     onDropped: (why, count) => metrics.dropFromRequestLog(why, count),

@@ -6,6 +6,8 @@ import type { TestDatabase } from "./harness.ts";
 export class Wire {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #fromServer = new Set<Socket>();
+  #isHolding = false;
   #losesNextCommitReply = false;
   #isRefusing = false;
   #isRefusingAfterCommit = false;
@@ -48,6 +50,17 @@ export class Wire {
     this.#sockets.clear();
   }
 
+  /** Keeps back what the database answers, until released. */
+  hold(): void {
+    this.#isHolding = true;
+    for (const socket of this.#fromServer) socket.pause();
+  }
+
+  release(): void {
+    this.#isHolding = false;
+    for (const socket of this.#fromServer) socket.resume();
+  }
+
   mend(): void {
     this.#isRefusing = false;
   }
@@ -78,5 +91,8 @@ export class Wire {
     server.on("data", (chunk) => {
       if (!isDeaf) client.write(chunk);
     });
+    this.#fromServer.add(server);
+    server.on("close", () => this.#fromServer.delete(server));
+    if (this.#isHolding) server.pause();
   }
 }

@@ -18,7 +18,10 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     log: openLog("silent"),
     metrics: new Metrics(() => []),
     readiness: new Readiness(),
-    keys: new ApiKeyCache({ find: async () => null, touch: async () => {} }),
+    keys: new ApiKeyCache(
+      { find: async () => null, touch: async () => {}, isOutOfReach: () => false },
+      { graceMs: 0 },
+    ),
     lanesOf: refuse,
     readerOf: refuse,
     missingFeature: refuse,

@@ -5,15 +5,16 @@ import { isWellFormedApiKey } from "../words/secret.ts";
 export type ApiKeySource = {
   find(secret: string): Promise<ApiKey | null>;
   touch(ids: readonly number[]): Promise<void>;
+  /** Whether a look-up failed for want of a connection. A slow database is not out of reach. */
+  isOutOfReach(error: unknown): boolean;
 };
 
 /** Served without asking, but asked about in the background. */
 const FRESH_MS = 2_000;
-/** Beyond this nothing is served unasked; with the time of one look-up it keeps a revocation within 5 s. */
+/** What was asked longer ago than this is not served, so that a revocation is seen within 5 s. */
 const STALE_MS = 4_000;
-/** While the control database is out of reach, a key this process has seen is trusted for this long. */
-const GRACE_MS = 3_600_000;
-const LOOKUP_TIMEOUT_MS = 800;
+/** How long a request waits for a look-up. The look-up itself goes on, and its answer counts whenever it comes. */
+const WAIT_MS = 800;
 /** Few enough that a refresh behind them waits some 100 ms at most, enough for a start with many projects calling. */
 const FIRST_LOOKUPS_MAX = 256;
 const KNOWN_MAX = 10_000;
@@ -24,11 +25,12 @@ const RETRY_MS = 1_000;
 
 type Entry = {
   readonly key: ApiKey;
-  readonly readAtMs: number;
+  /** When the question was sent: a revocation may have overtaken the answer. */
+  readonly askedAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;
-  failedAtMs: number;
-  lookup: Promise<void> | null;
+  /** When the last look-up failed for want of a connection; before all time if it did not. */
+  outOfReachAtMs: number;
 };
 
 /**
@@ -37,16 +39,21 @@ type Entry = {
  */
 export class ApiKeyCache {
   readonly #source: ApiKeySource;
+  readonly #graceMs: number;
   readonly #known = new BoundedMap<string, Entry>(KNOWN_MAX);
   readonly #unknown = new BoundedMap<string, number>(UNKNOWN_MAX);
   readonly #used = new Set<number>();
-  readonly #first = new Map<string, Promise<ApiKey | null>>();
+  /** One at a time for each key, so that an older answer never follows a newer one. */
+  readonly #lookups = new Map<string, Promise<void>>();
+  #firstLookups = 0;
 
-  constructor(source: ApiKeySource) {
+  /** `graceMs`: for how long a key that was live is trusted while the database is out of reach. */
+  constructor(source: ApiKeySource, { graceMs }: { graceMs: number }) {
     this.#source = source;
+    this.#graceMs = graceMs;
   }
 
-  /** A live key at once, or a promise when the database has to be asked. Rejects when it cannot be. */
+  /** A live key at once, or a promise when the database has to be asked. Rejects when nobody can tell. */
   find(secret: string, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
     const entry = this.#known.find(secret);
     if (entry === undefined) {
@@ -56,13 +63,9 @@ export class ApiKeyCache {
       if (unknownSinceMs !== undefined && nowMs - unknownSinceMs < STALE_MS) return null;
       return this.#findFirst(secret);
     }
-    if (nowMs < entry.askAgainAtMs) return this.#use(entry, nowMs);
-    const lookup = this.#refresh(secret, entry);
-    if (canServeMeanwhile(entry, nowMs)) {
-      lookup.catch(() => {});
-      return this.#use(entry, nowMs);
-    }
-    return lookup.then(() => this.#useAfterLookup(secret));
+    if (!this.#isTrusted(entry, nowMs)) return this.#waitFor(secret, this.#lookUp(secret));
+    if (nowMs >= entry.askAgainAtMs) this.#lookUp(secret).catch(() => {});
+    return this.#use(entry, nowMs);
   }
 
   /** Writes who was used since the last call. */
@@ -79,69 +82,81 @@ export class ApiKeyCache {
     return entry.key;
   }
 
-  #useAfterLookup(secret: string): ApiKey | null {
-    const entry = this.#known.find(secret);
-    return entry === undefined ? null : this.#use(entry, performance.now());
+  /** Asked about just now; or the database was out of reach a moment ago, and the grace is not over. */
+  #isTrusted(entry: Entry, nowMs: number): boolean {
+    const ageMs = nowMs - entry.askedAtMs;
+    return ageMs < STALE_MS || (nowMs - entry.outOfReachAtMs < STALE_MS && ageMs < this.#graceMs);
   }
 
-  /** Concurrent first uses of a key share one look-up. */
   #findFirst(secret: string): Promise<ApiKey | null> {
-    const running = this.#first.get(secret);
-    if (running !== undefined) return running;
+    const running = this.#lookups.get(secret);
+    if (running !== undefined) return this.#waitFor(secret, running);
     // Anyone can make up keys that look right; they must not keep the known ones from being looked up.
-    if (this.#first.size >= FIRST_LOOKUPS_MAX)
+    if (this.#firstLookups >= FIRST_LOOKUPS_MAX) {
       return Promise.reject(new Error("too many unknown keys at once"));
-    const lookup = this.#ask(secret)
-      .then(() => this.#useAfterLookup(secret))
-      .finally(() => this.#first.delete(secret));
-    this.#first.set(secret, lookup);
-    return lookup;
+    }
+    this.#firstLookups += 1;
+    const lookup = this.#lookUp(secret).finally(() => {
+      this.#firstLookups -= 1;
+    });
+    return this.#waitFor(secret, lookup);
   }
 
-  #refresh(secret: string, entry: Entry): Promise<void> {
-    entry.lookup ??= this.#ask(secret)
-      .catch((error: unknown) => {
-        entry.failedAtMs = performance.now();
-        entry.askAgainAtMs = entry.failedAtMs + RETRY_MS;
-        if (entry.failedAtMs - entry.readAtMs < GRACE_MS) return;
-        // Neither valid nor invalid: nobody knows any more.
-        this.#known.delete(secret);
-        throw error;
-      })
-      .finally(() => {
-        entry.lookup = null;
-      });
-    return entry.lookup;
+  async #waitFor(secret: string, lookup: Promise<void>): Promise<ApiKey | null> {
+    const failure = await withTimeout(lookup, WAIT_MS).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    const entry = this.#known.find(secret);
+    const nowMs = performance.now();
+    if (entry !== undefined && this.#isTrusted(entry, nowMs)) return this.#use(entry, nowMs);
+    if (failure !== null) throw failure;
+    if (entry === undefined) return null;
+    throw new Error("the control database answered too late to be relied on");
+  }
+
+  /** Concurrent uses of a key share one look-up. */
+  #lookUp(secret: string): Promise<void> {
+    const running = this.#lookups.get(secret);
+    if (running !== undefined) return running;
+    const lookup = this.#ask(secret).finally(() => this.#lookups.delete(secret));
+    this.#lookups.set(secret, lookup);
+    return lookup;
   }
 
   async #ask(secret: string): Promise<void> {
     const askedAtMs = performance.now();
-    const key = await withTimeout(this.#source.find(secret), LOOKUP_TIMEOUT_MS);
+    try {
+      this.#remember(secret, await this.#source.find(secret), askedAtMs);
+    } catch (error) {
+      const entry = this.#known.find(secret);
+      if (entry !== undefined) {
+        const nowMs = performance.now();
+        entry.askAgainAtMs = nowMs + RETRY_MS;
+        entry.outOfReachAtMs = this.#source.isOutOfReach(error) ? nowMs : Number.NEGATIVE_INFINITY;
+      }
+      throw error;
+    }
+  }
+
+  #remember(secret: string, key: ApiKey | null, askedAtMs: number): void {
     if (key === null) {
       this.#known.delete(secret);
       this.#unknown.set(secret, askedAtMs);
       return;
     }
     this.#unknown.delete(secret);
-    const expiresAtMs = key.expiresInMs === null ? Number.POSITIVE_INFINITY : askedAtMs + key.expiresInMs;
-    const askAgainAtMs = askedAtMs + FRESH_MS;
     this.#known.set(secret, {
       key,
-      readAtMs: askedAtMs,
-      expiresAtMs,
-      askAgainAtMs,
-      failedAtMs: Number.NEGATIVE_INFINITY,
-      lookup: null,
+      askedAtMs,
+      expiresAtMs: key.expiresInMs === null ? Number.POSITIVE_INFINITY : askedAtMs + key.expiresInMs,
+      askAgainAtMs: askedAtMs + FRESH_MS,
+      outOfReachAtMs: Number.NEGATIVE_INFINITY,
     });
   }
 }
 
-/** Just read; or the database was out of reach a moment ago, and what was true within the last hour still counts. */
-function canServeMeanwhile(entry: Entry, nowMs: number): boolean {
-  const ageMs = nowMs - entry.readAtMs;
-  return ageMs < STALE_MS || (nowMs - entry.failedAtMs < STALE_MS && ageMs < GRACE_MS);
-}
-
+/** Rejects after so long; the work itself goes on. */
 function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

@@ -2,7 +2,8 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { connectTo, createDatabase } from "../../test/harness.ts";
 import { freePort } from "./free-port.ts";
-import { decodeSqlError, type SqlFailure } from "./sql-error.ts";
+import { openPool } from "./pool.ts";
+import { decodeSqlError, isOutOfReach, type SqlFailure } from "./sql-error.ts";
 
 const TABLE = `
   create table notes (
@@ -102,4 +103,30 @@ test("a query that outlives its client's timer: lost", async () => {
   await client.connect();
   expect(await decode(client.query("select pg_sleep(1)"))).toEqual({ kind: "lost" });
   await client.end();
+});
+
+test("out of reach is a server without a connection for us, not one that is slow", async () => {
+  const database = await createDatabase();
+  const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: unknown) => error);
+  const nowhere = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;
+  expect(isOutOfReach(await failureOf(new pg.Client(nowhere).connect()))).toBe(true);
+
+  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const client = await pool.connect();
+  const full = await failureOf(pool.connect());
+  expect([String(full), isOutOfReach(full)]).toEqual([
+    "Error: timeout exceeded when trying to connect",
+    false,
+  ]);
+  const slow = await failureOf(client.query("set statement_timeout = 50; select pg_sleep(1)"));
+  expect(isOutOfReach(slow)).toBe(false);
+  const patience = { text: "select pg_sleep(1)", query_timeout: 20 };
+  const unanswered = await failureOf(client.query(patience));
+  expect([String(unanswered), isOutOfReach(unanswered)]).toEqual(["Error: Query read timeout", false]);
+  client.release(true);
+  await pool.end();
+
+  const [row] = await database.query("select current_database() as name");
+  await database.query(`alter database ${row?.["name"]} connection limit 0`);
+  expect(isOutOfReach(await failureOf(new pg.Client(database.serviceUrl).connect()))).toBe(true);
 });

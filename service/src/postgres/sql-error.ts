@@ -64,16 +64,34 @@ export function isInvalidParameter(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "22023"; // invalid_parameter_value
 }
 
-/** What the driver says when the server cannot be reached or no longer answers. */
-const LOST =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error)/;
-const LOST_CODES: ReadonlySet<unknown> = new Set([
+/** What the driver says when no connection could be had, or when one broke. */
+const BROKEN =
+  /^(Connection terminated|Connection ended|timeout expired|Client has encountered a connection error)/;
+/** What it says when the server is slow: its answer, or all connections of a pool of ours. */
+const SLOW = /^(timeout exceeded when trying to connect|Query read timeout)/;
+const BROKEN_CODES: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
   "ENOTFOUND",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EAI_AGAIN",
 ]);
+
+/**
+ * Whether no connection could be had, or it broke: refused, reset, timed out while connecting, no connection left at the server,
+ * or a server that stops or starts. One that is slow, or refuses a statement, is not out of reach.
+ */
+export function isOutOfReach(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(08...|57P0[123]|53300)$/.test(error.code ?? "");
+  return error instanceof Error && (BROKEN.test(error.message) || BROKEN_CODES.has(codeOf(error)));
+}
+
+function codeOf(error: Error): unknown {
+  return "code" in error ? error.code : null;
+}
 
 /**
  * Whether an error that ended some work is the database's trouble, rather than a mistake in that work. Where only the
@@ -86,7 +104,5 @@ export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
     if (kind === "conflict") return "busy";
     return kind === "lost" || kind === "busy" ? kind : null;
   }
-  if (!(error instanceof Error)) return null;
-  const code = "code" in error ? error.code : null;
-  return LOST.test(error.message) || LOST_CODES.has(code) ? "lost" : null;
+  return isOutOfReach(error) || (error instanceof Error && SLOW.test(error.message)) ? "lost" : null;
 }
