@@ -17,7 +17,9 @@ export async function migrateCommand(options: {
     if (options.ordinal != null && (await setOrdinal(client, options.ordinal)))
       options.print(`customer numbers begin at ${options.ordinal} · 2^32`);
     if (await followServer(client))
-      options.print("restored into another server: transaction numbers go on above those there are");
+      options.print(
+        "this is another server: transaction numbers go on above those there are. Run purser verify --usage, and repair the days it names",
+      );
     if (options.grantTo !== null) {
       await grantToService(client, options.grantTo);
       options.print(`granted the service's privileges to ${options.grantTo}`);

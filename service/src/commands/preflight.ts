@@ -76,15 +76,27 @@ async function inspectMigrations(client: Client): Promise<Finding> {
   }
 }
 
-/** Restored into another server, whose numbers are lower: what is written there would not be added to the sums of usage. */
+/** On another server than the one that numbered its rows, what is written may be missing from the sums of usage. */
 async function inspectNumbers(client: Client): Promise<Finding[]> {
-  const { rows: found } = await client.query(
-    "select to_regclass('cell.usage_progress') is not null as exists",
-  );
+  const { rows: found } = await client.query("select to_regclass('cell.identity') is not null as exists");
   if (found[0]?.exists !== true) return [];
-  const { rows } = await client.query("select not cell.is_other_server() as is_followed");
+  const { rows } = await client.query("select cell.is_other_server() as is_other");
   const about = "transaction numbers";
-  if (rows[0]?.is_followed === true) return [{ level: "ok", about, text: "go on" }];
-  const text = "the database was restored into another server: run purser migrate once more";
-  return [{ level: "failure", about, text }];
+  if (rows[0]?.is_other !== false) {
+    const text =
+      "the database was restored into another server, or is a logical replica: run purser migrate once more, then purser verify --usage";
+    return [{ level: "failure", about, text }];
+  }
+  return [{ level: "ok", about, text: "go on" }, ...(await inspectDoubt(client))];
+}
+
+/** Does not keep a service from starting: requests are decided without the sums. */
+async function inspectDoubt(client: Client): Promise<Finding[]> {
+  const { rows } = await client.query(
+    "select doubtful_since from cell.usage_progress where doubtful_since is not null",
+  );
+  const since = rows[0]?.doubtful_since;
+  if (!(since instanceof Date)) return [];
+  const text = `may lack what was recorded since ${since.toISOString()}, when the database came to another server: run purser verify --usage`;
+  return [{ level: "warning", about: "usage", text }];
 }

@@ -2,7 +2,7 @@ import { Session } from "../postgres/session.ts";
 import { findWholeSince } from "../store/cell/usage/attached-months.ts";
 import type { WrongSum } from "../store/cell/usage/expected.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
-import { readUsageProgress } from "../store/cell/usage/progress.ts";
+import { clearDoubt, readUsageProgress } from "../store/cell/usage/progress.ts";
 import type { Instant } from "../words/brand.ts";
 import { formatTimestamp } from "../words/timestamp.ts";
 import { Unhurried } from "./verify/unhurried.ts";
@@ -26,6 +26,7 @@ export async function verifyUsageCommand(options: {
   }
   return withSession(databaseUrl, async (session) => {
     const tx = new Unhurried(session);
+    const { doubtfulSince } = await readUsageProgress(tx);
     const since = await findWholeSince(tx);
     if (since !== null)
       print(`Sums before ${formatTimestamp(since)} are not held against rows: ${DETACHED}.`);
@@ -40,6 +41,10 @@ export async function verifyUsageCommand(options: {
       `What was recorded after ${formatTimestamp(completeTo)} may not be added up yet, and is not held against anything then.`,
     );
     print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong, since));
+    if (wrong === null && doubtfulSince !== null && hasRows(doubtfulSince, since)) {
+      await clearDoubt(tx, doubtfulSince);
+      print("Nothing is missing after the switch to this server: usage is complete again.");
+    }
     return wrong === null;
   });
 }

@@ -91,6 +91,7 @@ function addSomeToMonths(cell: Pool, rowsMax: number): Promise<boolean> {
     if (progress === null) return true;
     const { to: day, below: from, width } = progress.months;
     if (!isOver(day)) return false;
+    await refuseOtherServer(tx);
     await prepareSums(tx);
     const to = from + width;
     const rows = await addToMonths(tx, day, { from, to });
@@ -155,10 +156,12 @@ export function rollUpOnce(
 
 /** A moment is complete when all that had begun by then is in the sums; one of a faster clock, before a failover, has yet to come. */
 function moveMarks(
-  { completeTo, mark }: UsageProgress,
+  { completeTo, mark, doubtfulSince }: UsageProgress,
   newest: UsageProgress["mark"],
   transactionNumber: number,
 ): Pick<UsageProgress, "completeTo" | "mark"> {
+  // Nothing is certain until the sums were verified.
+  if (doubtfulSince !== null) return { completeTo, mark: newest };
   if (transactionNumber >= newest.number) return { completeTo: newest.at, mark: newest };
   if (transactionNumber < mark.number) return { completeTo, mark };
   return { completeTo: brandAs<Instant>(Math.min(mark.at, newest.at)), mark: newest };

@@ -3,7 +3,7 @@ import { statement, type Tx } from "../../../postgres/statement.ts";
 
 const IS_OTHER = statement("usage_progress.is_other_server", "select cell.is_other_server()");
 
-/** No number is above what the server has given, unless it was given by another one: then some come a second time. */
+/** Numbers of another server would come a second time here, and rows under them would never be added up: migration 16. */
 export async function refuseOtherServer(tx: Tx): Promise<void> {
   const { rows } = await tx.run(IS_OTHER);
   if (readBoolean(rows[0]?.[0]))

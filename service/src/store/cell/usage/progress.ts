@@ -1,4 +1,4 @@
-import { readInstant, readInteger } from "../../../postgres/column.ts";
+import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import type { Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
@@ -18,6 +18,8 @@ export type UsageProgress = {
   readonly months: MonthsProgress;
   /** What is added to the server's own numbers. */
   readonly offset: number;
+  /** The database came from another server: sums of what was recorded since then may lack rows. Null: they are complete. */
+  readonly doubtfulSince: Instant | null;
 };
 
 const COLUMNS = `
@@ -30,7 +32,8 @@ const COLUMNS = `
     (extract(epoch from months_to) * 1000)::bigint,
     months_below,
     months_width,
-    offset_by`;
+    offset_by,
+    (extract(epoch from doubtful_since) * 1000)::bigint`;
 
 const LOCK = statement(
   "usage_progress.lock",
@@ -76,7 +79,19 @@ export async function readUsageProgress(tx: Tx): Promise<UsageProgress> {
 }
 
 function readProgress(row: readonly unknown[]): UsageProgress {
-  const [number, slices, slicesDone, completeTo, markAt, markNumber, monthsTo, below, width, offset] = row;
+  const [
+    number,
+    slices,
+    slicesDone,
+    completeTo,
+    markAt,
+    markNumber,
+    monthsTo,
+    below,
+    width,
+    offset,
+    doubtful,
+  ] = row;
   return {
     transactionNumber: readInteger(number),
     slices: { all: readInteger(slices), done: readInteger(slicesDone) },
@@ -84,6 +99,7 @@ function readProgress(row: readonly unknown[]): UsageProgress {
     mark: { at: readInstant(markAt), number: readInteger(markNumber) },
     months: { to: readInstant(monthsTo), below: readInteger(below), width: readInteger(width) },
     offset: readInteger(offset),
+    doubtfulSince: readNullable(doubtful ?? null, readInstant),
   };
 }
 
@@ -114,6 +130,19 @@ export function saveUsageProgress(
     formatTimestamp(mark.at),
     mark.number,
   ]);
+}
+
+const CLEAR_DOUBT = statement(
+  "usage_progress.clear_doubt",
+  `
+  update cell.usage_progress
+  set doubtful_since = null
+  where doubtful_since = $1::timestamptz`,
+);
+
+/** After all rows since that moment were found in the sums. */
+export function clearDoubt(tx: Tx, since: Instant): Promise<Rows> {
+  return tx.run(CLEAR_DOUBT, [formatTimestamp(since)]);
 }
 
 const CUT_FINER = statement(

@@ -1,0 +1,197 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { post } from "../../test/harness.ts";
+import { startTemporaryServer } from "../../test/temporary-server.ts";
+import { doctorCommand } from "../commands/doctor.ts";
+import { migrateCommand } from "../commands/migrate.ts";
+import { parseUtcDay } from "../commands/verify/usage/utc-day.ts";
+import { verifyUsageCommand } from "../commands/verify-usage.ts";
+import { readConfig } from "../config.ts";
+import { openLog } from "../edge/log.ts";
+import { createProject } from "../manage/projects/create-project.ts";
+import { freePort } from "../postgres/free-port.ts";
+import { startLocalServer } from "../postgres/local-server.ts";
+import { openPool } from "../postgres/pool.ts";
+import { startService } from "../service.ts";
+import type { Instant } from "../words/brand.ts";
+import { rollUpUsage } from "./roll-up-usage.ts";
+
+const EVENTS_BEFORE = 40;
+const EVENTS_AFTER = 60;
+/** How far the replica's transaction numbers are behind. */
+const BEHIND = 2_000;
+
+test("after a switch to a logical replica no usage is missing, and the alarm stays until it is verified", {
+  timeout: 240_000,
+}, async () => {
+  const old = await openServer();
+  const replica = await openServer();
+  const { secret } = (await createProject(old.pool, "Product")).test.key;
+  await replica.empty();
+  await old.query("create publication everything for all tables");
+  await old.burn(BEHIND);
+  await replica.query(`create subscription copy connection '${old.url}' publication everything`);
+  const first = await serve(old.url);
+  await send(first.url, secret, EVENTS_BEFORE);
+  await expect.poll(() => rollUpUsage(old.pool).then(() => old.countSummed())).toBe(EVENTS_BEFORE);
+  await expect.poll(() => replica.countSummed()).toBe(EVENTS_BEFORE);
+  await first.stop();
+  await old.query("select pg_switch_wal()");
+  await expect.poll(() => replica.readProgress()).toEqual(await old.readProgress());
+  await replica.query("drop subscription copy");
+
+  expect(await replica.readCounter()).toBeLessThan(
+    Number((await old.readProgress())[0]?.["transaction_number"]) - BEHIND / 4,
+  );
+
+  // A process that was running finds itself on another server, and goes on to accept events.
+  const before = await replica.readProgress();
+  const second = await serve(replica.url);
+  await send(second.url, secret, EVENTS_AFTER);
+  // Past all numbers of the old server: no comparison of counters shows the switch any more.
+  await replica.burn(2 * BEHIND);
+  await send(second.url, secret, 1);
+  await pause(2_000);
+  const print = (): void => {};
+  expect(await replica.readProgress()).toEqual(before);
+  await expect(rollUpUsage(replica.pool)).rejects.toThrow("another database server");
+  expect(await doctor(replica.url)).toContain("FAILURE transaction numbers");
+
+  // The documented recovery.
+  await migrateCommand({ databaseUrl: replica.url, grantTo: null, print });
+  await send(second.url, secret, 1);
+  const settled = () =>
+    replica.query(
+      "select p.transaction_number > pg_snapshot_xmin(pg_current_snapshot())::text::bigint + p.offset_by - 100 as is_settled from cell.usage_progress as p",
+    );
+  await expect.poll(() => rollUpUsage(replica.pool).then(settled)).toEqual([{ is_settled: true }]);
+  const { complete_to } = before[0] ?? {};
+  expect((await replica.readProgress())[0]?.["complete_to"]).toEqual(complete_to);
+  expect(await doctor(replica.url)).toContain("warning usage");
+  const verify = (repair: Instant | null) => verifyUsageCommand({ databaseUrl: replica.url, repair, print });
+  expect(await verify(null)).toBe(false);
+  expect(await replica.countSummed()).toBeLessThan(EVENTS_BEFORE + EVENTS_AFTER + 2);
+  const today = parseUtcDay(new Date().toISOString().slice(0, 10));
+  expect(await verify(today)).toBe(true);
+  await expect.poll(() => replica.countSummed()).toBe(EVENTS_BEFORE + EVENTS_AFTER + 2);
+  await expect
+    .poll(() => replica.readProgress().then(([row]) => row?.["complete_to"]))
+    .not.toEqual(complete_to);
+  expect(await doctor(replica.url)).not.toMatch(/FAILURE|warning usage/);
+  await second.stop();
+});
+
+test("a promoted standby resumes by itself", { timeout: 240_000 }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "purser-promote-"));
+  await chmod(directory, 0o755);
+  const dataDirectory = join(directory, "data");
+  const start = async () => startLocalServer({ dataDirectory, port: await freePort() });
+  const primary = await start();
+  const before = await openDatabase(primary.url("postgres"));
+  const { secret } = (await createProject(before.pool, "Product")).test.key;
+  const first = await serve(before.url);
+  await send(first.url, secret, 5);
+  await expect.poll(() => rollUpUsage(before.pool).then(() => before.countSummed())).toBe(5);
+  await first.stop();
+  await primary.stop();
+
+  await writeFile(join(dataDirectory, "standby.signal"), "");
+  const promoted = await start();
+  onTestFinished(async () => {
+    await promoted.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+  const after = await openDatabase(promoted.url("postgres"), async (query) => {
+    await query("select pg_promote()");
+    expect(await query("select timeline_id from pg_control_checkpoint()")).toEqual([{ timeline_id: 2 }]);
+  });
+  // Both write the rows of a table again.
+  await after.query("vacuum (full, freeze) cell.usage_progress");
+  await after.query("vacuum (full, freeze) cell.identity");
+  const [stood] = await after.readProgress();
+  const second = await serve(after.url);
+  await send(second.url, secret, 6);
+  await expect.poll(() => after.countSummed()).toBe(11);
+  expect((await after.readProgress())[0]?.["complete_to"]).not.toEqual(stood?.["complete_to"]);
+  expect(await doctor(after.url)).not.toMatch(/FAILURE|warning usage/);
+  await second.stop();
+});
+
+async function openServer() {
+  const server = await startTemporaryServer("switch", {
+    settings: ["wal_level=logical", "log_min_messages=fatal"],
+  });
+  onTestFinished(() => server.stop());
+  return openDatabase(server.url("postgres"));
+}
+
+type Query = (text: string) => Promise<Record<string, unknown>[]>;
+
+async function openDatabase(url: string, prepare: (query: Query) => Promise<void> = async () => {}) {
+  const query: Query = async (text) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  await prepare(query);
+  await migrateCommand({ databaseUrl: url, grantTo: null, print: () => {} });
+  const pool = openPool({ url, name: "test", sizeMax: 2, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  await query("select cell.ensure_monthly_partitions(3, 3)");
+  return {
+    url,
+    pool,
+    query,
+    /** Ready for a copy of everything: a schema without rows. */
+    empty: async () => {
+      const tables = await query(
+        `select string_agg(format('%I.%I', schemaname, tablename), ', ') as list from pg_tables
+         where schemaname in ('control', 'cell')`,
+      );
+      await query(`set session_replication_role = replica; truncate ${tables[0]?.["list"]}`);
+    },
+    burn: (count: number) =>
+      query(`do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`),
+    readCounter: async () => Number((await query("select pg_current_xact_id()::text as n"))[0]?.["n"]),
+    countSummed: async () =>
+      Number((await query("select coalesce(sum(count), 0) as n from cell.usage_quarters"))[0]?.["n"]),
+    readProgress: () => query("select transaction_number, complete_to from cell.usage_progress"),
+  };
+}
+
+async function serve(databaseUrl: string) {
+  const config = readConfig({ DATABASE_URL: databaseUrl, PORT: "0", METRICS_PORT: "0", LOG_LEVEL: "silent" });
+  const service = await startService(config, openLog(config.logLevel));
+  const stop = once(() => service.stop());
+  onTestFinished(stop);
+  return { url: service.url, stop };
+}
+
+async function send(url: string, secret: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const body = { customerId: `c-${i % 7}`, event: "tokens", quantity: 1 };
+    expect((await post(`${url}/v1/events`, secret, body)).status).toBe(200);
+  }
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}
+
+async function doctor(databaseUrl: string): Promise<string> {
+  const lines: string[] = [];
+  await doctorCommand({ databaseUrl, print: (line) => lines.push(line.trim()) });
+  return lines.join("\n");
+}
