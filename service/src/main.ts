@@ -6,6 +6,7 @@ import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
+import { resetOwnerCommand } from "./commands/reset-owner.ts";
 import { revokeKeyCommand } from "./commands/revoke-key.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { parseUtcDay } from "./commands/verify/usage/utc-day.ts";
@@ -32,6 +33,7 @@ Commands
   serve                  run the service
   create-project NAME    make a project and print its API keys, once
   revoke-key KEY         end an API key, everywhere within 5 seconds
+  reset-owner EMAIL      make this member an owner, or create one, and print a link to a new password, once
   doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
   verify                 fold every ledger and compare wallets, grants and limits with it, while the service runs
       --usage              instead, compare all sums of usage with the events, charges and denials
@@ -49,7 +51,7 @@ Commands
 
 Settings, from the environment
 ${Object.entries(SETTINGS)
-  .map(([name, meaning]) => `  ${name.padEnd(19)} ${meaning}`)
+  .map(([name, meaning]) => `  ${name.padEnd(24)} ${meaning}`)
   .join("\n")}
 `;
 
@@ -90,6 +92,8 @@ async function main(args: string[]): Promise<void> {
       return createProjectCommand({ databaseUrl: readConfig().databaseUrl, name: argument, print });
     case "revoke-key":
       return revokeKeyCommand({ databaseUrl: readConfig().databaseUrl, secret: argument, print });
+    case "reset-owner":
+      return resetOwnerCommand({ databaseUrl: readConfig().databaseUrl, email: argument, print });
     case "catalog":
       return catalogCommand({ ...values, client: readClientConfig(), file: rest[1] ?? null, print });
     case "doctor": {
@@ -117,7 +121,7 @@ function checkArguments(command: string, given: readonly string[]): void {
     checkCatalogArguments(given);
     return;
   }
-  const takesOne = command === "create-project" || command === "revoke-key";
+  const takesOne = ["create-project", "revoke-key", "reset-owner"].includes(command);
   if (takesOne && given.length !== 1) throw new UsageError(`${command} takes one argument`);
   if (!takesOne && given.length > 0) throw new UsageError(`unexpected: ${given.join(" ")}`);
 }

@@ -97,6 +97,7 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
     " of the password of ",
     subject(entry),
   ],
+  "member.owner_reset": (entry) => ["made a link by which ", subject(entry), " becomes an owner"],
   "member.sign_in_link_made": (entry) => ["made a sign-in link for ", subject(entry)],
   "member.changed": (entry) => ["changed ", subject(entry), ...roleChange(entry)],
   "member.removed": (entry) => ["removed ", subject(entry)],

@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { cookieOf, OWNER, send, setupManage } from "../../test/manage.ts";
+import { logIn } from "../../test/members.ts";
+
+const run = promisify(execFile);
+const MAIN = join(import.meta.dirname, "../main.ts");
+const PASSWORD = "nine-blue-lanterns";
+
+async function reset(databaseUrl: string, email: string): Promise<{ stdout: string; token: string }> {
+  const args = [MAIN, "reset-owner", email];
+  const { stdout } = await run(process.execPath, args, { env: { DATABASE_URL: databaseUrl } });
+  return { stdout, token: /#(\S+)/.exec(stdout)?.[1] ?? "" };
+}
+
+test("an owner who lost their password gets in by a link of reset-owner, once, and it is audited", async () => {
+  const managed = await setupManage();
+  const { service, database, manage } = managed;
+  const old = cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url);
+  const { stdout, token } = await reset(database.serviceUrl, OWNER.email.toUpperCase());
+  expect(stdout).toContain("All their sessions and earlier links have ended.");
+  expect((await send(`${service.url}/manage/v1/session`, "GET", { headers: old })).status).toBe(401);
+  const accept = () =>
+    send(`${service.url}/manage/v1/links`, "POST", { body: { token, password: PASSWORD } });
+  expect((await accept()).body).toMatchObject({ email: OWNER.email, role: "owner" });
+  expect((await accept()).status).toBe(410);
+  expect((await logIn(managed, OWNER.email, PASSWORD)).status).toBe(200);
+  const { body } = await manage("GET", "/manage/v1/audit?action=member.owner_reset");
+  expect(body["items"]).toMatchObject([
+    {
+      actor: { kind: "command", id: "purser reset-owner" },
+      subject: OWNER.email,
+      before: { role: "owner" },
+      after: { role: "owner", sessionsEnded: 1 },
+    },
+  ]);
+});
+
+test("reset-owner creates an owner where nobody has the email, and promotes a member", async () => {
+  const managed = await setupManage();
+  const { service, database, manage } = managed;
+  await manage("POST", "/manage/v1/members", {
+    body: { email: "ada@example.com", name: "Ada", role: "viewer" },
+  });
+  for (const email of ["ada@example.com", "new@example.com"]) {
+    const { token } = await reset(database.serviceUrl, email);
+    const accepted = await send(`${service.url}/manage/v1/links`, "POST", {
+      body: { token, password: PASSWORD },
+    });
+    expect(accepted.body).toMatchObject({ email, role: "owner" });
+  }
+});
