@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { isEmail } from "./manage/people/email.ts";
+import { isGuessablePassword } from "./manage/people/guessable-password.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./manage/people/password.ts";
 import { isWellFormedApiKey } from "./words/secret.ts";
 
@@ -35,6 +37,9 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Each may come from a file instead, whose name the setting with `_FILE` behind it holds. */
+type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_TOKEN";
+
 /** Every setting with what it means, for `purser --help` and the README. */
 export const SETTINGS = {
   DATABASE_URL: "PostgreSQL 15 to 18, as postgres://user:password@host:port/database (required)",
@@ -58,6 +63,10 @@ export const SETTINGS = {
   INIT_API_KEY: "serve makes a first project with this pur_test_ or pur_live_ key, while there is no project",
   PURSER_URL: "the running service that purser catalog calls (http://127.0.0.1:3300)",
   PURSER_TOKEN: "the management token that purser catalog calls it with",
+  DATABASE_URL_FILE: "a file that holds DATABASE_URL, in its place",
+  INIT_OWNER_PASSWORD_FILE: "a file that holds INIT_OWNER_PASSWORD, in its place",
+  INIT_API_KEY_FILE: "a file that holds INIT_API_KEY, in its place",
+  PURSER_TOKEN_FILE: "a file that holds PURSER_TOKEN, in its place",
 } as const;
 
 export function readConfig(overrides: Environment = {}): Config {
@@ -103,18 +112,39 @@ export type ClientConfig = { readonly url: string; readonly token: string };
 export function readClientConfig(overrides: Environment = {}): ClientConfig {
   const environment: Environment = { ...process.env, ...overrides };
   const url = environment["PURSER_URL"] || "http://127.0.0.1:3300";
-  const token = environment["PURSER_TOKEN"] || "";
   const problems: string[] = [];
+  const token = readSecret(environment, "PURSER_TOKEN", problems) ?? "";
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     problems.push("PURSER_URL must begin with http:// or https://");
-  if (token === "") problems.push("PURSER_TOKEN must be set to a management token, pur_mgmt_…");
+  if (token === "" && problems.length === 0)
+    problems.push("PURSER_TOKEN must be set to a management token, pur_mgmt_…");
   if (problems.length > 0) throw new ConfigInvalid(problems.join("\n"));
   return Object.freeze({ url: url.replace(/\/+$/, ""), token });
 }
 
+/** Null: it is not set. What is wrong is said by the setting's name, never by its value. */
+function readSecret(environment: Environment, name: Secret, problems: string[]): string | null {
+  const value = environment[name] || null;
+  const file = environment[`${name}_FILE`] || null;
+  if (file === null) return value;
+  if (value !== null) {
+    problems.push(`${name} and ${name}_FILE must not both be set`);
+    return value;
+  }
+  try {
+    return readFileSync(file, "utf8").replace(/\r?\n$/, "") || null;
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    problems.push(`${name}_FILE names a file that cannot be read: ${reason}`);
+    return null;
+  }
+}
+
 function readDatabaseUrl(environment: Environment, problems: string[]): string {
-  const url = environment["DATABASE_URL"] ?? "";
-  if (!/^postgres(ql)?:\/\//.test(url)) problems.push("DATABASE_URL must be set, and begin with postgres://");
+  const before = problems.length;
+  const url = readSecret(environment, "DATABASE_URL", problems) ?? "";
+  if (problems.length === before && !/^postgres(ql)?:\/\//.test(url))
+    problems.push("DATABASE_URL must be set, and begin with postgres://");
   return url;
 }
 
@@ -165,7 +195,7 @@ function readTls(environment: Environment, problems: string[]): Config["tls"] {
 /** Neither value is repeated in a message: one of them is a secret. */
 function readFirstOwner(environment: Environment, problems: string[]): Config["init"]["owner"] {
   const email = environment["INIT_OWNER_EMAIL"] || null;
-  const password = environment["INIT_OWNER_PASSWORD"] || null;
+  const password = readSecret(environment, "INIT_OWNER_PASSWORD", problems);
   if (email === null && password === null) return null;
   if (email === null || password === null) {
     problems.push("INIT_OWNER_EMAIL and INIT_OWNER_PASSWORD must be set together");
@@ -177,12 +207,13 @@ function readFirstOwner(environment: Environment, problems: string[]): Config["i
     problems.push(
       `INIT_OWNER_PASSWORD must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters, not ${length}`,
     );
-  }
+  } else if (isGuessablePassword(password, email.split(/[@.]/)))
+    problems.push("INIT_OWNER_PASSWORD is easy to guess: use several unrelated words");
   return { email, password };
 }
 
 function readFirstApiKey(environment: Environment, problems: string[]): string | null {
-  const key = environment["INIT_API_KEY"] || null;
+  const key = readSecret(environment, "INIT_API_KEY", problems);
   if (key !== null && !isWellFormedApiKey(key)) {
     problems.push(
       "INIT_API_KEY must be a key as Purser makes them: pur_test_ or pur_live_, 32 random characters and 6 of checksum",

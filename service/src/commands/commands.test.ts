@@ -63,14 +63,15 @@ test("serve refuses a database that lacks a migration", async () => {
 test.each([
   [{ INIT_API_KEY: "pur_live_mine" }, "INIT_API_KEY must be a key as Purser makes them"],
   [{ INIT_OWNER_EMAIL: "boss@example.com" }, "INIT_OWNER_EMAIL and INIT_OWNER_PASSWORD must be set together"],
-  [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "short-one" }, "10 to 200 characters, not 9"],
+  [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "short-one" }, "12 to 200 characters, not 9"],
+  [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "Password1234!" }, "is easy to guess"],
   [{ INIT_OWNER_EMAIL: "boss", INIT_OWNER_PASSWORD: "seven-green-kettles" }, "must be an email address"],
 ])("serve refuses a beginning that it cannot make: %j", async (settings, message) => {
   const database = await createDatabase();
   const result = await purser(["serve"], database.url, settings);
   expect(result.code).toBe(1);
   expect(result.stderr).toContain(message);
-  for (const secret of ["pur_live_mine", "short-one", "seven-green-kettles"])
+  for (const secret of ["pur_live_mine", "short-one", "Password1234!", "seven-green-kettles"])
     expect(result.stderr).not.toContain(secret);
   expect(await database.count("control.members")).toBe(0);
 });

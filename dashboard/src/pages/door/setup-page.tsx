@@ -66,9 +66,9 @@ export function SetupPage() {
           label="Password"
           type="password"
           autoComplete="new-password"
-          hint="At least 10 characters. Long rather than clever."
+          hint="At least 12 characters. Several unrelated words are best."
           required
-          minLength={10}
+          minLength={12}
           {...register("password")}
         />
         <ProblemCallout error={setUp.error} />

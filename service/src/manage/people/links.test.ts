@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { cookieOf, type Managed, OWNER, send, setupManage } from "../../../test/manage.ts";
 import { callerWith, join, logIn, memberIdOf, tokenOf } from "../../../test/members.ts";
 import { changePassword } from "./change-password.ts";
+import { hashPassword } from "./password.ts";
 import { checkPassword, openSession } from "./sign-in.ts";
 
 const MEMBERS = "/manage/v1/members";
@@ -36,7 +37,7 @@ test("a link without its password, or with what it does not take, is refused and
   ]);
   expect([short.status, short.body["errors"]]).toMatchObject([
     400,
-    [{ field: "password", message: "must have at least 10 characters" }],
+    [{ field: "password", message: "must have at least 12 characters" }],
   ]);
   expect((await accept(managed, { token, password: PASSWORD })).status).toBe(200);
   const reset = tokenOf(await managed.manage("POST", `${MEMBERS}/${memberIdOf(invited)}/link`));
@@ -155,4 +156,25 @@ test("a promotion ends the links to the member: whoever kept one must not become
   await manage("PATCH", `${MEMBERS}/${memberIdOf(invited)}`, { body: { role: "owner" } });
   const { status, body: problem } = await accept(managed, { token: tokenOf(invited), password: PASSWORD });
   expect([status, problem["code"]]).toEqual([410, "link_invalid"]);
+});
+
+test("a common password is refused by link and by change, and an old short one still logs in", async () => {
+  const managed = await setupManage();
+  const { manage, database, service } = managed;
+  const body = { email: "bob@example.com", name: "Bob", role: "viewer" };
+  const token = tokenOf(await manage("POST", MEMBERS, { body }));
+  const refused = await accept(managed, { token, password: "Password2026!" });
+  expect(refused.body["errors"]).toMatchObject([{ field: "password", code: "too_common" }]);
+  expect((await accept(managed, { token, password: PASSWORD })).status).toBe(200);
+  await database.query("update control.members set password_hash = $1 where email = 'bob@example.com'", [
+    await hashPassword("short"),
+  ]);
+  const opened = await logIn(managed, "bob@example.com", "short");
+  const call = callerWith(cookieOf(opened, service.url), service.url);
+  const change = (password: string) =>
+    call("POST", `${SESSION}/password`, { current: "short", new: password });
+  expect((await change("bob@example.com")).body["errors"]).toMatchObject([
+    { field: "new", code: "too_common" },
+  ]);
+  expect((await change("eight-blue-teapots")).status).toBe(200);
 });

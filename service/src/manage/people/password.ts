@@ -10,7 +10,8 @@ const TAG_BYTES = 32;
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-export const PASSWORD_LENGTH_MIN = 10;
+/** Of a new one. Older ones may be shorter, and still log in. */
+export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;
 
 /** A PHC string: the cost stands beside the hash, so that a later release can raise it. */

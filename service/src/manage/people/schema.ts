@@ -17,7 +17,7 @@ export const personNameField = Type.String({ minLength: 1, maxLength: 120, examp
 export const newPasswordField = Type.String({
   minLength: PASSWORD_LENGTH_MIN,
   maxLength: PASSWORD_LENGTH_MAX,
-  description: "Long rather than clever.",
+  description: "Several words that nobody else would put together. Common passwords are refused.",
   examples: ["seven-green-kettles"],
 });
 

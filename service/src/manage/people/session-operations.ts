@@ -16,6 +16,7 @@ import type { ManageParts } from "../parts.ts";
 import { acceptLink } from "./accept-link.ts";
 import { changePassword } from "./change-password.ts";
 import { readEmail } from "./email.ts";
+import { isGuessablePassword } from "./guessable-password.ts";
 import { findKnownDevice, rememberDevice } from "./known-device.ts";
 import { LogInGuard } from "./log-in-guard.ts";
 import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
@@ -53,6 +54,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       codes: ["link_invalid"],
       handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
         const email = readEmail(body.email);
+        refuseCommon("password", password, email);
         const owner = { email, name, password };
         const outcome = await setUp(control, token, owner, visitOf(request));
         if (outcome.kind === "link_invalid") throw linkInvalid();
@@ -139,6 +141,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
         if (email === null || sessionHash === null) {
           throw new Problem("role_missing", { detail: "A token has no password." });
         }
+        refuseCommon("new", call.body.new, email);
         const { request, body } = call;
         const attempt = { email, address: request.ip, known: sessionHash.toString("hex") };
         const member = await guard.guard(attempt, performance.now(), () =>
@@ -173,6 +176,7 @@ function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
     answer: Me,
     codes: ["link_invalid"],
     handle: async ({ body, request, reply }) => {
+      if (body.password !== undefined) refuseCommon("password", body.password, null);
       const outcome = await acceptLink(control, body, visitOf(request));
       switch (outcome.kind) {
         case "link_invalid":
@@ -190,6 +194,11 @@ function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
       }
     },
   });
+}
+
+function refuseCommon(field: string, password: string, email: string | null): void {
+  if (!isGuessablePassword(password, email?.split(/[@.]/) ?? [])) return;
+  throw invalidField({ field, code: "too_common", message: "is easy to guess: use several unrelated words" });
 }
 
 const USER_AGENT_LENGTH_MAX = 200;

@@ -39,9 +39,9 @@ export function PasswordCard() {
             label="New password"
             type="password"
             autoComplete="new-password"
-            hint="At least 10 characters. Long rather than clever."
+            hint="At least 12 characters. Several unrelated words are best."
             required
-            minLength={10}
+            minLength={12}
             {...register("new")}
           />
           <ProblemCallout error={change.error} />

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { isGuessablePassword } from "./guessable-password.ts";
+
+const COMMON = [
+  ...[
+    "password1234",
+    "Password2024!",
+    "P@ssw0rd1234!",
+    "passwordpassword",
+    "Welcome12345!",
+    "qwertyuiop12",
+    "1q2w3e4r5t6y",
+  ],
+  ...[
+    "123456789012",
+    "112233445566",
+    "abcdefghijkl",
+    "aaaaaaaaaaaa",
+    "abcabcabcabc",
+    "iloveyou1234",
+    "Administrator1",
+  ],
+  ...[
+    "letmein-2026!",
+    "Summer2026!!!",
+    "qwerty123456",
+    "changeme1234",
+    "monkey.dragon.12",
+    "1qaz2wsx3edc",
+    "zxcvbnm,./123",
+  ],
+  ...["correcthorsebatterystaple", "mike1234567890", "purser-admin-1", "Passw0rdPassw0rd"],
+];
+
+test.each(COMMON)("%s is refused", (password) => {
+  expect(isGuessablePassword(password)).toBe(true);
+});
+
+const OWN = [
+  ...[
+    "seven-green-kettles",
+    "eight-blue-teapots",
+    "x7Qp-92_4kZw",
+    "tk4-91x-33q7-b",
+    "9f3a1c2b7d1e",
+    "Ulmen&Birken am Hang",
+  ],
+  ...["planted-password-of-the-owner", "vier Löffel Zimt", "монета на полке", "olga-has-a-long-password"],
+];
+
+test.each(OWN)("%s is taken", (password) => {
+  expect(isGuessablePassword(password)).toBe(false);
+});
+
+test("the email it belongs to does not make a password less common", () => {
+  expect(isGuessablePassword("lovelace-1815-55")).toBe(false);
+  expect(isGuessablePassword("lovelace-1815-55", ["lovelace"])).toBe(true);
+});
+
+test("a password of 200 characters is judged in a few milliseconds", () => {
+  const start = performance.now();
+  for (const text of ["1qaz".repeat(50), "a b".repeat(66), "q1w2e3r4t5".repeat(20)])
+    isGuessablePassword(text);
+  expect(performance.now() - start).toBeLessThan(500);
+});

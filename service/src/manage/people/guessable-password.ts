@@ -1,0 +1,131 @@
+/**
+ * What people most often build passwords from. Each stands for all its variants: with digits, years, signs, doubled, or with
+ * letters written as digits.
+ */
+const COMMON_WORDS = `
+  password passwort passwd passphrase passw pass motdepasse contrasena senha parola wachtwoord haslo salasana losenord
+  admin administrator administrador root user username guest login logon signin welcome willkommen bienvenue letmein opensesame
+  changeme change default temporary temp secret geheim master access demo test testing tester sample example purser dashboard
+  database postgres postgresql server service system network internet computer laptop windows linux ubuntu debian docker
+  kubernetes google facebook twitter instagram linkedin microsoft apple amazon samsung android iphone github gitlab
+  company business office customer support manager engineer developer staging production prod dev qwerty qwertz azerty
+  iloveyou iloveu loveyou love lover lovely forever sweetheart darling baby babygirl babyboy honey sugar princess prince angel
+  queen king beautiful gorgeous sunshine rainbow flower butterfly chocolate cookie cheese banana orange cherry strawberry
+  monkey dragon tiger lion eagle falcon phoenix wolf panther shadow ninja warrior hunter killer ranger pirate wizard merlin
+  batman superman spiderman ironman starwars skywalker yoda pokemon pikachu naruto matrix gandalf hobbit hogwarts harrypotter
+  football soccer baseball basketball hockey tennis golf chelsea liverpool arsenal barcelona realmadrid juventus manchester
+  united cowboys yankees lakers steelers patriots eagles jordan michael jennifer jessica ashley nicole daniel andrew joshua
+  matthew robert thomas charlie george william jackson michelle amanda samantha maggie ginger buster tigger bailey pepper
+  snoopy lucky happy smile hello goodbye hola bonjour summer winter spring autumn january february march april june july august
+  september october november december monday tuesday wednesday thursday friday saturday sunday london paris berlin
+  madrid newyork america canada germany france england espana italia brasil mexico india china russia australia freedom
+  liberty peace jesus jesuschrist christ blessed heaven church money dollar million rich lottery poker casino diamond golden silver
+  platinum mercedes porsche ferrari lamborghini corvette mustang yamaha harley honda toyota trustno whatever nothing
+  something anything asshole fuckyou fuck bitch bullshit pussy sexy player gamer minecraft fortnite zelda mario sonic
+  counterstrike callofduty metallica nirvana slipknot eminem guitar music rock star stars moon universe galaxy planet earth
+  family mother father mommy daddy brother sister friend friends bestfriend school college student teacher university
+  correcthorsebatterystaple correct horse battery staple abc zxc asd qaz`
+  .trim()
+  .split(/\s+/)
+  .sort((a, b) => b.length - a.length);
+
+/** Keys side by side, letters and digits in order, and the zigzags over a keyboard. */
+const WALKS = [
+  "abcdefghijklmnopqrstuvwxyz",
+  "01234567890",
+  "qwertyuiop",
+  "qwertzuiop",
+  "azertyuiop",
+  "asdfghjkl",
+  "zxcvbnm",
+  "yxcvbnm",
+  "1q2w3e4r5t6y7u8i9o0p",
+  "q1w2e3r4t5y6u7i8o9p0",
+  "1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p",
+  "qazwsxedcrfvtgbyhnujmikolp",
+  "qweasdzxc",
+  "147258369",
+  "159357",
+].flatMap((walk) => [walk, [...walk].reverse().join("")]);
+const WALK_LENGTH_MIN = 3;
+
+const LETTERS: Readonly<Record<string, string>> = {
+  "0": "o",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "8": "b",
+  "9": "g",
+  "@": "a",
+  $: "s",
+  "!": "i",
+  "|": "l",
+};
+
+/** Own characters below which a password is little more than what everybody tries first. */
+const OWN_LETTERS_MIN = 4;
+const OWN_CHARACTERS_MIN = 6;
+const DISTINCT_MIN = 5;
+const WORDS_MIN = 3;
+const REPEATED_LENGTH_MAX = 6;
+
+/**
+ * Whether a list of common passwords, stretched by the usual rules, would contain it. Needs no network. `own`: words that
+ * anybody knows of this person, such as their email.
+ */
+export function isGuessablePassword(password: string, own: readonly string[] = []): boolean {
+  const text = password.normalize("NFKC").toLowerCase();
+  if (new Set(text).size < DISTINCT_MIN || isRepetition(text)) return true;
+  const ownWords = own.map((word) => word.toLowerCase()).filter(({ length }) => length > 2);
+  const core = text.replace(/^\P{L}+|\P{L}+$/gu, "");
+  const spellings = [text, text.replace(/(.)\1+/gu, "$1"), toLetters(core, "i"), toLetters(core, "l")];
+  return spellings.some((spelling) => isPredictable(spelling, ownWords));
+}
+
+function isRepetition(text: string): boolean {
+  const [, unit = null] = /^(.+?)\1+$/su.exec(text) ?? [];
+  return unit !== null && unit.length <= REPEATED_LENGTH_MAX;
+}
+
+function toLetters(text: string, one: "i" | "l"): string {
+  return [...text].map((character) => (character === "1" ? one : (LETTERS[character] ?? character))).join("");
+}
+
+/** Takes out common words, walks, years and repetitions, and looks at what is left. */
+function isPredictable(text: string, own: readonly string[]): boolean {
+  const found = new Set<string>();
+  let rest = text;
+  for (const word of [...own, ...COMMON_WORDS]) {
+    if (!rest.includes(word)) continue;
+    // A whole email is one word that is known of its owner, not three unrelated ones.
+    found.add(own.includes(word) ? "" : word);
+    rest = rest.replaceAll(word, " ");
+  }
+  rest = withoutWalks(rest)
+    .replace(/(19|20)\d\d/g, " ")
+    .replace(/(.)\1{2,}/gu, " ");
+  const letters = rest.match(/\p{L}/gu)?.length ?? 0;
+  const digits = rest.match(/\p{N}/gu)?.length ?? 0;
+  if (found.size >= WORDS_MIN) return false;
+  return found.size > 0 ? letters < OWN_LETTERS_MIN : letters + digits < OWN_CHARACTERS_MIN;
+}
+
+function withoutWalks(text: string): string {
+  let rest = "";
+  for (let at = 0; at < text.length; ) {
+    const length = Math.max(...WALKS.map((walk) => walkLength(text, at, walk)));
+    rest += length >= WALK_LENGTH_MIN ? " " : text.slice(at, at + 1);
+    at += length >= WALK_LENGTH_MIN ? length : 1;
+  }
+  return rest;
+}
+
+/** How far the text follows the walk from here. */
+function walkLength(text: string, at: number, walk: string): number {
+  const start = walk.indexOf(text.slice(at, at + WALK_LENGTH_MIN));
+  if (start < 0 || at + WALK_LENGTH_MIN > text.length) return 0;
+  let length = WALK_LENGTH_MIN;
+  while (start + length < walk.length && text[at + length] === walk[start + length]) length += 1;
+  return length;
+}
