@@ -101,6 +101,8 @@ const SETTINGS = `
   set enable_bitmapscan = off;
   set enable_hashjoin = off;
   set enable_mergejoin = off;
+  -- A plan that needs what is off counts as endlessly expensive, and PostgreSQL would compile it for seconds each time.
+  set jit = off;
   -- A weaker level would hide the warning that a commit did not reach its standby.
   set client_min_messages = 'warning';
   set lock_timeout = '1s';
