@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import cookie from "@fastify/cookie";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
@@ -6,6 +5,7 @@ import type { Config } from "./config.ts";
 import { admitRuntimeCallers } from "./edge/admit.ts";
 import { admitManagers, type Doorman } from "./edge/admit-managers.ts";
 import type { ApiKeyCache } from "./edge/api-key-cache.ts";
+import type { Certificate } from "./edge/certificate.ts";
 import { compileWhenNeeded } from "./edge/compile-schemas.ts";
 import { acceptOnlyCsv, isUploading } from "./edge/csv-body.ts";
 import { serveDashboard } from "./edge/dashboard.ts";
@@ -17,6 +17,7 @@ import type { Metrics } from "./edge/metrics.ts";
 import { observeRequests } from "./edge/observe.ts";
 import { acceptOnlyJson, BODY_BYTES_MAX } from "./edge/parse.ts";
 import { replyWithProblem } from "./edge/problem.ts";
+import { NO_SNIFF, protectReplies } from "./edge/protect.ts";
 import "./edge/request-context.ts";
 import { chooseRequestId } from "./edge/request-id.ts";
 import { refuseUnstorableText } from "./edge/storable.ts";
@@ -33,7 +34,9 @@ import type { RequestLog } from "./runtime/request-log.ts";
 import { VERSION } from "./version.ts";
 
 export type ServerParts = {
-  readonly config: Pick<Config, "trustProxy" | "tls">;
+  readonly config: Pick<Config, "trustProxy">;
+  /** Null: plain http, for a proxy in front. */
+  readonly certificate: Certificate | null;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
@@ -50,11 +53,12 @@ export type ServerParts = {
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = createApp(parts);
   acceptOnlyJson(app);
+  const isTrustedProxy = trustProxies(parts.config.trustProxy);
+  protectReplies(app, { isTls: parts.certificate !== null, isTrustedProxy });
   observeRequests(app, parts.log, parts.metrics);
   answerErrors(app, new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])));
   await describeApi(app, VERSION);
 
-  const isTrustedProxy = trustProxies(parts.config.trustProxy);
   await app.register(async (runtime) => {
     admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy });
     const { lanesOf, readerOf, missingFeature, requestLog: log } = parts;
@@ -84,7 +88,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
 /** Headers within 5 s, looked at every second; Node by itself looks only every 30. */
 const SLOW_CLIENTS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
-function createApp({ config, log }: ServerParts): FastifyInstance {
+function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
   return Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -105,7 +109,7 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
     return503OnClosing: false,
     // A URL that cannot be decoded has no route, and comes here instead of to the error handler.
     frameworkErrors: (error, request, reply) =>
-      replyWithProblem(reply.header("x-request-id", request.id), toProblem(error)),
+      replyWithProblem(reply.headers(NO_SNIFF).header("x-request-id", request.id), toProblem(error)),
     clientErrorHandler: (error, socket) => {
       // A file that is read in pieces takes as long as dealing with them does.
       if ("code" in error && error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isUploading(socket)) return;
@@ -115,7 +119,9 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
           ? "431 Request Header Fields Too Large"
           : "400 Bad Request";
       if (socket.writable)
-        socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+        socket.write(
+          `HTTP/1.1 ${status}\r\nconnection: close\r\nx-content-type-options: nosniff\r\ncontent-length: 0\r\n\r\n`,
+        );
       socket.destroy();
     },
     ajv: {
@@ -129,14 +135,6 @@ function createApp({ config, log }: ServerParts): FastifyInstance {
       // Times are read by our own parser, which can say what is wrong with one.
       onCreate: (ajv) => ajv.addFormat("date-time", true),
     },
-    ...(config.tls === null
-      ? {}
-      : {
-          https: {
-            ...SLOW_CLIENTS,
-            cert: readFileSync(config.tls.certFile),
-            key: readFileSync(config.tls.keyFile),
-          },
-        }),
+    ...(certificate === null ? {} : { https: { ...SLOW_CLIENTS, ...certificate.options } }),
   }) as unknown as FastifyInstance;
 }

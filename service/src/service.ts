@@ -1,7 +1,9 @@
 import type { Server } from "node:http";
+import { Server as TlsServer } from "node:tls";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { ApiKeyCache } from "./edge/api-key-cache.ts";
+import { Certificate } from "./edge/certificate.ts";
 import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics } from "./edge/metrics.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
@@ -34,6 +36,7 @@ import { hashSecret } from "./words/secret.ts";
 const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
 const LAST_USE_EVERY_MS = 10_000;
 const FAILED_LOG_INS_EVERY_MS = 10_000;
+const CERTIFICATE_EVERY_MS = 5_000;
 const SESSION_USES_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
@@ -105,6 +108,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     cellOf: () => managePool,
     onDropped: (why, count) => metrics.dropFromRequestLog(why, count),
   });
+  const certificate = config.tls === null ? null : new Certificate(config.tls);
   const failedLogIns = new FailedLogIns(managePool);
   const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600);
   const usagePace = new Pace(ROWS_MAX);
@@ -117,6 +121,18 @@ export async function startService(config: Config, log: Logger): Promise<Service
         everyMs: FAILED_LOG_INS_EVERY_MS,
         run: () => failedLogIns.flush(performance.now()),
       },
+      ...(certificate === null
+        ? []
+        : [
+            {
+              name: "certificate",
+              everyMs: CERTIFICATE_EVERY_MS,
+              run: async () => {
+                assert(app.server instanceof TlsServer, "with a certificate the server speaks TLS");
+                if (certificate.reload(app.server)) log.info("the certificate has changed");
+              },
+            },
+          ]),
       { name: "last use of sessions", everyMs: SESSION_USES_EVERY_MS, run: () => sessions.flush() },
       { name: "request log", everyMs: REQUEST_LOG_EVERY_MS, run: () => requestLog.flush() },
       {
@@ -156,6 +172,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const stopping = new AbortController();
   const app = await buildServer({
     config,
+    certificate,
     log,
     metrics,
     readiness,

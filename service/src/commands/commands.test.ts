@@ -43,6 +43,7 @@ test("doctor finds a healthy database healthy, and one without migrations not", 
   const database = await createDatabase();
   const healthy = await purser(["doctor"], database.url);
   expect(healthy.stdout).toContain("migrations: current");
+  expect(healthy.stdout).toContain("connection: not encrypted, on this machine");
   expect(healthy.code).toBe(0);
   await database.query("drop schema cell cascade");
   const broken = await purser(["doctor"], database.url);

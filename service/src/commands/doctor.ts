@@ -14,6 +14,7 @@ export async function doctorCommand(options: {
   try {
     const findings = [
       ...(await inspectEssentials(client)),
+      await inspectEncryption(client),
       await inspectClock(client),
       await inspectOldestTransaction(client),
       await inspectPartitions(client),
@@ -27,6 +28,23 @@ export async function doctorCommand(options: {
 }
 
 const MARK = { ok: "  ok     ", warning: "  warning", failure: "  FAILURE" } as const;
+
+/** Passwords of the database and people's data travel on this connection. */
+async function inspectEncryption(client: Client): Promise<Finding> {
+  const { rows } = await client.query(`
+    select
+      coalesce(s.ssl, false) as is_encrypted,
+      s.version,
+      inet_server_addr() is null or inet_server_addr() <<= inet '127.0.0.0/8' or inet_server_addr() = inet '::1' as is_local
+    from pg_stat_ssl as s
+    where s.pid = pg_backend_pid()`);
+  const about = "connection";
+  if (rows[0]?.is_encrypted) return { level: "ok", about, text: `encrypted (${rows[0].version})` };
+  if (rows[0]?.is_local) return { level: "ok", about, text: "not encrypted, on this machine" };
+  const text =
+    "not encrypted, and the database is on another machine: add ?sslmode=verify-full to DATABASE_URL";
+  return { level: "warning", about, text };
+}
 
 async function inspectClock(client: Client): Promise<Finding> {
   const before = Date.now();

@@ -14,7 +14,8 @@ import { brandAs, type Instant } from "../words/brand.ts";
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {
   const control = openPool({ ...NOWHERE, onIdleError: () => {} });
   const app = await buildServer({
-    config: { trustProxy: [], tls: null },
+    config: { trustProxy: [] },
+    certificate: null,
     log: openLog("silent"),
     metrics: new Metrics(() => []),
     readiness: new Readiness(),

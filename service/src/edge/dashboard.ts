@@ -9,7 +9,6 @@ const BUILT = join(import.meta.dirname, "../../../dashboard/dist");
 const PAGES = ["/", "/log-in", "/setup", "/join", "/sign-in", "/welcome", "/projects/*", "/workspace/*"];
 
 const HEADERS = {
-  "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",

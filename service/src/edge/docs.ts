@@ -7,7 +7,6 @@ import type { FastifyInstance, FastifySchema } from "fastify";
 const ERROR_PAGES = join(import.meta.dirname, "../../../docs/errors");
 
 const HEADERS = {
-  "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
   // Scalar styles itself inline and boots from an inline script; nothing may come from or go to another host.

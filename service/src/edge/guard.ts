@@ -17,15 +17,19 @@ export type ProxyTrust = (address: string | undefined) => boolean;
 
 /** Refuses what a trusted proxy says came over plain http: the API key has travelled in the clear. */
 export function refusePlainHttp(request: FastifyRequest, isTrusted: ProxyTrust): void {
-  const forwarded = request.headers["x-forwarded-proto"];
-  if (forwarded === undefined || !isTrusted(request.socket.remoteAddress)) return;
-  // The nearest proxy appends last, and it is the one we trust.
-  const nearest = String(forwarded).split(",").at(-1)?.trim().toLowerCase();
-  if (nearest !== "http") return;
+  if (forwardedProtocol(request, isTrusted) !== "http") return;
   throw new Problem("tls_required", {
     detail:
       "This call came over plain http, so its API key may have been read on the way. Use https, and rotate the key.",
   });
+}
+
+/** How the caller reached a proxy that we trust. Null: there is none, or it does not say. */
+export function forwardedProtocol(request: FastifyRequest, isTrusted: ProxyTrust): string | null {
+  const forwarded = request.headers["x-forwarded-proto"];
+  if (forwarded === undefined || !isTrusted(request.socket.remoteAddress)) return null;
+  // The nearest proxy appends last, and it is the one we trust.
+  return String(forwarded).split(",").at(-1)?.trim().toLowerCase() ?? null;
 }
 
 /** From `TRUST_PROXY`: addresses and CIDR ranges. */

@@ -25,6 +25,7 @@ export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
 /** Health and metrics on a port of their own, which needs no way in from outside. */
 export function createHealthServer(readiness: Readiness, metrics: Metrics): Server {
   return createServer(async (request, response) => {
+    response.setHeader("x-content-type-options", "nosniff");
     switch (request.url) {
       case "/livez":
         response.end("ok\n");

@@ -1,8 +1,10 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { setup } from "../../test/harness.ts";
@@ -59,3 +61,48 @@ test("plain http on that port is not answered", async () => {
   expect(["no answer", 400]).toContain(status);
   expect(await database.count("cell.events")).toBe(0);
 });
+
+type Handshake = { readonly fingerprint: string; readonly cipher: string; readonly protocol: string | null };
+
+function shake(url: string, options: object = {}): Promise<Handshake> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false, ...options });
+    socket.once("error", reject);
+    socket.once("secureConnect", () => {
+      const { fingerprint256: fingerprint } = socket.getPeerCertificate();
+      resolve({ fingerprint, cipher: socket.getCipher().name, protocol: socket.getProtocol() });
+      socket.destroy();
+    });
+  });
+}
+
+test("only forward-secret suites are spoken, and the reply asks to stay with https", async () => {
+  const files = makeCertificate();
+  const { service } = await setup(files);
+  expect((await shake(service.url)).protocol).toBe("TLSv1.3");
+  const old = { maxVersion: "TLSv1.2" };
+  expect((await shake(service.url, old)).cipher).toMatch(/^ECDHE-ECDSA-.*(GCM|POLY1305)/);
+  for (const options of [
+    { maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES128-SHA" },
+    { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" },
+  ]) {
+    await expect(shake(service.url, options)).rejects.toThrow();
+  }
+  const { stdout } = await run("curl", ["-skI", `${service.url}/livez`]);
+  expect(stdout).toContain("strict-transport-security: max-age=31536000");
+});
+
+test("a renewed certificate is shown without a restart, and a broken one keeps the old", async () => {
+  const [files, renewed] = [makeCertificate(), makeCertificate()];
+  const { service } = await setup(files);
+  const first = await shake(service.url);
+  writeFileSync(files.TLS_CERT_FILE, "not a certificate");
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  expect((await shake(service.url)).fingerprint).toBe(first.fingerprint);
+  copyFileSync(renewed.TLS_CERT_FILE, files.TLS_CERT_FILE);
+  copyFileSync(renewed.TLS_KEY_FILE, files.TLS_KEY_FILE);
+  const { fingerprint256 } = new X509Certificate(readFileSync(renewed.TLS_CERT_FILE));
+  const shown = async () => (await shake(service.url)).fingerprint;
+  await expect.poll(shown, { timeout: 20_000, interval: 500 }).toBe(fingerprint256);
+}, 60_000);

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { createSecureContext, type SecureContextOptions, type Server } from "node:tls";
+
+/** Only suites with forward secrecy: who steals the private key later cannot read what was recorded before. */
+const CIPHERS = [
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "TLS_AES_128_GCM_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+].join(":");
+
+const PROTOCOL = { minVersion: "TLSv1.2", ciphers: CIPHERS, honorCipherOrder: true } as const;
+
+/** The certificate and key of our own TLS, read again when the files change. */
+export class Certificate {
+  readonly #files: { readonly certFile: string; readonly keyFile: string };
+  #seen: { cert: Buffer; key: Buffer };
+
+  constructor(files: { readonly certFile: string; readonly keyFile: string }) {
+    this.#files = files;
+    this.#seen = this.#read();
+  }
+
+  get options(): SecureContextOptions {
+    return { ...PROTOCOL, ...this.#seen };
+  }
+
+  /**
+   * Returns whether the server shows a new certificate from now on. A pair that does not fit, half written perhaps, throws once
+   * and changes nothing; the next version of the files is tried again.
+   */
+  reload(server: Pick<Server, "setSecureContext">): boolean {
+    const now = this.#read();
+    if (now.cert.equals(this.#seen.cert) && now.key.equals(this.#seen.key)) return false;
+    this.#seen = now;
+    createSecureContext(this.options);
+    server.setSecureContext(this.options);
+    return true;
+  }
+
+  #read(): { cert: Buffer; key: Buffer } {
+    return { cert: readFileSync(this.#files.certFile), key: readFileSync(this.#files.keyFile) };
+  }
+}
