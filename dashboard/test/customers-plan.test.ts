@@ -62,12 +62,15 @@ test("a plan gets an end, a later one, and is ended", async () => {
   await page.getByText("Its end has changed").waitFor();
   await page.getByText(/Version 1, since .*, ends 31 Jan 2999, 12:00/).waitFor();
   await assign("At a later time", "2998-01-31T12:00");
-  await page.getByText("Nothing changed: ada has Pro already").waitFor();
-  // Of that end it was said, and of no other.
+  await page.getByText("Pro would end earlier").waitFor();
+  await page.getByText("The plan `pro` ends at 2999-01-31T12:00:00.000Z.").waitFor();
+  await expectAccessible(page);
+  // The choice is about that end, and about no other.
   await page.getByLabel("Ends").selectOption("Never");
-  await page.getByRole("status", { name: "What this will do" }).getByText("Pro → Pro").waitFor();
-  expect(await page.getByText("Nothing changed").count()).toBe(0);
-  await page.keyboard.press("Escape");
+  await page.getByText("Pro would end earlier").waitFor({ state: "hidden" });
+  await page.getByLabel("Ends").selectOption("At a later time");
+  await page.getByRole("button", { name: "End earlier" }).click();
+  await page.getByText(/Version 1, since .*, ends 31 Jan 2998, 12:00/).waitFor();
 
   await tabTo(page, page.getByRole("button", { name: "More actions" }));
   await page.keyboard.press("Enter");

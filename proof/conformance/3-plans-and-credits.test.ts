@@ -44,10 +44,12 @@ test("3: assigning the plan that is active already changes no row, however often
   // Another version is not another plan.
   await publish({ allowances: [{ pool: "credits", credits: 1_000, period: "month", rollover: 0 }] });
   const changed = await changedTables(database, async () => {
-    for (const extra of [{}, { anchor: brandAs<Instant>(Date.now() - 10 * DAY_MS) }, { endsAt: null }, {}]) {
+    for (const extra of [{}, { endsAt: null }, { shorten: true }, {}]) {
       const repeat = { customerId: ADA, plan: "pro", anchor: null, ...extra };
       expect(await assignPlan(cell, context, repeat)).toEqual({ kind: "unchanged" });
     }
+    const moved = { customerId: ADA, plan: "pro", anchor: brandAs<Instant>(Date.now() - 10 * DAY_MS) };
+    expect((await assignPlan(cell, context, moved)).kind).toBe("anchor_fixed");
   });
   expect(changed).toEqual([]);
   expect((await check(RENDER)).body["balance"]).toBe(60);
@@ -71,7 +73,7 @@ test("3: a renewal extends the end of the plan, and a late duplicate of an earli
   const start = Date.now();
   expect(await renew(30)).toBe("changed");
   expect(await renew(60)).toBe("changed");
-  expect(await renew(30)).toBe("unchanged");
+  expect(await renew(30)).toBe("would_shorten");
   const [row] = await database.query("select ends_at from cell.assignments order by id desc limit 1");
   expect(row).toEqual({ ends_at: new Date(start + 60 * DAY_MS) });
 });

@@ -33,8 +33,10 @@ export class Timeline {
     return outcome.kind;
   }
 
-  end(when: string): void {
-    this.#keep(endPlan(this.catalog, this.wallet, at(when)).change);
+  end(when: string, asOf: Instant | null = null): string {
+    const outcome = endPlan(this.catalog, this.wallet, { asOf }, at(when));
+    if ("change" in outcome) this.#keep(outcome.change);
+    return outcome.kind;
   }
 
   consume(when: string, feature: string, quantity = 1): Extract<Decision, { kind: "decided" }> {

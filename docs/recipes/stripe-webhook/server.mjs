@@ -67,7 +67,7 @@ async function settlePlans(stripeCustomer, ended = []) {
     if (isDeepStrictEqual(wanted, written)) return;
     for (const [customerId, assignment] of wanted) {
       if (assignment !== null) {
-        await purser("POST", customerId, "plan", assignment);
+        await assignPlan(customerId, assignment);
         mayEnd.add(customerId);
       } else if (mayEnd.has(customerId)) {
         await purser("DELETE", customerId, "plan");
@@ -75,6 +75,14 @@ async function settlePlans(stripeCustomer, ended = []) {
     }
     written = wanted;
   }
+}
+
+/** What Stripe says now counts, so an earlier end is meant: somebody cancelled, or went from yearly to monthly. */
+async function assignPlan(customerId, { anchor, ...assignment }) {
+  const body = { ...assignment, shorten: true };
+  const reply = await purser("POST", customerId, "plan", { ...body, anchor }, ["anchor_fixed"]);
+  // A trial's end or a second subscription moves Stripe's anchor. Purser's stays as long as the period runs.
+  if (reply.code === "anchor_fixed") await purser("POST", customerId, "plan", body);
 }
 
 /** By your own customer ids what Stripe says now: the newest subscription that is paid for, or null. */
@@ -93,13 +101,22 @@ async function readWantedPlans(stripeCustomer) {
 }
 
 /** Null when nothing is paid for, or not any more: a plan in Purser then ends by itself, at the end it was given. */
-function toAssignment({ id, status, items, latest_invoice: invoice, billing_cycle_anchor: anchor }) {
+function toAssignment({
+  id,
+  status,
+  items,
+  latest_invoice: invoice,
+  billing_cycle_anchor: anchor,
+  cancel_at,
+}) {
   if (!["active", "trialing", "past_due"].includes(status)) return null;
   const item = items.data.find(({ price }) => price.id in PLANS);
   if (item === undefined) throw new Error(`${id} has no price that PLANS knows`);
   // Stripe moves the period on before it has collected the money: until then only the one before is paid.
   const isOwed = ["draft", "open", "uncollectible"].includes(invoice?.status);
-  const endsAt = (isOwed ? item.current_period_start : item.current_period_end) + GRACE_SECONDS;
+  const paidUntil = isOwed ? item.current_period_start : item.current_period_end;
+  // Set by cancel_at_period_end too. Nothing is collected after it, so there is nothing to wait for.
+  const endsAt = Math.min(paidUntil + GRACE_SECONDS, cancel_at ?? Number.POSITIVE_INFINITY);
   if (endsAt * 1000 <= Date.now()) return null;
   return { plan: PLANS[item.price.id], anchor: toTime(anchor), endsAt: toTime(endsAt) };
 }
@@ -149,20 +166,21 @@ function stripe(path) {
   return call(`${STRIPE_URL}${path}`, { method: "GET", headers });
 }
 
-function purser(method, customerId, what, body) {
+function purser(method, customerId, what, body, expectedCodes = []) {
   if (!customerId) throw new Error("neither metadata.customerId nor client_reference_id says whose it is");
   const headers = { authorization: `Bearer ${PURSER_TOKEN}` };
   if (body !== undefined) headers["content-type"] = "application/json";
   const url = `${CUSTOMERS_URL}/${encodeURIComponent(customerId)}/${what}`;
-  return call(url, { method, headers, body: JSON.stringify(body) });
+  return call(url, { method, headers, body: JSON.stringify(body) }, expectedCodes);
 }
 
-async function call(url, options) {
+async function call(url, options, expectedCodes = []) {
   const response = await fetch(url, { ...options, signal: AbortSignal.timeout(CALL_MS_MAX) });
+  const text = await response.text();
   // A plan cannot be taken from a customer whom Purser never met, and need not be.
-  const isDone = response.ok || (options.method === "DELETE" && response.status === 404);
-  if (!isDone) throw new Error(`${options.method} ${url}: ${response.status} ${await response.text()}`);
-  return response.json();
+  if (response.ok || (options.method === "DELETE" && response.status === 404)) return JSON.parse(text);
+  if (expectedCodes.some((code) => text.includes(`"code":"${code}"`))) return JSON.parse(text);
+  throw new Error(`${options.method} ${url}: ${response.status} ${text}`);
 }
 
 function toTime(seconds) {

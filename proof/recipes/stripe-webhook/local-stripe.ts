@@ -11,6 +11,8 @@ export type Subscription = {
   readonly status: "incomplete" | "active" | "trialing" | "past_due" | "canceled";
   readonly metadata: Record<string, string>;
   readonly billing_cycle_anchor: number;
+  /** With `cancel_at_period_end` the period's end. */
+  readonly cancel_at: number | null;
   readonly latest_invoice: { readonly status: "draft" | "open" | "paid" } | null;
   readonly items: {
     readonly data: readonly {

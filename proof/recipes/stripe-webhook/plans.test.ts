@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../service/test/books.ts";
 import { makeEvent, nowSeconds, type Subscription } from "./local-stripe.ts";
 import { openShop } from "./shop.ts";
 import { SEEDS, shuffled } from "./shuffled.ts";
-import { cancel, checkout, DAY_SECONDS, subscribe, toTime } from "./stripe-objects.ts";
+import { cancel, cancelAtPeriodEnd, checkout, DAY_SECONDS, subscribe, toTime } from "./stripe-objects.ts";
 
 test.each(SEEDS)(
   "an older event does not undo a downgrade, whichever comes last (order %i)",
@@ -74,6 +75,83 @@ test.each(SEEDS)(
     await expectSoundBooks(database);
   },
 );
+
+test("a cancellation at the period's end ends the plan then, without grace; taken back, it goes on", async () => {
+  const { stripe, deliver, read } = await openShop();
+  const until = nowSeconds() + 20 * DAY_SECONDS;
+  const pro = subscribe("price_pro", { until });
+  const say = async (subscription: Subscription): Promise<unknown> => {
+    stripe.subscriptions = [subscription];
+    expect(await deliver(makeEvent("customer.subscription.updated", subscription))).toBe(200);
+    return (await read("org/1")).endsAt;
+  };
+  expect(await say(pro)).toBe(toTime(until + 3 * DAY_SECONDS));
+  expect(await say(cancelAtPeriodEnd(pro))).toBe(toTime(until));
+  expect(await say(pro)).toBe(toTime(until + 3 * DAY_SECONDS));
+});
+
+test("a yearly price that becomes a monthly one ends with what is paid, and Stripe's new anchor changes no period", async () => {
+  const { stripe, deliver, read, manage } = await openShop();
+  const yearly = subscribe("price_pro_yearly", { until: nowSeconds() + 355 * DAY_SECONDS });
+  const until = nowSeconds() + 20 * DAY_SECONDS;
+  const monthly = subscribe("price_pro", { from: nowSeconds() - 60, until });
+  for (const subscription of [yearly, monthly]) {
+    stripe.subscriptions = [subscription];
+    expect(await deliver(makeEvent("customer.subscription.updated", subscription))).toBe(200);
+  }
+  const { endsAt, balance } = await read("org/1");
+  expect([endsAt, balance]).toEqual([toTime(until + 3 * DAY_SECONDS), 100]);
+  expect((await manage("GET", "customers/org%2F1")).body).toMatchObject({
+    plan: { anchor: toTime(yearly.billing_cycle_anchor) },
+  });
+});
+
+test("whatever happens at Stripe, and however its events are repeated and mixed, Purser ends with what is true", async () => {
+  const { stripe, deliver, read, database } = await openShop();
+  const until = nowSeconds() + 20 * DAY_SECONDS;
+  const states = {
+    pro: (of: Subscription) => of,
+    cancelling: cancelAtPeriodEnd,
+    basic: (of: Subscription) => ({ ...of, items: subscribe("price_basic", { until }).items }),
+    gone: cancel,
+  };
+  type State = keyof typeof states;
+  const lives = fc.array(fc.constantFrom<State>("pro", "cancelling", "basic", "gone"), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  let customers = 0;
+  const delivery = fc.record({ state: fc.nat(4), event: fc.nat(9) });
+  const property = fc.asyncProperty(lives, fc.array(delivery, { maxLength: 6 }), async (life, early) => {
+    customers += 1;
+    const customerId = `org/${customers + 1}`;
+    const known = { customer: `cus_${customers}`, metadata: { customerId } };
+    const history = life.map((state) => ({ ...states[state](subscribe("price_pro", { until })), ...known }));
+    const events = history.map((subscription, i) =>
+      makeEvent(
+        `customer.subscription.${life[i] === "gone" ? "deleted" : i === 0 ? "created" : "updated"}`,
+        subscription,
+      ),
+    );
+    for (const [now, subscription] of history.entries()) {
+      stripe.subscriptions = [subscription];
+      const sent = early.filter(({ state }) => state === now).map(({ event }) => events[event % (now + 1)]);
+      for (const event of sent) if (event !== undefined) expect(await deliver(event)).toBe(200);
+    }
+    // Every event arrives in the end, the newest ones first.
+    for (const event of events.toReversed()) expect(await deliver(event)).toBe(200);
+    const { plan, endsAt } = await read(customerId);
+    const truth = {
+      pro: { plan: "pro", endsAt: toTime(until + 3 * DAY_SECONDS) },
+      cancelling: { plan: "pro", endsAt: toTime(until) },
+      basic: { plan: "basic", endsAt: toTime(until + 3 * DAY_SECONDS) },
+      gone: { plan: null, endsAt: null },
+    };
+    expect({ plan, endsAt }).toEqual(truth[life.at(-1) ?? "gone"]);
+  });
+  await fc.assert(property, { numRuns: 25 });
+  await expectSoundBooks(database);
+});
 
 test("the end of an old subscription does not end the plan that a newer one pays for", async () => {
   const { stripe, deliver, read } = await openShop();

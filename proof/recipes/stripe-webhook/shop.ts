@@ -74,7 +74,8 @@ export async function openShop(overrides: Record<string, string> = {}): Promise<
     },
     countPlanChanges: () => database.count("cell.audit", "action = 'plan.assigned' and actor_kind = 'token'"),
     read: async (customerId) => {
-      const { body } = await manage("GET", `customers/${encodeURIComponent(customerId)}`);
+      const { status, body } = await manage("GET", `customers/${encodeURIComponent(customerId)}`);
+      if (status === 404) return { plan: null, endsAt: null, balance: 0 };
       const plan = body["plan"] as { key: string; endsAt: string | null } | null;
       const [pool] = body["balances"] as { balance: number }[];
       return { plan: plan?.key ?? null, endsAt: plan?.endsAt ?? null, balance: pool?.balance ?? 0 };

@@ -16,9 +16,15 @@ export function subscribe(
     status: "active",
     metadata: { customerId: "org/1" },
     billing_cycle_anchor: from,
+    cancel_at: null,
     latest_invoice: { status: "paid" },
     items: { data: [{ price: { id: price }, current_period_start: from, current_period_end: until }] },
   };
+}
+
+/** By the customer, in Stripe's portal: it runs until the paid period is over. */
+export function cancelAtPeriodEnd(subscription: Subscription): Subscription {
+  return { ...subscription, cancel_at: subscription.items.data[0]?.current_period_end ?? null };
 }
 
 export function cancel(subscription: Subscription): Subscription {

@@ -22,6 +22,8 @@ export const PROBLEMS = {
   in_use: { status: 409, title: "Something else still needs it" },
   last_owner: { status: 409, title: "A workspace keeps at least one owner" },
   ledger_detached: { status: 409, title: "It needs months of the ledger that are detached" },
+  would_shorten: { status: 409, title: "The plan would end earlier" },
+  anchor_fixed: { status: 409, title: "The plan counts its periods from another day" },
   nothing_to_reverse: { status: 409, title: "The charge was reversed already" },
   link_invalid: { status: 410, title: "The link was used, has ended or never was" },
   changed_meanwhile: { status: 412, title: "Somebody changed it since you read it" },

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { at, makeCatalog, monthly } from "../../test/catalog.ts";
+import { at, makeCatalog, monthly, planId } from "../../test/catalog.ts";
 import { Timeline } from "../../test/timeline.ts";
 
 const catalog = makeCatalog({
@@ -7,14 +8,57 @@ const catalog = makeCatalog({
   scale: [{ allowances: [monthly(1000)] }],
 });
 
-test("assigning the active plan again changes nothing, and an earlier end neither", () => {
+test("assigning the active plan again changes nothing; another anchor and an earlier end are refused", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: at("2026-06-01") });
   const { wallet } = customer;
   expect(customer.assign("2026-01-05", "pro")).toBe("unchanged");
-  expect(customer.assign("2026-01-05", "pro", { anchor: at("2026-01-03") })).toBe("unchanged");
-  expect(customer.assign("2026-01-05", "pro", { endsAt: at("2026-05-01") })).toBe("unchanged");
+  expect(customer.assign("2026-01-05", "pro", { anchor: at("2026-01-01") })).toBe("unchanged");
+  expect(customer.assign("2026-01-05", "pro", { anchor: at("2026-01-03") })).toBe("anchor_fixed");
+  expect(customer.assign("2026-01-05", "pro", { endsAt: at("2026-05-01") })).toBe("would_shorten");
   expect(customer.wallet).toBe(wallet);
+});
+
+test("an end where there was none needs shorten, and then ends the plan at that moment", () => {
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", "pro");
+  const endsAt = at("2026-02-01");
+  expect(customer.assign("2026-01-05", "pro", { endsAt })).toBe("would_shorten");
+  expect(customer.assign("2026-01-05", "pro", { endsAt, shorten: true })).toBe("changed");
+  expect(customer.check("2026-01-31T23:59:59", "image").allowed).toBe(true);
+  expect(customer.check("2026-02-01", "image").reason).toBe("no_active_plan");
+  expect(customer.assignments.map(({ kind }) => kind)).toEqual(["started", "shortened"]);
+});
+
+test("what billing events say ends the same in every order, however often each arrives", () => {
+  const events = [
+    { asOf: at("2026-01-01"), plan: "pro", endsAt: at("2026-03-01") },
+    { asOf: at("2026-01-02"), plan: "scale", endsAt: at("2026-05-01") },
+    { asOf: at("2026-01-03"), plan: "scale", endsAt: at("2026-02-01") },
+    { asOf: at("2026-01-04"), plan: null },
+  ];
+  const deliveries = fc.shuffledSubarray([...events, ...events], { minLength: 1 });
+  fc.assert(
+    fc.property(deliveries, (delivered) => {
+      const customer = new Timeline(catalog);
+      for (const { plan, ...said } of delivered) {
+        if (plan === null) customer.end("2026-01-05", said.asOf);
+        else customer.assign("2026-01-05", plan, { ...said, shorten: true });
+      }
+      const last = delivered.reduce((a, b) => (b.asOf > a.asOf ? b : a));
+      const { assignment, planAsOf } = customer.wallet;
+      expect(planAsOf).toBe(last.asOf);
+      expect(assignment?.plan ?? null).toBe(last.plan === null ? null : planId(catalog, last.plan));
+      expect(assignment?.endsAt).toBe(last.endsAt);
+    }),
+  );
+});
+
+test("a billing event may be five minutes ahead, and not more", () => {
+  const customer = new Timeline(catalog);
+  const assign = (asOf: string) => customer.assign("2026-01-05", "pro", { asOf: at(asOf) });
+  expect(assign("2026-01-05T00:05:00.001")).toBe("as_of_out_of_range");
+  expect(assign("2026-01-05T00:05:00")).toBe("changed");
 });
 
 test("a later end extends it, and one without end lifts it", () => {
@@ -71,7 +115,9 @@ test("a plan left and taken up again within its period goes on with its leftover
   customer.consume("2026-01-02", "export", 4);
   for (const day of [10, 12, 14]) {
     customer.assign(`2026-01-${day}`, "scale");
-    customer.assign(`2026-01-${day + 1}`, "pro", { anchor: at("2026-01-15") });
+    const another = { anchor: at("2026-01-15") };
+    expect(customer.assign(`2026-01-${day + 1}`, "pro", another)).toBe("anchor_fixed");
+    customer.assign(`2026-01-${day + 1}`, "pro");
   }
   expect(customer.check("2026-01-20", "export").before).toMatchObject({
     balance: 70,

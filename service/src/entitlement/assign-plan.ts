@@ -1,5 +1,5 @@
-import type { Instant, PlanId } from "../words/brand.ts";
-import { leavePlan, startPlan } from "./assignment.ts";
+import { brandAs, type Instant, type PlanId } from "../words/brand.ts";
+import { findPaused, isAhead, leavePlan, startPlan } from "./assignment.ts";
 import { type Catalog, getPlan } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
@@ -8,23 +8,33 @@ import type { Assignment, Wallet } from "./wallet.ts";
 
 export type AssignmentRequest = {
   readonly plan: PlanId;
-  /** Where periods are counted from; null: from now. */
+  /** Where periods are counted from. Null: not said; a plan that starts counts from now. */
   readonly anchor: Instant | null;
   /** Null: no end. Undefined: not said, so that an end which is already set stays. */
   readonly endsAt: Instant | null | undefined;
+  /** Allows an end that is earlier than the one that is set. */
+  readonly shorten?: boolean;
+  /** When the billing event happened that this call is about. Null: not said. */
+  readonly asOf?: Instant | null;
 };
 
 export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
-  /** The plan was active already; the change is at most what was due anyway. */
+  /** It says nothing new, or is about an older event; the change is at most what was due, and a later `asOf`. */
   | { kind: "unchanged"; change: Change | null }
-  | { kind: "ends_in_the_past" }
+  | { kind: "ends_in_the_past" | "as_of_out_of_range" }
   /** It is kept and renewed where it is active, and given to nobody else. */
-  | { kind: "plan_archived" };
+  | { kind: "plan_archived" }
+  /** With what is set. */
+  | { kind: "would_shorten"; endsAt: Instant | null }
+  | { kind: "anchor_fixed"; anchor: Instant };
+
+/** As for usage events. One from far ahead would hold off every real one until then. */
+const AS_OF_AHEAD_MS_MAX = 5 * 60_000;
 
 /**
- * Spec 3: assigning the plan that is active already is safe to repeat. A later end extends it, so that a billing
- * notification can renew; an earlier one, or none said, changes nothing.
+ * Spec 3: assigning the plan that is active already is safe to repeat. What a caller says is applied or refused, never
+ * dropped: a later end extends the plan, an earlier one needs `shorten`, and the anchor of a running period stays.
  */
 export function assignPlan(
   catalog: Catalog,
@@ -32,47 +42,76 @@ export function assignPlan(
   request: AssignmentRequest,
   clock: Instant,
 ): AssignmentOutcome {
+  const { plan, anchor, endsAt, shorten = false, asOf = null } = request;
   const now = decisionTime(catalog, wallet, clock);
-  if (typeof request.endsAt === "number" && request.endsAt <= now) return { kind: "ends_in_the_past" };
+  if (isTooFarAhead(asOf, now)) return { kind: "as_of_out_of_range" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
+  // Before anything else: an event that comes late may name an end that has passed meanwhile.
+  if (isOlder(asOf, wallet)) return { kind: "unchanged", change: draft.finish(now) };
+  if (typeof endsAt === "number" && endsAt <= now) return { kind: "ends_in_the_past" };
+
   const { assignment } = draft.wallet;
-  if (assignment !== null && assignment.plan === request.plan) {
-    const next = keep(assignment, request);
-    if (next === null) return { kind: "unchanged", change: draft.finish(now) };
-    draft.wallet = { ...draft.wallet, assignment: next };
-    draft.noteAssignment("extended", next);
-  } else {
-    if (getPlan(catalog, request.plan).archivedAt !== null) return { kind: "plan_archived" };
+  const active = assignment?.plan === plan ? assignment : null;
+  if (active === null && getPlan(catalog, plan).archivedAt !== null) return { kind: "plan_archived" };
+  const running = active ?? findPaused(draft.wallet, plan, now)?.assignment;
+  if (running !== undefined && anchor !== null && anchor !== running.anchor)
+    return { kind: "anchor_fixed", anchor: running.anchor };
+  if (active !== null && endsSooner(active, endsAt) && !shorten)
+    return { kind: "would_shorten", endsAt: active.endsAt };
+
+  draft.noteAsOf(asOf);
+  if (active === null) {
     leavePlan(draft);
-    const { plan, anchor, endsAt = null } = request;
-    startPlan(catalog, draft, { plan, anchor, endsAt, isDefault: false });
+    startPlan(catalog, draft, { plan, anchor, endsAt: endsAt ?? null, isDefault: false });
+  } else {
+    const next = { ...active, endsAt: endsAt === undefined ? active.endsAt : endsAt, isDefault: false };
+    // The default plan, now assigned by somebody, stops being a mere default.
+    if (next.endsAt === active.endsAt && !active.isDefault)
+      return { kind: "unchanged", change: draft.finish(now) };
+    draft.wallet = { ...draft.wallet, assignment: next };
+    draft.noteAssignment(endsSooner(active, endsAt) ? "shortened" : "extended", next);
   }
   catchUp(catalog, draft, now);
   const change = draft.finish(now);
   return change === null ? { kind: "unchanged", change } : { kind: "changed", change };
 }
 
-/** Null when the assignment says all of the request already. */
-function keep(assignment: Assignment, { endsAt }: AssignmentRequest): Assignment | null {
-  // The default plan, now assigned by somebody, stops being a mere default.
-  if (assignment.isDefault) return { ...assignment, isDefault: false, endsAt: endsAt ?? null };
-  if (endsAt === undefined || assignment.endsAt === null) return null;
-  if (endsAt !== null && endsAt <= assignment.endsAt) return null;
-  return { ...assignment, endsAt };
+/** The default plan has no end that anybody was promised. */
+function endsSooner(active: Assignment, endsAt: Instant | null | undefined): boolean {
+  if (active.isDefault || endsAt === undefined || endsAt === null) return false;
+  return active.endsAt === null || endsAt < active.endsAt;
 }
 
-export type EndOutcome = { kind: "ended" | "no_assignment"; change: Change | null };
+export type EndOutcome =
+  | { kind: "ended" | "no_assignment" | "unchanged"; change: Change | null }
+  | { kind: "as_of_out_of_range" };
 
 /** Ends the plan now. Purchased credits stay; the default plan, if there is one, takes over. */
-export function endPlan(catalog: Catalog, wallet: Wallet, clock: Instant): EndOutcome {
+export function endPlan(
+  catalog: Catalog,
+  wallet: Wallet,
+  { asOf = null }: Pick<AssignmentRequest, "asOf">,
+  clock: Instant,
+): EndOutcome {
   const now = decisionTime(catalog, wallet, clock);
+  if (isTooFarAhead(asOf, now)) return { kind: "as_of_out_of_range" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
+  if (isOlder(asOf, wallet)) return { kind: "unchanged", change: draft.finish(now) };
+  draft.noteAsOf(asOf);
   const { assignment } = draft.wallet;
   if (assignment === null || assignment.isDefault)
     return { kind: "no_assignment", change: draft.finish(now) };
   leavePlan(draft);
   catchUp(catalog, draft, now);
   return { kind: "ended", change: draft.finish(now) };
+}
+
+function isTooFarAhead(asOf: Instant | null, now: Instant): boolean {
+  return asOf !== null && isAhead(asOf, brandAs<Instant>(now + AS_OF_AHEAD_MS_MAX));
+}
+
+function isOlder(asOf: Instant | null, { planAsOf }: Wallet): boolean {
+  return asOf !== null && planAsOf !== null && asOf < planAsOf;
 }

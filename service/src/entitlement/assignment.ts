@@ -3,7 +3,7 @@ import { burnOrder } from "./burn-order.ts";
 import { type Catalog, getPlan, latestVersion, type Plan, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import { findMissedVersion, switchVersion } from "./plan-version.ts";
-import type { Assignment, PausedPlan } from "./wallet.ts";
+import type { Assignment, PausedPlan, Wallet } from "./wallet.ts";
 
 export type Start = {
   readonly plan: PlanId;
@@ -14,11 +14,16 @@ export type Start = {
 
 /** Takes up a plan: anew, or where it was left when something of its period is still alive. */
 export function startPlan(catalog: Catalog, draft: Draft, start: Start): void {
-  const paused = draft.wallet.paused.filter((plan) => isAlive(plan, draft.at));
-  const earlier = paused.find(({ assignment }) => assignment.plan === start.plan);
-  draft.wallet = { ...draft.wallet, paused: paused.filter((plan) => plan !== earlier) };
+  const earlier = findPaused(draft.wallet, start.plan, draft.at);
+  const paused = draft.wallet.paused.filter((plan) => plan !== earlier && isAlive(plan, draft.at));
+  draft.wallet = { ...draft.wallet, paused };
   if (earlier === undefined) begin(catalog, draft, start);
   else resume(catalog, draft, earlier, start);
+}
+
+/** A plan that was left, and would be resumed. */
+export function findPaused({ paused }: Wallet, plan: PlanId, at: Instant): PausedPlan | undefined {
+  return paused.find((left) => left.assignment.plan === plan && isAlive(left, at));
 }
 
 /** Ends the allowances, keeps what was bought, and remembers what was left. */

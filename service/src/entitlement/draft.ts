@@ -101,6 +101,11 @@ export class Draft {
     return this.#lastGrant();
   }
 
+  /** The latest that was named stays: whoever names an older one comes too late. */
+  noteAsOf(asOf: Instant | null): void {
+    if (asOf !== null && asOf !== this.wallet.planAsOf) this.wallet = { ...this.wallet, planAsOf: asOf };
+  }
+
   noteAssignment(kind: AssignmentChangeKind, assignment: Assignment): void {
     this.#assignments.push({
       kind,

@@ -42,7 +42,13 @@ export type NewGrant = {
   readonly mergedInto: number | null;
 };
 
-export type AssignmentChangeKind = "started" | "resumed" | "extended" | "version_changed" | "ended";
+export type AssignmentChangeKind =
+  | "started"
+  | "resumed"
+  | "extended"
+  | "version_changed"
+  | "ended"
+  | "shortened";
 
 /** One line of a customer's plan history. */
 export type AssignmentChange = {

@@ -74,8 +74,7 @@ always("assigning the plan that is active changes nothing", (script) => {
     before: (book, { catalog, clock }) => {
       const { assignment } = wouldBe(book, catalog, clock) ?? { assignment: null };
       if (book.wallet === null || assignment === null || assignment.isDefault) return;
-      const anchor = brandAs<Instant>(clock - HOUR_MS);
-      const again = { plan: assignment.plan, anchor, endsAt: undefined };
+      const again = { plan: assignment.plan, anchor: assignment.anchor, endsAt: undefined };
       expect(assignPlan(catalog, book.wallet, again, clock)).toEqual({
         kind: "unchanged",
         change: book.due(catalog, clock),
@@ -100,7 +99,7 @@ always("leaving a plan and coming back within its period mints nothing", (script
       stays.notice(catalog, clock);
       // Another version may fall due while the plan is left, and is taken up on coming back.
       if (stays.due(catalog, back) !== null) return;
-      const again = { anchor: null, endsAt: undefined };
+      const again = { anchor: null, endsAt: undefined, shorten: false, asOf: null };
       leaves.commit(catalog, { kind: "assign", plan: other, ...again }, clock);
       leaves.commit(catalog, { kind: "assign", plan: wallet.assignment.plan, ...again }, back);
       const later = { ...step, clock: back };

@@ -15,6 +15,8 @@ export type Wallet = {
   readonly grants: readonly Grant[];
   /** Plans left within a period: taken up again, they go on where they were. */
   readonly paused: readonly PausedPlan[];
+  /** Time of the latest billing event that set or ended a plan: what an older one says comes too late. Null: none said. */
+  readonly planAsOf: Instant | null;
 };
 
 export type GrantKind = "allowance" | "purchase" | "manual" | "promotion";
@@ -80,6 +82,7 @@ export function newWallet(now: Instant): Wallet {
     assignment: null,
     grants: [],
     paused: [],
+    planAsOf: null,
   };
 }
 

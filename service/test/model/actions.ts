@@ -7,8 +7,15 @@ import type { CreditSource } from "./request.ts";
 /** What may happen in a history. Numbers name what they name by its place, whatever is there. */
 export type Action =
   | { kind: "check" | "consume"; feature: number; quantity: AskedQuantity }
-  | { kind: "assign"; plan: number; anchor: Moment; endsAt: Moment | { kind: "not_said" } }
-  | { kind: "end" }
+  | {
+      kind: "assign";
+      plan: number;
+      anchor: Moment;
+      endsAt: Moment | { kind: "not_said" };
+      shorten: boolean;
+      asOf: Moment;
+    }
+  | { kind: "end"; asOf: Moment }
   | { kind: "add"; pool: number; source: CreditSource; credits: number; expiresAt: Moment; times: number }
   | { kind: "revoke"; named: "addition" | "burn_order"; nth: number }
   | { kind: "reverse"; nth: number; quantity: number | null }
@@ -63,6 +70,17 @@ const ends: fc.Arbitrary<Moment | { kind: "not_said" }> = fc.oneof(
     weight: 3,
     arbitrary: fc
       .constantFrom(-1, 0, 1, DAY, 7 * DAY, 40 * DAY)
+      .map((ms): Moment => ({ kind: "from_now", ms })),
+  },
+);
+
+/** Within the bound, at it, beyond it, and late. */
+const asOfs: fc.Arbitrary<Moment> = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .constantFrom(0, -1, -DAY, -40 * DAY, 300_000, 300_001)
       .map((ms): Moment => ({ kind: "from_now", ms })),
   },
 );
@@ -126,9 +144,16 @@ export function actionsOf({ among, ...weights }: Mix): fc.Arbitrary<Action> {
     },
     {
       weight: weights.assign,
-      arbitrary: fc.record({ kind: fc.constant("assign"), plan: name, anchor: anchors, endsAt: ends }),
+      arbitrary: fc.record({
+        kind: fc.constant("assign"),
+        plan: name,
+        anchor: anchors,
+        endsAt: ends,
+        shorten: fc.boolean(),
+        asOf: asOfs,
+      }),
     },
-    { weight: weights.end, arbitrary: fc.constant({ kind: "end" }) },
+    { weight: weights.end, arbitrary: fc.record({ kind: fc.constant("end"), asOf: asOfs }) },
     {
       weight: weights.add,
       arbitrary: fc.record({

@@ -5,6 +5,7 @@ import { decide } from "../../src/entitlement/decide.ts";
 import type { AssignmentChange, Change, Entry, Usage } from "../../src/entitlement/entry.ts";
 import { type ConsumeFacts, reverseConsume } from "../../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../../src/entitlement/revoke-grant.ts";
+import { viewDue } from "../../src/entitlement/view-wallet.ts";
 import { newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
 import type { Instant } from "../../src/words/brand.ts";
 import type { Answer, Asked, NamedGrant, Request, View } from "./request.ts";
@@ -39,8 +40,8 @@ export class Book {
         return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
       }
       case "end": {
-        const outcome = endPlan(catalog, wallet, clock);
-        return { answer: { kind: outcome.kind }, change: outcome.change };
+        const outcome = endPlan(catalog, wallet, request, clock);
+        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
       }
       case "add": {
         const outcome = addCredits(catalog, wallet, { ...request, kind: request.source }, clock);
@@ -93,7 +94,7 @@ export class Book {
   due(catalog: Catalog, clock: Instant): Change | null {
     const [feature] = catalog.features.keys();
     if (this.wallet === null || feature === undefined) return null;
-    if (this.wallet.assignmentCount === 0) return endPlan(catalog, this.wallet, clock).change;
+    if (this.wallet.assignmentCount === 0) return viewDue(catalog, this.wallet, clock);
     const { isBlocked } = this.wallet;
     const decision = decide(catalog, { ...this.wallet, isBlocked: true }, { feature, quantity: 1 }, clock);
     if (decision.kind !== "decided" || decision.change === null) return null;
@@ -114,6 +115,7 @@ export class Book {
     const grants = wallet?.grants.filter((grant) => grant.remaining > 0) ?? [];
     return {
       decidedAt: wallet?.decidedAt ?? 0,
+      planAsOf: wallet?.planAsOf ?? null,
       plan: wallet === null ? null : planOf(wallet),
       grants: grants.map(({ number, pool, kind, remaining, expiresAt }) => {
         const givenAt = rows.find((row) => row.number === number)?.effectiveAt ?? 0;

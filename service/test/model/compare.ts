@@ -78,7 +78,7 @@ function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | nu
   return null;
 }
 
-const NOTHING: View = { decidedAt: 0, plan: null, grants: [] };
+const NOTHING: View = { decidedAt: 0, planAsOf: null, plan: null, grants: [] };
 
 /** A wallet that nothing was written to shows what it would show now: nothing was due. */
 function views(customer: Customer | null, book: Book, change: Change | null): Omit<Found, "about"> {

@@ -17,6 +17,8 @@ export type Customer = {
   additions: { grant: number; index: number }[];
   consumes: Consume[];
   plansTaken: number;
+  /** The time of the latest billing event that an assignment or an end named. */
+  planAsOf: number | null;
   grantsMade: number;
 };
 
@@ -78,6 +80,7 @@ export function newCustomer(now: number): Customer {
     additions: [],
     consumes: [],
     plansTaken: 0,
+    planAsOf: null,
     grantsMade: 0,
   };
 }

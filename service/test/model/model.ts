@@ -2,7 +2,7 @@ import type { Catalog, Feature, PlanFeature } from "../../src/entitlement/catalo
 import { periodHolding } from "./calendar.ts";
 import { add, charge, getNamed, reverse, revoke } from "./credits.ts";
 import { balanceIn, burnList, type Customer, copyOf, isOver, newCustomer, usedOf } from "./customer.ts";
-import { leavePlan, passTime, settle, takeUpDefaultPlan, takeUpPlan } from "./pass-time.ts";
+import { findResumable, leavePlan, passTime, settle, takeUpDefaultPlan, takeUpPlan } from "./pass-time.ts";
 import type { Answer, Asked, Position, Request, View } from "./request.ts";
 
 /**
@@ -46,6 +46,7 @@ export function viewOf(customer: Customer): View {
   const { plan } = customer;
   return {
     decidedAt: customer.now,
+    planAsOf: customer.planAsOf,
     plan: plan && {
       plan: plan.plan,
       version: plan.version.id,
@@ -70,7 +71,7 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
     case "assign":
       return assign(catalog, customer, request);
     case "end":
-      return end(catalog, customer);
+      return end(catalog, customer, request);
     case "add":
       return add(customer, request);
     case "revoke":
@@ -182,8 +183,17 @@ function consume(
 
 function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">): Answer {
   const { plan: active, now } = customer;
-  const { plan, anchor, endsAt } = request;
+  const { plan, anchor, endsAt, shorten, asOf } = request;
+  const tooLate = judgeAsOf(customer, asOf);
+  if (tooLate !== null) return tooLate;
   if (endsAt !== undefined && isOver(endsAt, now)) return { kind: "ends_in_the_past" };
+  const running = active?.plan === plan ? active : findResumable(customer, plan);
+  if (anchor !== null && running !== undefined && running.anchor !== anchor) return { kind: "anchor_fixed" };
+  const never = Number.POSITIVE_INFINITY;
+  if (active?.plan === plan && !active.isDefault && endsAt !== undefined && !shorten) {
+    if ((endsAt ?? never) < (active.endsAt ?? never)) return { kind: "would_shorten" };
+  }
+  customer.planAsOf = asOf ?? customer.planAsOf;
   if (active?.plan !== plan) {
     leavePlan(customer);
     takeUpPlan(catalog, customer, { plan, anchor: anchor ?? now, endsAt: endsAt ?? null, isDefault: false });
@@ -195,13 +205,22 @@ function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">):
     active.endsAt = endsAt ?? null;
     return { kind: "changed" };
   }
-  const isLater = endsAt === null || (endsAt !== undefined && endsAt > (active.endsAt ?? 0));
-  if (endsAt === undefined || active.endsAt === null || !isLater) return { kind: "unchanged" };
+  if (endsAt === undefined || active.endsAt === endsAt) return { kind: "unchanged" };
   active.endsAt = endsAt;
   return { kind: "changed" };
 }
 
-function end(catalog: Catalog, customer: Customer): Answer {
+/** Null: the call counts. */
+function judgeAsOf({ now, planAsOf }: Customer, asOf: number | null): Answer | null {
+  if (asOf === null) return null;
+  if (asOf > now + 300_000) return { kind: "as_of_out_of_range" };
+  return planAsOf !== null && asOf < planAsOf ? { kind: "unchanged" } : null;
+}
+
+function end(catalog: Catalog, customer: Customer, { asOf }: Asked<"end">): Answer {
+  const tooLate = judgeAsOf(customer, asOf);
+  if (tooLate !== null) return tooLate;
+  customer.planAsOf = asOf ?? customer.planAsOf;
   if (customer.plan === null || customer.plan.isDefault) return { kind: "no_assignment" };
   leavePlan(customer);
   settle(catalog, customer);

@@ -56,7 +56,7 @@ export function takeUpPlan(
   wanted: { plan: PlanId; anchor: number; endsAt: number | null; isDefault: boolean },
 ): void {
   const { plan, anchor, endsAt, isDefault } = wanted;
-  const before = customer.left.find((left) => left.plan === plan && isAlive(customer, left));
+  const before = findResumable(customer, plan);
   customer.left = customer.left.filter((left) => left.plan !== plan);
   if (before !== undefined) {
     customer.plan = { ...before, endsAt, isDefault };
@@ -77,6 +77,11 @@ export function takeUpPlan(
     periods: [],
     counters: [],
   };
+}
+
+/** A plan that was left, and goes on when it is taken up again. */
+export function findResumable(customer: Customer, plan: PlanId): PlanTaken | undefined {
+  return customer.left.find((left) => left.plan === plan && isAlive(customer, left));
 }
 
 /** Whether anything of a plan that was left goes on: credits, an allowance's period, the period of a limit in use. */

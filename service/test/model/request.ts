@@ -3,8 +3,15 @@ import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../s
 /** What may be asked of a customer's credits: of the model and of the service alike. */
 export type Request =
   | { kind: "decide"; feature: FeatureKey; quantity: number }
-  | { kind: "assign"; plan: PlanId; anchor: Instant | null; endsAt: Instant | null | undefined }
-  | { kind: "end" }
+  | {
+      kind: "assign";
+      plan: PlanId;
+      anchor: Instant | null;
+      endsAt: Instant | null | undefined;
+      shorten: boolean;
+      asOf: Instant | null;
+    }
+  | { kind: "end"; asOf: Instant | null }
   | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
   | { kind: "revoke"; named: NamedGrant }
   | { kind: "reverse"; consume: number; quantity: number | null };
@@ -44,6 +51,9 @@ export type Answer =
         | "changed"
         | "unchanged"
         | "ends_in_the_past"
+        | "as_of_out_of_range"
+        | "would_shorten"
+        | "anchor_fixed"
         | "plan_archived"
         | "ended"
         | "no_assignment"
@@ -57,12 +67,15 @@ export type Answer =
 
 /** A refused operation writes nothing at all, not even what is due. */
 export function isRefusal({ kind }: Answer): boolean {
-  return /_in_the_past$|_archived$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(kind);
+  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(
+    kind,
+  );
 }
 
 /** What can be seen of a customer, in the same words for the model and for the service. */
 export type View = {
   decidedAt: number;
+  planAsOf: number | null;
   plan: null | {
     plan: PlanId;
     version: PlanVersionId;

@@ -99,10 +99,12 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
     case "assign": {
       const endsAt = action.endsAt.kind === "not_said" ? undefined : instantOf(action.endsAt, scene);
       const anchor = instantOf(action.anchor, scene);
-      return asks({ kind: "assign", plan: planAt(catalog, action.plan), anchor, endsAt });
+      const { shorten } = action;
+      const asOf = instantOf(action.asOf, scene);
+      return asks({ kind: "assign", plan: planAt(catalog, action.plan), anchor, endsAt, shorten, asOf });
     }
     case "end":
-      return asks({ kind: "end" });
+      return asks({ kind: "end", asOf: instantOf(action.asOf, scene) });
     case "add":
       return Array.from({ length: action.times }, (_, i) => asks(addition(action, scene, i))).flat();
     case "revoke": {

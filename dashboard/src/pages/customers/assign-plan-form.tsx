@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useForm, useWatch } from "react-hook-form";
+import { ApiProblem } from "../../api/api-problem.ts";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { pathIn } from "../../api/path-in.ts";
@@ -48,6 +49,7 @@ export function AssignPlanForm({ customer, onClose }: { customer: Customer; onCl
     },
   });
   const chosen = plans.find(({ key }) => key === form.plan);
+  const { error, variables: asked = body } = assign;
   const isUnchanged =
     assign.isSuccess && assign.data.outcome === "unchanged" && isSameAssignment(assign.variables, body);
   return (
@@ -77,7 +79,19 @@ export function AssignPlanForm({ customer, onClose }: { customer: Customer; onCl
           </Callout>
         </div>
       )}
-      <ProblemCallout error={assign.error} />
+      {isAboutEnd(error) && isSameAssignment(asked, body) ? (
+        <Callout tone="warn" title={`${chosen?.name} would end earlier`}>
+          <p className="mb-2">{error.message.replace(/ To end it earlier.*$/, "")}</p>
+          <Button
+            onClick={() => void assign.mutateAsync({ ...body, shorten: true }).catch(() => {})}
+            isBusy={assign.isPending}
+          >
+            End earlier
+          </Button>
+        </Callout>
+      ) : (
+        <ProblemCallout error={isAboutEnd(error) ? null : error} />
+      )}
       {form.plan !== "" && (
         <ApiCall call={{ method: "POST", path: pathIn(place, "customers", customerId, "plan"), body }} />
       )}
@@ -94,6 +108,10 @@ export function AssignPlanForm({ customer, onClose }: { customer: Customer; onCl
       </DialogActions>
     </form>
   );
+}
+
+function isAboutEnd(error: unknown): error is ApiProblem {
+  return error instanceof ApiProblem && error.code === "would_shorten";
 }
 
 /** What is not said about an end leaves the one there is. */

@@ -22,7 +22,13 @@ export function assignmentPreviewQuery(
       const { sample } = await answerOf(
         api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments/preview", {
           params: { path: place },
-          body: { filter: { search: customerId }, plan, ...(endsAt === undefined ? {} : { endsAt }) },
+          // An earlier end is shown as it would be; the form asks before it is applied.
+          body: {
+            filter: { search: customerId },
+            plan,
+            shorten: true,
+            ...(endsAt === undefined ? {} : { endsAt }),
+          },
           signal,
         }),
       );

@@ -47,7 +47,7 @@ function Nothing({ customer, plan }: { customer: Customer; plan: PlanSummary }) 
       <p className="font-semibold">Nothing will change</p>
       <p className="text-muted">
         {customer.name ?? customer.customerId} has {plan.name} already. Assigning it again is safe: it adds no
-        credits, and only a later end would extend it.
+        credits.
       </p>
     </>
   );

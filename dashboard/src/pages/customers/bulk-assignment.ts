@@ -6,7 +6,7 @@ export type BulkBody = Body<"previewBulkAssignment">;
 type Preview = Answer<"previewBulkAssignment">;
 
 /** One call's share of everybody: the API looks at so many customers a call. */
-export type BulkPart = Pick<Preview, "matching" | "changed" | "unchanged"> & {
+export type BulkPart = Pick<Preview, "matching" | "changed" | "wouldShorten"> & {
   readonly cursor: string | null;
 };
 
@@ -15,12 +15,15 @@ export type BulkPreview = {
   readonly sample: Preview["sample"];
   readonly matching: number;
   readonly changed: number;
+  /** Who keep a later end of the plan than the one that is wanted. */
+  readonly wouldShorten: number;
 };
 
 export type BulkProgress = {
   readonly partsDone: number;
   readonly changed: number;
   readonly unchanged: number;
+  readonly wouldShorten: number;
   readonly skipped: number;
 };
 
@@ -46,12 +49,13 @@ export async function previewBulk(place: Place, body: BulkBody, signal: AbortSig
         signal,
       }),
     );
-    const { matching, changed, unchanged } = page;
-    parts.push({ cursor, matching, changed, unchanged });
+    const { matching, changed, wouldShorten } = page;
+    parts.push({ cursor, matching, changed, wouldShorten });
     sample = [...sample, ...page.sample].slice(0, 10);
     cursor = page.nextCursor;
   } while (cursor !== null);
-  return { parts, sample, matching: sumOf(parts, "matching"), changed: sumOf(parts, "changed") };
+  const [matching, changed] = [sumOf(parts, "matching"), sumOf(parts, "changed")];
+  return { parts, sample, matching, changed, wouldShorten: sumOf(parts, "wouldShorten") };
 }
 
 /** Exactly what was previewed: a part that no longer has about as many customers is refused, and it ends there. */
@@ -60,9 +64,9 @@ export async function assignBulk(
   { body, parts }: { body: BulkBody; parts: readonly BulkPart[] },
   { onProgress, signal }: { onProgress: (progress: BulkProgress) => void; signal: AbortSignal },
 ): Promise<BulkProgress> {
-  let done: BulkProgress = { partsDone: 0, changed: 0, unchanged: 0, skipped: 0 };
+  let done: BulkProgress = { partsDone: 0, changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
   for (const { cursor, matching: expectedCount } of parts) {
-    const { changed, unchanged, skipped } = await answerOf(
+    const { changed, unchanged, wouldShorten, skipped } = await answerOf(
       api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments", {
         params: { path: place },
         body: { ...body, expectedCount, ...(cursor === null ? {} : { cursor }) },
@@ -73,6 +77,7 @@ export async function assignBulk(
       partsDone: done.partsDone + 1,
       changed: done.changed + changed,
       unchanged: done.unchanged + unchanged,
+      wouldShorten: done.wouldShorten + wouldShorten,
       skipped: done.skipped + skipped,
     };
     onProgress(done);
@@ -80,6 +85,6 @@ export async function assignBulk(
   return done;
 }
 
-function sumOf(parts: readonly BulkPart[], name: "matching" | "changed"): number {
+function sumOf(parts: readonly BulkPart[], name: "matching" | "changed" | "wouldShorten"): number {
   return parts.reduce((sum, part) => sum + part[name], 0);
 }

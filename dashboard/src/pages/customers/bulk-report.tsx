@@ -23,7 +23,12 @@ const COLUMNS: readonly Column<Effect>[] = [
 ];
 
 /** How many it changes, and the first of them. */
-export function BulkPreviewView({ preview: { matching, changed, sample } }: { preview: BulkPreview }) {
+export function BulkPreviewView({
+  preview: { matching, changed, wouldShorten, sample },
+}: {
+  preview: BulkPreview;
+}) {
+  const unchanged = matching - changed - wouldShorten;
   return (
     <div role="status" className="flex flex-col gap-3">
       <p>
@@ -32,7 +37,8 @@ export function BulkPreviewView({ preview: { matching, changed, sample } }: { pr
             ? "Nothing will change."
             : `${formatCount(changed)} of ${countOf(matching, "customer")} will change.`}
         </span>{" "}
-        {changed < matching && `${formatCount(matching - changed)} with the plan already keep all as it is.`}
+        {unchanged > 0 && `${formatCount(unchanged)} with the plan already keep all as it is.`}{" "}
+        {wouldShorten > 0 && `${formatCount(wouldShorten)} have the plan with a later end, and keep it.`}
       </p>
       {sample.length > 0 && (
         <div className="overflow-hidden rounded-md border border-line">
@@ -65,7 +71,7 @@ export function BulkRunning({ progress, parts }: { progress: BulkProgress | null
 }
 
 export function BulkDone({
-  done: { changed, unchanged, skipped },
+  done: { changed, unchanged, wouldShorten, skipped },
   plan,
   onClose,
 }: {
@@ -81,6 +87,7 @@ export function BulkDone({
           title={changed === 0 ? "Nothing changed" : `${countOf(changed, "customer")} changed to ${plan}`}
         >
           {formatCount(unchanged)} had it already
+          {wouldShorten === 0 ? "" : `, ${formatCount(wouldShorten)} keep a later end`}
           {skipped === 0 ? "." : `, and ${formatCount(skipped)} were no longer meant when it was their turn.`}
         </Callout>
       </div>

@@ -62,6 +62,7 @@ const CHANGES = {
   extended: "Extended",
   version_changed: "New version",
   ended: "Ended",
+  shortened: "Ends earlier",
 } as const satisfies Record<PlanPeriod["change"]["change"], string>;
 
 type Names = ReadonlyMap<string, string>;

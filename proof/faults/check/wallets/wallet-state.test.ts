@@ -34,6 +34,7 @@ test("a wallet as the service writes it can be read", () => {
       { number: 2, pool, kind: "purchase", remaining: 40, expiresAt: null },
     ],
     paused: [{ assignment: held(1), leftAt: at(4), grants: [] }],
+    planAsOf: at(3),
   };
   const counters = [{ feature: 3, used: 4, fromSequence: 5 }];
   expect(findWalletState(encodeWalletState(wallet))).toEqual({

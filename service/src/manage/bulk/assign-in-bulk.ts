@@ -23,7 +23,12 @@ export type BulkOutcome =
   | { readonly kind: "changed_meanwhile"; readonly matching: number }
   | (BulkCounts & { readonly kind: "assigned"; readonly matching: number; readonly next: number | null });
 
-type BulkCounts = { readonly changed: number; readonly unchanged: number; readonly skipped: number };
+type BulkCounts = {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly wouldShorten: number;
+  readonly skipped: number;
+};
 
 /**
  * Gives a plan to everybody who matches, a chunk at a time. Safe to repeat, and to interrupt: assigning the plan that is
@@ -42,7 +47,7 @@ export async function assignInBulk(
   const tolerated = Math.ceil(wanted.expectedCount * TOLERATED_SHARE);
   if (Math.abs(matching - wanted.expectedCount) > tolerated) return { kind: "changed_meanwhile", matching };
 
-  let counts: BulkCounts = { changed: 0, unchanged: 0, skipped: 0 };
+  let counts: BulkCounts = { changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
   try {
     for (let at = 0; at < matching && isWanted(); at += CHUNK_SIZE) {
       await untilDone(customers.slice(at, at + CHUNK_SIZE), async (rest, patience) => {
@@ -98,13 +103,15 @@ async function assignChunk(
   const changes: WalletChange[] = [];
   const lines: AuditLine[] = [];
   let skipped = customers.length - wallets.size - held.size;
+  let wouldShorten = 0;
   for (const { wallet, ...name } of wallets.values()) {
     if (plan === null || !isMeant(wanted.filter, wallet, catalog, clock)) {
       skipped += 1;
       continue;
     }
-    const request = { plan, anchor: null, endsAt: wanted.endsAt };
+    const request = { plan, anchor: null, endsAt: wanted.endsAt, shorten: wanted.shorten };
     const outcome = assignPlan(catalog, wallet, request, clock);
+    if (outcome.kind === "would_shorten") wouldShorten += 1;
     if (outcome.kind !== "changed") continue;
     const { change } = outcome;
     changes.push({ ...name, change, origin: null });
@@ -119,14 +126,15 @@ async function assignChunk(
   await saveChanges(tx, changes, clock);
   await auditCustomers(tx, context, lines, clock);
   const changed = changes.length;
-  const unchanged = customers.length - held.size - skipped - changed;
-  return { counts: { changed, unchanged, skipped }, held: [...held] };
+  const unchanged = customers.length - held.size - skipped - changed - wouldShorten;
+  return { counts: { changed, unchanged, wouldShorten, skipped }, held: [...held] };
 }
 
 function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
   return {
     changed: a.changed + b.changed,
     unchanged: a.unchanged + b.unchanged,
+    wouldShorten: a.wouldShorten + b.wouldShorten,
     skipped: a.skipped + b.skipped,
   };
 }

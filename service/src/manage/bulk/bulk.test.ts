@@ -52,7 +52,7 @@ test("what a preview says is what is then done, and nothing else", async () => {
   const done = await manage("POST", BULK, { body: { ...body, expectedCount: 300 } });
   expect([done.status, done.body]).toEqual([
     200,
-    { matching: 300, changed: 300, unchanged: 0, skipped: 0, nextCursor: null },
+    { matching: 300, changed: 300, unchanged: 0, wouldShorten: 0, skipped: 0, nextCursor: null },
   ]);
   for (const { after } of sample) {
     const { body: now } = await manage("GET", `customers/${after.customerId}`);
@@ -68,6 +68,20 @@ test("what a preview says is what is then done, and nothing else", async () => {
   );
   expect((await manage("GET", "customers/n0")).body["plan"]).toBe(null);
   await expectSoundBooks(database);
+});
+
+test("an earlier end is kept back and counted, and applied with shorten", async () => {
+  const { manage } = await setupMany();
+  const endsAt = "2099-01-01T00:00:00.000Z";
+  const body = { filter: { search: "p1" }, plan: "pro", endsAt };
+  const preview = await manage("POST", `${BULK}/preview`, { body });
+  expect(preview.body).toMatchObject({ matching: 11, changed: 0, unchanged: 0, wouldShorten: 11 });
+  const kept = await manage("POST", BULK, { body: { ...body, expectedCount: 11 } });
+  expect(kept.body).toMatchObject({ changed: 0, unchanged: 0, wouldShorten: 11 });
+  expect((await manage("GET", "customers/p1")).body).toMatchObject({ plan: { endsAt: null } });
+  const done = await manage("POST", BULK, { body: { ...body, shorten: true, expectedCount: 11 } });
+  expect(done.body).toMatchObject({ changed: 11, unchanged: 0, wouldShorten: 0 });
+  expect((await manage("GET", "customers/p1")).body).toMatchObject({ plan: { endsAt } });
 });
 
 test("a repetition changes nothing", async () => {

@@ -53,6 +53,9 @@ const assignmentFields = {
   ),
   plan: planField,
   endsAt: Type.Optional(nullable(timeField)),
+  shorten: Type.Optional(
+    Type.Boolean({ description: "Allows an earlier end for customers who have the plan already." }),
+  ),
   cursor: Type.Optional(
     Type.String({ maxLength: 1000, description: "`nextCursor` of the call before.", examples: ["WzQyXQ"] }),
   ),
@@ -60,6 +63,11 @@ const assignmentFields = {
 
 const matching = Type.Integer({ description: "How many customers match.", examples: [1240] });
 const unchanged = Type.Integer({ description: "How many have the plan already.", examples: [40] });
+const wouldShorten = Type.Integer({
+  description:
+    "How many have the plan with a later end or none, and keep it: send `shorten` to end it earlier.",
+  examples: [0],
+});
 const nextCursor = nullable(
   Type.String({
     description: "Null: everybody was looked at. Else send it as `cursor`, to go on.",
@@ -85,10 +93,11 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         matching,
         isExact: Type.Boolean({ description: "Everybody was looked at, so nobody else matches." }),
         changed: Type.Integer({
-          description: "How many would get another plan, or a later end of it.",
+          description: "How many would get another plan, or another end of it.",
           examples: [1200],
         }),
         unchanged,
+        wouldShorten,
         sample: Type.Array(Type.Object({ before: Customer, after: Customer }), {
           description: "The first ten, before and after.",
         }),
@@ -100,9 +109,9 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         const wanted = readAssignment(call.body);
         const preview = await turns.take(() => previewAssignments(cellOf(cell), environmentId, wanted));
         if (preview.kind !== "preview") throw refuse(preview, wanted.plan);
-        const { matching, changed, unchanged, sample, next } = preview;
+        const { kind: _, sample, next, ...counts } = preview;
         const isExact = wanted.before === null && next === null;
-        return { matching, isExact, changed, unchanged, sample: [...sample], nextCursor: toCursor(next) };
+        return { ...counts, isExact, sample: [...sample], nextCursor: toCursor(next) };
       },
     }),
     operation({
@@ -132,10 +141,11 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       answer: Type.Object({
         matching,
         changed: Type.Integer({
-          description: "How many got another plan, or a later end of it.",
+          description: "How many got another plan, or another end of it.",
           examples: [1200],
         }),
         unchanged,
+        wouldShorten,
         skipped: Type.Integer({
           description: "How many no longer matched when it was their turn.",
           examples: [0],
@@ -157,8 +167,8 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
           });
         }
         if (outcome.kind !== "assigned") throw refuse(outcome, wanted.plan);
-        const { matching, changed, unchanged, skipped, next } = outcome;
-        return { matching, changed, unchanged, skipped, nextCursor: toCursor(next) };
+        const { kind: _, next, ...counts } = outcome;
+        return { ...counts, nextCursor: toCursor(next) };
       },
     }),
   ];
@@ -168,10 +178,11 @@ type AssignmentBody = {
   filter: { plan?: string; search?: string; isBlocked?: boolean };
   plan: string;
   endsAt?: string | null;
+  shorten?: boolean;
   cursor?: string;
 };
 
-function readAssignment({ filter, plan, endsAt, cursor }: AssignmentBody): BulkAssignment {
+function readAssignment({ filter, plan, endsAt, shorten = false, cursor }: AssignmentBody): BulkAssignment {
   const [before = null] = decodeCursor(cursor, ["number"]) ?? [];
   return {
     filter: {
@@ -181,6 +192,7 @@ function readAssignment({ filter, plan, endsAt, cursor }: AssignmentBody): BulkA
     },
     plan,
     endsAt: readTime("endsAt", endsAt),
+    shorten,
     before,
   };
 }

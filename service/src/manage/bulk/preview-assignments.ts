@@ -15,6 +15,7 @@ export type BulkAssignment = {
   /** The plan's key. */
   readonly plan: string;
   readonly endsAt: Instant | null | undefined;
+  readonly shorten: boolean;
   /** Where the call before has ended. */
   readonly before: number | null;
 };
@@ -26,6 +27,7 @@ export type Preview = {
   readonly matching: number;
   readonly changed: number;
   readonly unchanged: number;
+  readonly wouldShorten: number;
   readonly sample: readonly { readonly before: Customer; readonly after: Customer }[];
   readonly next: number | null;
 };
@@ -41,22 +43,24 @@ export async function previewAssignments(
   const sample: Preview["sample"][number][] = [];
   let matching = 0;
   let changed = 0;
+  let wouldShorten = 0;
   const pages = matchCustomers(cell, environmentId, wanted.filter, wanted.before);
   for (;;) {
     const page = await pages.next();
     if (page.done === true) {
-      const unchanged = matching - changed;
-      return { kind: "preview", matching, changed, unchanged, sample, next: page.value };
+      const unchanged = matching - changed - wouldShorten;
+      return { kind: "preview", matching, changed, unchanged, wouldShorten, sample, next: page.value };
     }
     const { catalog, clock, records } = page.value;
     const plan = findPlan(catalog, wanted.plan);
     if (plan === null) return { kind: "plan_not_found" };
     for (const record of records) {
       matching += 1;
-      const request = { plan, anchor: null, endsAt: wanted.endsAt };
+      const request = { plan, anchor: null, endsAt: wanted.endsAt, shorten: wanted.shorten };
       const outcome = assignPlan(catalog, record.wallet, request, clock);
       const wallet = outcome.kind === "changed" ? outcome.change.wallet : record.wallet;
       if (outcome.kind === "changed") changed += 1;
+      if (outcome.kind === "would_shorten") wouldShorten += 1;
       if (sample.length < SAMPLE_SIZE) {
         const before = describeCustomer(record, catalog, clock);
         sample.push({ before, after: describeCustomer({ ...record, wallet }, catalog, clock) });

@@ -1,4 +1,4 @@
-import { assignPlan as decideAssignment } from "../../entitlement/assign-plan.ts";
+import { type AssignmentOutcome, assignPlan as decideAssignment } from "../../entitlement/assign-plan.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
@@ -12,11 +12,15 @@ export type AssignPlanInput = {
   readonly anchor: Instant | null;
   /** Null: no end. Undefined: not said. */
   readonly endsAt?: Instant | null | undefined;
+  readonly shorten?: boolean;
+  readonly asOf?: Instant | null;
 };
 
-export type AssignPlanOutcome = {
-  kind: "changed" | "unchanged" | "plan_not_found" | "plan_archived" | "ends_in_the_past";
-};
+export type AssignPlanOutcome =
+  | { kind: "changed" }
+  | { kind: "unchanged" }
+  | { kind: "plan_not_found" }
+  | Exclude<AssignmentOutcome, { change: unknown }>;
 
 /** Spec 3: safe to repeat. A customer nobody knows yet is created. */
 export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
@@ -27,9 +31,10 @@ export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput)
       const { catalog, wallet, clock } = open;
       const plan = [...catalog.plans.values()].find(({ key }) => key === input.plan);
       if (plan === undefined) return { kind: "plan_not_found" };
-      const { anchor, endsAt } = input;
-      const outcome = decideAssignment(catalog, wallet, { plan: plan.id, anchor, endsAt }, clock);
-      if (outcome.kind === "ends_in_the_past" || outcome.kind === "plan_archived") return outcome;
+      const { anchor, endsAt, shorten = false, asOf = null } = input;
+      const request = { plan: plan.id, anchor, endsAt, shorten, asOf };
+      const outcome = decideAssignment(catalog, wallet, request, clock);
+      if (!("change" in outcome)) return outcome;
       await saveChange(tx, open, outcome.change);
       if (outcome.kind === "changed") {
         await auditCustomer(tx, context, open, {

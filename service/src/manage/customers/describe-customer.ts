@@ -32,6 +32,14 @@ export const Customer = Type.Object({
       endsAt: nullable(timeField),
     }),
   ),
+  planAsOf: nullable(
+    Type.String({
+      format: "date-time",
+      description:
+        "`asOf` of the latest billing event that set or ended the plan. Older ones change nothing.",
+      examples: ["2026-11-15T08:30:00.000Z"],
+    }),
+  ),
   balances: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
@@ -68,6 +76,7 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
             anchor: formatTimestamp(assignment.anchor),
             endsAt: assignment.endsAt === null ? null : formatTimestamp(assignment.endsAt),
           },
+    planAsOf: wallet.planAsOf === null ? null : formatTimestamp(wallet.planAsOf),
     balances: [...catalog.pools.values()].map(({ id, key }) => ({
       pool: key,
       balance: balanceOf(wallet, id),

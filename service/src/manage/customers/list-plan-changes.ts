@@ -10,7 +10,7 @@ import { nullable, timeField } from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 
 export const PlanChange = Type.Object({
-  change: Type.Enum(["started", "resumed", "extended", "version_changed", "ended"]),
+  change: Type.Enum(["started", "resumed", "extended", "version_changed", "ended", "shortened"]),
   plan: PlanName,
   isDefault: Type.Boolean({ description: "Nobody assigned it: it was the environment's default." }),
   anchor: timeField,

@@ -1,9 +1,11 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
+import { assertNever } from "../../words/assert.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import { keyField, nullable, readTime } from "../fields.ts";
 import { contextOf, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { assignPlan } from "./assign-plan.ts";
+import { type AssignPlanOutcome, assignPlan } from "./assign-plan.ts";
 import { blockCustomer } from "./block-customer.ts";
 import { Customer } from "./describe-customer.ts";
 import { endPlan } from "./end-plan.ts";
@@ -19,6 +21,14 @@ import {
 const NOUN = "Customers";
 const access = { role: "operator", in: "environment" } as const;
 
+const asOfField = Type.String({
+  format: "date-time",
+  description:
+    "When the billing event happened that this call is about. The latest is kept: a call with an older one answers `unchanged`, " +
+    "so that events may arrive in any order. Calls without it always count.",
+  examples: ["2026-11-15T08:30:00Z"],
+});
+
 const AssignmentBody = Type.Object(
   {
     plan: keyField,
@@ -26,7 +36,8 @@ const AssignmentBody = Type.Object(
       nullable(
         Type.String({
           format: "date-time",
-          description: "Where periods are counted from; by default now.",
+          description:
+            "Where periods are counted from; by default now. Fixed once the plan runs: another one is 409 `anchor_fixed`.",
           examples: ["2026-11-15T00:00:00Z"],
         }),
       ),
@@ -35,11 +46,19 @@ const AssignmentBody = Type.Object(
       nullable(
         Type.String({
           format: "date-time",
-          description: "Null: no end. Left out: an end that is already set stays.",
+          description:
+            "Null: no end. Left out: an end that is already set stays. Earlier than that: 409 `would_shorten`, unless `shorten`.",
           examples: ["2026-12-15T00:00:00Z"],
         }),
       ),
     ),
+    shorten: Type.Optional(
+      Type.Boolean({
+        description:
+          "Allows an earlier `endsAt` on the active plan. To cancel at the period's end, send both.",
+      }),
+    ),
+    asOf: Type.Optional(nullable(asOfField)),
   },
   { additionalProperties: false },
 );
@@ -58,34 +77,65 @@ function assigning({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Assign a plan",
     description:
-      "Safe to repeat: the plan that is active already is left as it is, except that a later `endsAt` extends it. Another plan " +
-      "starts now; what is left of the old allowance ends, and purchased credits stay. A customer nobody knows yet is made.",
+      "Safe to repeat: the plan that is active already goes on. A later `endsAt` extends it, an earlier one ends it earlier if " +
+      "`shorten` is true, and is refused otherwise. Another plan starts now; what is left of the old allowance ends, and " +
+      "purchased credits stay. A customer who does not exist is created.",
     params: customerParams,
     body: AssignmentBody,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
-    codes: ["unknown_key", "ends_in_the_past"],
+    codes: ["unknown_key", "ends_in_the_past", "timestamp_out_of_range", "would_shorten", "anchor_fixed"],
     handle: async (call) => {
-      const { plan, anchor, endsAt } = call.body;
-      const { kind: outcome } = await assignPlan(cellOf(placeOf(call).cell), contextOf(call), {
+      const { plan, anchor, endsAt, shorten = false, asOf } = call.body;
+      const outcome = await assignPlan(cellOf(placeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
         plan,
         anchor: readTime("anchor", anchor) ?? null,
         endsAt: readTime("endsAt", endsAt),
+        shorten,
+        asOf: readTime("asOf", asOf) ?? null,
       });
-      if (outcome === "plan_not_found") {
-        throw new Problem("unknown_key", { detail: `There is no plan \`${plan}\` in this environment.` });
-      }
-      if (outcome === "plan_archived") {
-        throw new Problem("unknown_key", {
-          detail: `The plan \`${plan}\` is archived, and no longer assigned.`,
-        });
-      }
-      if (outcome === "ends_in_the_past") {
-        throw new Problem("ends_in_the_past", { detail: "`endsAt` must lie in the future." });
-      }
-      return { outcome, customer: await readOrNotFound(cellOf, call) };
+      if (outcome.kind !== "changed" && outcome.kind !== "unchanged") throw refuseAssignment(outcome, plan);
+      return { outcome: outcome.kind, customer: await readOrNotFound(cellOf, call) };
     },
   });
+}
+
+function refuseAssignment(
+  outcome: Exclude<AssignPlanOutcome, { kind: "changed" } | { kind: "unchanged" }>,
+  plan: string,
+): Problem {
+  switch (outcome.kind) {
+    case "plan_not_found":
+      return new Problem("unknown_key", { detail: `There is no plan \`${plan}\` in this environment.` });
+    case "plan_archived":
+      return new Problem("unknown_key", {
+        detail: `The plan \`${plan}\` is archived, and no longer assigned.`,
+      });
+    case "ends_in_the_past":
+      return new Problem("ends_in_the_past", { detail: "`endsAt` must lie in the future." });
+    case "as_of_out_of_range":
+      return asOfOutOfRange();
+    case "would_shorten": {
+      const end = outcome.endsAt === null ? "has no end" : `ends at ${formatTimestamp(outcome.endsAt)}`;
+      return new Problem("would_shorten", {
+        detail: `The plan \`${plan}\` ${end}. To end it earlier, send \`shorten: true\`.`,
+        extra: outcome.endsAt === null ? {} : { endsAt: formatTimestamp(outcome.endsAt) },
+      });
+    }
+    case "anchor_fixed": {
+      const anchor = formatTimestamp(outcome.anchor);
+      return new Problem("anchor_fixed", {
+        detail: `The periods of the plan \`${plan}\` are counted from ${anchor}. Leave \`anchor\` out to keep it.`,
+        extra: { anchor },
+      });
+    }
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function asOfOutOfRange(): Problem {
+  return new Problem("timestamp_out_of_range", { detail: "`asOf` must not lie more than 5 minutes ahead." });
 }
 
 function ending({ cellOf }: ManageParts): Operation {
@@ -100,13 +150,16 @@ function ending({ cellOf }: ManageParts): Operation {
       "Now, and safe to repeat. What is left of the allowance ends, purchased credits stay, and the environment's default plan " +
       "takes over if there is one.",
     params: customerParams,
-    answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment"]), customer: Customer }),
-    codes: [],
+    query: Type.Object({ asOf: Type.Optional(asOfField) }, { additionalProperties: false }),
+    answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),
+    codes: ["timestamp_out_of_range"],
     handle: async (call) => {
       const { kind: outcome } = await endPlan(cellOf(placeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
+        asOf: readTime("asOf", call.query.asOf) ?? null,
       });
       if (outcome === "customer_not_found") throw customerNotFound();
+      if (outcome === "as_of_out_of_range") throw asOfOutOfRange();
       return { outcome, customer: await readOrNotFound(cellOf, call) };
     },
   });

@@ -32,6 +32,87 @@ test("a plan that is assigned twice is assigned once; a later end extends it", a
   await expectSoundBooks(database);
 });
 
+test("an earlier end is refused without shorten, and applied with it", async () => {
+  const { manage, database } = await setupManage();
+  const assign = (body: object) => manage("POST", "customers/ada/plan", { body: { plan: "pro", ...body } });
+  expect(await assign({ endsAt: EVEN_LATER })).toMatchObject({
+    status: 409,
+    body: { code: "would_shorten", detail: expect.stringContaining("has no end") },
+  });
+  expect((await assign({ endsAt: EVEN_LATER, shorten: true })).body).toMatchObject({
+    outcome: "changed",
+    customer: { plan: { endsAt: EVEN_LATER } },
+  });
+  expect(await assign({ endsAt: LATER })).toMatchObject({
+    status: 409,
+    body: { code: "would_shorten", endsAt: EVEN_LATER },
+  });
+  expect((await assign({})).body["outcome"]).toBe("unchanged");
+  expect((await assign({ endsAt: LATER, shorten: true })).body).toMatchObject({ outcome: "changed" });
+  expect((await assign({ endsAt: null })).body).toMatchObject({
+    outcome: "changed",
+    customer: { plan: { endsAt: null } },
+  });
+  const changes = await manage("GET", "customers/ada/plans");
+  expect(changes.body["items"]).toMatchObject([
+    { change: "extended", endsAt: null },
+    { change: "shortened", endsAt: LATER },
+    { change: "shortened", endsAt: EVEN_LATER },
+    { change: "started", endsAt: null },
+  ]);
+  await expectSoundBooks(database);
+});
+
+test("another anchor of a running plan is refused, whether it is active or was left", async () => {
+  const { manage, publish, database } = await setupManage();
+  await publish({ key: "free", name: "Free", allowances: [] });
+  const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
+  const anchor = "2026-01-31T00:00:00.000Z";
+  await assign({ plan: "pro", anchor });
+  const refused = { status: 409, body: { code: "anchor_fixed", anchor } };
+  const before = await database.query("select state from cell.wallets order by customer_number");
+  expect(await assign({ plan: "pro", anchor: "2026-02-01T00:00:00Z" })).toMatchObject(refused);
+  expect(await database.query("select state from cell.wallets order by customer_number")).toEqual(before);
+  expect((await assign({ plan: "pro", anchor })).body["outcome"]).toBe("unchanged");
+  await assign({ plan: "free" });
+  expect(await assign({ plan: "pro", anchor: "2026-02-01T00:00:00Z" })).toMatchObject(refused);
+  expect((await assign({ plan: "pro" })).body).toMatchObject({ customer: { plan: { anchor } } });
+});
+
+test("a call about an older billing event changes nothing: not a renewal after a cancellation, nor the reverse", async () => {
+  const { manage } = await setupManage();
+  const assign = (body: object) => manage("POST", "customers/bob/plan", { body: { plan: "pro", ...body } });
+  const end = (asOf: string) => manage("DELETE", `customers/bob/plan?asOf=${asOf}`);
+  await assign({ endsAt: EVEN_LATER, asOf: "2026-03-01T00:00:00Z" });
+  const cancelled = await assign({ endsAt: LATER, shorten: true, asOf: "2026-03-03T00:00:00Z" });
+  expect(cancelled.body).toMatchObject({
+    outcome: "changed",
+    customer: { planAsOf: "2026-03-03T00:00:00.000Z", plan: { endsAt: LATER } },
+  });
+  const late = await assign({ endsAt: null, asOf: "2026-03-02T00:00:00Z" });
+  expect(late.body).toEqual({ ...cancelled.body, outcome: "unchanged" });
+  expect((await end("2026-03-02T00:00:00Z")).body).toEqual({ ...cancelled.body, outcome: "unchanged" });
+  expect((await end("2026-03-04T00:00:00Z")).body).toMatchObject({
+    outcome: "ended",
+    customer: { plan: null },
+  });
+  // Also once the plan is over, and whichever plan an older event names.
+  for (const body of [{ endsAt: null }, { plan: "pro", endsAt: LATER }]) {
+    const again = await assign({ ...body, asOf: "2026-03-03T12:00:00Z" });
+    expect(again.body).toMatchObject({ outcome: "unchanged", customer: { plan: null } });
+  }
+  expect((await assign({})).body).toMatchObject({ outcome: "changed" });
+});
+
+test("a billing event from the future is refused", async () => {
+  const { manage } = await setupManage();
+  const refused = { status: 422, body: { code: "timestamp_out_of_range" } };
+  expect(await manage("POST", "customers/ada/plan", { body: { plan: "pro", asOf: LATER } })).toMatchObject(
+    refused,
+  );
+  expect(await manage("DELETE", `customers/ada/plan?asOf=${LATER}`)).toMatchObject(refused);
+});
+
 test("a plan that is assigned twenty times at once is assigned once", async () => {
   const { manage, database } = await setupManage();
   const replies = await Promise.all(

@@ -114,6 +114,8 @@ function decidePlan(catalog: Catalog, wallet: Wallet, row: ImportRow, clock: Ins
   if (outcome.kind === "plan_archived") return fail(row, "plan", "unknown_key", "is no longer offered");
   if (outcome.kind === "ends_in_the_past")
     return fail(row, "planEndsAt", "ends_in_the_past", "lies in the past");
+  if (outcome.kind === "would_shorten")
+    return fail(row, "planEndsAt", "would_shorten", "is earlier than the end that is set");
   // What was due anyway is left to whoever next decides on this wallet.
   return { kind: "step", change: outcome.kind === "changed" ? outcome.change : null };
 }

@@ -130,6 +130,13 @@ bad12,,,,9999999999999,,,
   expect(await database.count("cell.customers", "customer_id = 'good'")).toBe(1);
 });
 
+test("an earlier end of the plan that a customer has is an error of its row", async () => {
+  const managed = await setupManage();
+  const { body } = await sendFile(managed, "customerId,plan,planEndsAt\nada,pro,2099-01-01T00:00:00Z\n");
+  expect(body["errors"]).toMatchObject([{ row: 2, column: "planEndsAt", code: "would_shorten" }]);
+  expect((await managed.manage("GET", "customers/ada")).body).toMatchObject({ plan: { endsAt: null } });
+});
+
 test("with onError=stop nothing after the first error is done, and everything before it is", async () => {
   const managed = await setupManage();
   const { database } = managed;

@@ -12,10 +12,11 @@ const CHANGE_NUMBER = {
   extended: 3,
   version_changed: 4,
   ended: 5,
+  shortened: 6,
 } as const satisfies Record<AssignmentChangeKind, number>;
 
 const CHANGE_OF_NUMBER = new Map<number, AssignmentChangeKind>();
-for (const change of ["started", "resumed", "extended", "version_changed", "ended"] as const)
+for (const change of ["started", "resumed", "extended", "version_changed", "ended", "shortened"] as const)
   CHANGE_OF_NUMBER.set(CHANGE_NUMBER[change], change);
 
 export function assignmentChangeOf(number: number): AssignmentChangeKind {

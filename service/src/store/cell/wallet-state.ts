@@ -12,12 +12,13 @@ import {
 // The form of `wallets.state`: JSON without names, a third of the size of one with them, since it is written at every
 // charge. Times are milliseconds since 1970, null where there is no end.
 //
-//   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…]]
+//   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…], planAsOf?]
 //   grant       [number, pool, kind, remaining, expiresAt]        kind as in cell.grants
 //   assignment  [number, plan, version, anchor, endsAt, isDefault 0|1, [allowance…], [counter…]]
 //   allowance   [pool, end, grant, base]
 //   counter     [feature, end, used, fromSequence]
 //   paused      [assignment, leftAt, [grant…]]
+//   planAsOf    only where there is one
 
 const FORM = 1;
 
@@ -53,10 +54,10 @@ type AssignmentState = [
   CounterState[],
 ];
 type PausedState = [AssignmentState, number, GrantState[]];
-type State = [number, number, number, AssignmentState | null, GrantState[], PausedState[]];
+type State = [number, number, number, AssignmentState | null, GrantState[], PausedState[], planAsOf?: number];
 
 export function encodeWalletState(wallet: Wallet): string {
-  const { grantCount, assignmentCount, assignment, grants, paused } = wallet;
+  const { grantCount, assignmentCount, assignment, grants, paused, planAsOf } = wallet;
   const state: State = [
     FORM,
     grantCount,
@@ -65,6 +66,7 @@ export function encodeWalletState(wallet: Wallet): string {
     grants.map(writeGrant),
     paused.map((plan) => [writeAssignment(plan.assignment), plan.leftAt, plan.grants.map(writeGrant)]),
   ];
+  if (planAsOf !== null) state.push(planAsOf);
   return JSON.stringify(state);
 }
 
@@ -73,7 +75,7 @@ export function decodeWalletState(
   row: Pick<Wallet, "sequence" | "decidedAt" | "isBlocked">,
 ): Wallet {
   const state: State = JSON.parse(text);
-  const [form, grantCount, assignmentCount, assignment, grants, paused] = state;
+  const [form, grantCount, assignmentCount, assignment, grants, paused, planAsOf = null] = state;
   assert(form === FORM, "a wallet is in a form that this release knows");
   return {
     ...row,
@@ -88,6 +90,7 @@ export function decodeWalletState(
         grants: leftGrants.map(readGrant),
       }),
     ),
+    planAsOf: readEnd(planAsOf),
   };
 }
 
