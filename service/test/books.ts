@@ -17,7 +17,7 @@ type Account = {
 export async function expectSoundBooks(database: TestDatabase): Promise<void> {
   const accounts = await foldLedger(database);
   const wallets = await database.query(
-    "select customer_number::integer as number, sequence::integer, balance::integer, state from cell.wallets",
+    "select customer_number::integer as number, sequence::integer, balance::float8, state from cell.wallets",
   );
   for (const { number, sequence, balance, state } of wallets) {
     const account = accounts.get(Number(number)) ?? newAccount();
@@ -52,7 +52,7 @@ function expectCounters(account: Account, wallet: ReturnType<typeof decodeWallet
 async function foldLedger(database: TestDatabase): Promise<Map<number, Account>> {
   const accounts = new Map<number, Account>();
   const entries = await database.query(`
-    select customer_number::integer as number, sequence::integer, amount::integer, balance_after::integer as after,
+    select customer_number::integer as number, sequence::integer, amount::float8, balance_after::float8 as after,
       pool_id as pool, parts, feature_id as feature, quantity, assignment_number as assignment, kind,
       reverses::integer
     from cell.ledger

@@ -4,7 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, NewGrant } from "./entry.ts";
-import { BALANCE_MAX, type GrantKind, OPEN_GRANTS_MAX, totalOf, type Wallet } from "./wallet.ts";
+import { type GrantKind, hasRoomFor, OPEN_GRANTS_MAX, type Wallet } from "./wallet.ts";
 
 export type CreditsRequest = {
   readonly pool: PoolId;
@@ -16,9 +16,6 @@ export type CreditsRequest = {
 export type CreditsOutcome =
   | { kind: "added"; grant: NewGrant; change: Change }
   | { kind: "too_many_grants" | "expires_in_the_past" | "balance_too_large" };
-
-/** Room that plan allowances may still fill, so that a full wallet does not refuse a new period. */
-const ROOM_FOR_ALLOWANCES = 2 ** 46;
 
 /** Spec 3: credits are additive. Whoever repeats this adds again. */
 export function addCredits(
@@ -33,9 +30,7 @@ export function addCredits(
   if (expiresAt !== null && expiresAt <= now) return { kind: "expires_in_the_past" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
-  // All pools together: their sum is stored too.
-  if (totalOf(draft.wallet) + credits > BALANCE_MAX - ROOM_FOR_ALLOWANCES)
-    return { kind: "balance_too_large" };
+  if (!hasRoomFor(draft.wallet, credits)) return { kind: "balance_too_large" };
   const { grants } = draft.wallet;
   const twin = grants.find(
     (grant) => grant.pool === pool && grant.kind === kind && grant.expiresAt === expiresAt,

@@ -6,7 +6,7 @@ import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, Part, Usage } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
-import type { Assignment, LimitCounter, PausedPlan, Wallet } from "./wallet.ts";
+import { type Assignment, hasRoomFor, type LimitCounter, type PausedPlan, type Wallet } from "./wallet.ts";
 
 /** A consume as the ledger has it, and how much of it was reversed before. */
 export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts"> &
@@ -23,7 +23,8 @@ export type ReversalRequest = {
 export type ReversalOutcome =
   | { kind: "reversed"; credits: number; quantity: number; change: Change }
   | { kind: "nothing_left" }
-  | { kind: "too_much"; reversible: number };
+  | { kind: "too_much"; reversible: number }
+  | { kind: "balance_too_large" };
 
 /**
  * Undoes a consume, whole or in part: credits go back to the very grants they came from, with their expiry, and the
@@ -52,6 +53,9 @@ export function reverseConsume(
   const charged = chargeFor(terms.cost, reversible);
   const kept = chargeFor(terms.cost, reversible - quantity);
   const parts = partsBetween(consume.parts, kept, charged);
+  // As for added credits. What goes back to an allowance has its room.
+  const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
+  if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
   const homes = parts.map(({ grant }) => findHome(draft.wallet, getFacts(grants, grant), now));
   for (const [index, { grant: number }] of parts.entries()) {
     const { kind, expiresAt } = getFacts(grants, number);
@@ -87,6 +91,10 @@ function partsBetween(parts: readonly Part[], kept: number, charged: number): Pa
     if (to > from) back.push({ grant, amount: to - from });
   }
   return back;
+}
+
+function sumOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { amount }) => sum + amount, 0);
 }
 
 /** Whether credits that come back to a grant can stay there. */

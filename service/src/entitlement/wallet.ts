@@ -72,6 +72,19 @@ export type PausedPlan = {
 export const OPEN_GRANTS_MAX = 50;
 export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
 
+/**
+ * Room for what plans give, so that no new period is ever refused: 50 pools with 13 allowances each, the rolled-over ones
+ * included, of 10^12 credits are less than a third of it.
+ */
+const ROOM_FOR_ALLOWANCES = 2 ** 51;
+
+/** Whether credits that are added or come back fit beside those that were bought or given, of all pools together. */
+export function hasRoomFor({ grants }: Pick<Wallet, "grants">, credits: number): boolean {
+  let held = credits;
+  for (const { kind, remaining } of grants) if (kind !== "allowance") held += remaining;
+  return held <= BALANCE_MAX - ROOM_FOR_ALLOWANCES;
+}
+
 export function newWallet(now: Instant): Wallet {
   return {
     sequence: 0,

@@ -128,9 +128,20 @@ export const EVERYTHING: Mix = {
   unblock: 3,
 };
 export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 4 };
+/** Every addition is as large as one can be, and each consume makes room for another one. */
+export const NEAR_CAP: Mix = { ...CREDITS, assign: 1, publish: 1 };
 export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
 
-export function actionsOf({ among, ...weights }: Mix): fc.Arbitrary<Action> {
+const additions = mostly(fc.constantFrom(10, 1, 100), fc.constant(ADDABLE_BALANCE_MAX));
+export const largeAdditions = fc.constantFrom(
+  ADDABLE_BALANCE_MAX,
+  ADDABLE_BALANCE_MAX - 100,
+  1,
+  100,
+  10_000_000,
+);
+
+export function actionsOf({ among, ...weights }: Mix, credits = additions): fc.Arbitrary<Action> {
   const name = fc.nat({ max: among - 1 });
   const place = fc.nat({ max: 9 });
   const arbitraries: fc.WeightedArbitrary<Action>[] = [
@@ -160,7 +171,7 @@ export function actionsOf({ among, ...weights }: Mix): fc.Arbitrary<Action> {
         kind: fc.constant("add"),
         pool: name,
         source: fc.constantFrom<CreditSource>("purchase", "purchase", "manual", "promotion"),
-        credits: mostly(fc.constantFrom(10, 1, 100), fc.constant(ADDABLE_BALANCE_MAX)),
+        credits,
         expiresAt: expiries,
         times: mostly(fc.constant(1), fc.constantFrom(49, 51)),
       }),

@@ -1,11 +1,11 @@
 import type { Cost } from "../../src/entitlement/catalog.ts";
-import { balanceIn, burnList, type CreditGrant, type Customer, isOver, isSpendable } from "./customer.ts";
+import { burnList, type CreditGrant, type Customer, isOver, isSpendable } from "./customer.ts";
 import type { Answer, Asked, NamedGrant } from "./request.ts";
 
 const OPEN_GRANTS_MAX = 50;
 
-/** Nobody refuses what a plan gives or a reversal gives back: below the largest balance there is room for those. */
-export const ADDABLE_BALANCE_MAX = Number.MAX_SAFE_INTEGER - 2 ** 46;
+/** Nobody refuses what a plan gives: below the largest balance there is room for that. */
+export const ADDABLE_BALANCE_MAX = Number.MAX_SAFE_INTEGER - 2 ** 51;
 
 /** Rounded up. In big integers, as the service's way is another. */
 export function charge(cost: Cost, quantity: number): number {
@@ -16,9 +16,7 @@ export function charge(cost: Cost, quantity: number): number {
 export function add(customer: Customer, request: Asked<"add">): Answer {
   const { pool, source, credits, expiresAt } = request;
   if (isOver(expiresAt, customer.now)) return { kind: "expires_in_the_past" };
-  const pools = [...new Set([pool, ...customer.grants.map((grant) => grant.pool)])];
-  const held = pools.reduce((sum, other) => sum + balanceIn(customer, other), 0);
-  if (held + credits > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
+  if (boughtBy(customer) + credits > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
   const open = burnList(customer).find(
     (grant) => grant.pool === pool && grant.kind === source && grant.expiresAt === expiresAt,
   );
@@ -28,6 +26,12 @@ export function add(customer: Customer, request: Asked<"add">): Answer {
   grant.additions.push({ credits, isRevoked: false });
   customer.additions.push({ grant: grant.id, index: grant.additions.length - 1 });
   return { kind: "added" };
+}
+
+/** Bought or given, in all pools together, and not by a plan. */
+function boughtBy(customer: Customer): number {
+  const bought = burnList(customer).filter((grant) => grant.kind !== "allowance");
+  return bought.reduce((sum, grant) => sum + grant.remaining, 0);
 }
 
 function openGrant(customer: Customer, { pool, source, expiresAt }: Asked<"add">): CreditGrant {
@@ -84,10 +88,18 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   if (quantity > reversible) return { kind: "too_much", reversible };
   const credits = charge(cost, reversible) - charge(cost, reversible - quantity);
   let open = credits;
-  for (const part of consume.parts.toReversed()) {
+  const backs = consume.parts.toReversed().map((part) => {
     const back = Math.min(open, part.credits);
-    part.credits -= back;
     open -= back;
+    return { part, credits: back };
+  });
+  const toBought = backs.filter(({ part }) =>
+    customer.grants.some(({ id, kind }) => id === part.grant && kind !== "allowance"),
+  );
+  const bought = toBought.reduce((sum, back) => sum + back.credits, boughtBy(customer));
+  if (bought > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
+  for (const { part, credits: back } of backs) {
+    part.credits -= back;
     giveBack(customer, { grant: part.grant, credits: back });
   }
   consume.reversed += quantity;

@@ -1,5 +1,13 @@
 import fc from "fast-check";
-import { type Action, actionsOf, CREDITS, EVERYTHING, VERSIONS } from "./actions.ts";
+import {
+  type Action,
+  actionsOf,
+  CREDITS,
+  EVERYTHING,
+  largeAdditions,
+  NEAR_CAP,
+  VERSIONS,
+} from "./actions.ts";
 import { type CatalogSpec, catalogSpecs } from "./catalog-spec.ts";
 
 /**
@@ -70,6 +78,7 @@ const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
   return fc.oneof(
     { weight: 4, arbitrary: historiesOf(actionsOf(EVERYTHING), catalogSpecs) },
     { weight: 1, arbitrary: historiesOf(actionsOf(CREDITS), simple) },
+    { weight: 1, arbitrary: historiesOf(actionsOf(NEAR_CAP, largeAdditions), simple) },
     { weight: 1, arbitrary: historiesOf(actionsOf(VERSIONS), simple) },
   );
 };

@@ -65,6 +65,12 @@ export function readCredits(customerId: CustomerId, body: Static<typeof CreditsB
 
 export type CreditsRefusal = { readonly code: ProblemCode; readonly detail: string };
 
+/** Also of a reversal. */
+export const BALANCE_TOO_LARGE = {
+  code: "balance_too_large",
+  detail: "The balance would become larger than can be counted.",
+} as const satisfies CreditsRefusal;
+
 /** Why credits are not added, for the one who tries as for the one who asks beforehand. */
 export function explainRefusal(
   kind: Exclude<AddCreditsOutcome["kind"], "added" | "already_added">,
@@ -87,7 +93,7 @@ export function explainRefusal(
           "The customer has 50 open grants. Credits of a kind and expiry that one of them has are added to it; others must wait.",
       };
     case "balance_too_large":
-      return { code: "balance_too_large", detail: "The balance would become larger than can be counted." };
+      return BALANCE_TOO_LARGE;
     default:
       return assertNever(kind);
   }

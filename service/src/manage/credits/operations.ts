@@ -13,7 +13,7 @@ import { nullable } from "../fields.ts";
 import { contextOf, type Operation, operation, placeOf, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { addCredits } from "./add-credits.ts";
-import { CreditsBody, explainRefusal, noteField, readCredits } from "./credits-body.ts";
+import { BALANCE_TOO_LARGE, CreditsBody, explainRefusal, noteField, readCredits } from "./credits-body.ts";
 import { CreditsPreview, previewCredits } from "./preview-credits.ts";
 import { type PreviewOutcome, previewReversal, ReversalPreview } from "./preview-reversal.ts";
 import { type ReverseOutcome, reverseConsume } from "./reverse-consume.ts";
@@ -181,7 +181,7 @@ function reversing({ cellOf }: ManageParts): Operation {
       }),
       customer: Customer,
     }),
-    codes: ["nothing_to_reverse", "reference_reused", "ledger_detached"],
+    codes: ["nothing_to_reverse", "reference_reused", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
       const { quantity = null, reference = null, note = null } = call.body;
       const outcome = await reverseConsume(cellOf(placeOf(call).cell), contextOf(call), {
@@ -217,7 +217,7 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     params: consumeParams,
     body: Type.Object({ quantity: quantityField }, { additionalProperties: false }),
     answer: ReversalPreview,
-    codes: ["nothing_to_reverse", "ledger_detached"],
+    codes: ["nothing_to_reverse", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const { quantity = null } = call.body;
@@ -254,6 +254,8 @@ function toProblem(outcome: Refusal): Problem {
         detail: `Of this charge a quantity of ${outcome.reversible} can still be reversed.`,
         extra: { reversible: outcome.reversible },
       });
+    case "balance_too_large":
+      return new Problem(BALANCE_TOO_LARGE.code, { detail: BALANCE_TOO_LARGE.detail });
     default:
       return assertNever(outcome);
   }
