@@ -4,7 +4,6 @@ import { balanceOf, type GrantKind } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { transaction } from "../../postgres/transaction.ts";
 import { findGrantByReference, type GrantOrigin, type ReferencedGrant } from "../../store/cell/grants.ts";
 import type { CustomerId, CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
@@ -17,6 +16,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
+import { walletTransaction } from "../customers/wallet-transaction.ts";
 import { ensureFirstPool, FIRST_POOL } from "../edit-catalog.ts";
 
 export type AddCreditsInput = GrantOrigin & {
@@ -57,8 +57,10 @@ export async function addCredits(
 }
 
 function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<AddCreditsOutcome> {
-  return transaction<AddCreditsOutcome>(
+  return walletTransaction<AddCreditsOutcome>(
     cell,
+    context,
+    input.customerId,
     async (tx) => {
       if (input.pool === FIRST_POOL.key) await ensureFirstPool(tx, context);
       const open = await openOrCreateWallet(tx, context, input.customerId);

@@ -4,6 +4,7 @@ import type { Reply } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { times } from "../../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../../test/wind-back.ts";
+import { defineFeature } from "../features/define-feature.ts";
 
 const TOP_UP = { credits: 50, kind: "purchase" };
 
@@ -41,6 +42,68 @@ test("a top-up with a reference adds once, also twenty times at once", async () 
   expect(outcomes.filter((outcome) => outcome === "already_added")).toHaveLength(19);
   for (const { body } of replies) expect(body).toMatchObject({ grant: 2, balanceAfter: 150 });
   await expectSoundBooks(managed.database);
+});
+
+test("twenty slow top-ups at once on one customer all succeed, and leave connections to others", async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  await database.query(`
+    create function public.dawdle() returns trigger language plpgsql as $$
+      begin perform pg_sleep(0.12); return null; end $$;
+    create trigger dawdle after insert on cell.audit for each row execute function public.dawdle();`);
+  const additions = times(20, (i) => add(managed, i % 2 === 0 ? {} : { reference: `pay_${i}` }));
+  const others = times(5, (i) => add(managed, { reference: `other_${i}` }, `bob${i}`));
+  expect((await Promise.all(others)).map(({ status }) => status)).toEqual(times(5, () => 200));
+  const replies = await Promise.all(additions);
+  expect(replies.map(({ status }) => status)).toEqual(times(20, () => 200));
+  const balances = replies.map(({ body }) => Number(body["balanceAfter"])).sort((a, b) => a - b);
+  expect(balances).toEqual(times(20, (i) => 100 + 50 * (i + 1)));
+  await expectSoundBooks(database);
+});
+
+test("twenty top-ups, reversals and consumes at once on one customer all succeed", async () => {
+  const managed = await setupManage();
+  const { database, consume, manage } = managed;
+  const charges = await Promise.all(times(5, (i) => render(managed, 1, `earlier-${i}`)));
+  const replies = await Promise.all([
+    ...times(20, (i) => add(managed, { reference: `pay_${i % 15}` })),
+    ...charges.map((id) => manage("POST", `customers/ada/consumes/${id}/reverse`, { body: {} })),
+    ...times(20, (i) => consume({ customerId: "ada", feature: "text.generate", idempotencyKey: `c${i}` })),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({
+    balances: [{ balance: 100 + 15 * 50 - 20 }],
+  });
+  await expectSoundBooks(database);
+});
+
+test("a reversal that would make the balance too large is refused, as a top-up is", async () => {
+  const managed = await setupManage();
+  const { manage, consume, publish, context, cell, database } = managed;
+  const reel = { key: "reel", name: "Reel", unit: null, pool: "credits", cost: { credits: 1e9, per: 1 } };
+  await defineFeature(cell, context, reel);
+  await publish({ reach: "now", features: [{ feature: "reel", limit: null }] });
+  const fill = async (): Promise<void> => {
+    while ((await add(managed, { credits: 1e15 })).status === 200);
+  };
+  await fill();
+  const charged = await consume({ customerId: "ada", feature: "reel", quantity: 1e6, idempotencyKey: "k" });
+  expect(charged.body).toMatchObject({ allowed: true, creditsCharged: 1e15 });
+  await fill();
+  const path = `customers/ada/consumes/${String(charged.body["consumeId"])}/reverse`;
+  for (const call of [`${path}/preview`, path]) {
+    expect(await manage("POST", call, { body: {} })).toMatchObject({
+      status: 422,
+      body: { code: "balance_too_large" },
+    });
+  }
+  // A part that fits comes back; and a new period still grants its allowance.
+  expect((await manage("POST", path, { body: { quantity: 1 } })).status).toBe(200);
+  await windBack(database, 40 * DAY_MS);
+  expect((await consume({ customerId: "ada", feature: "reel", idempotencyKey: "l" })).body["allowed"]).toBe(
+    true,
+  );
+  await expectSoundBooks(database);
 });
 
 test("a repeated top-up answers with the balance of now, not with the one that was stored", async () => {

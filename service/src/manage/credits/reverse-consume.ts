@@ -21,6 +21,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
+import { walletTransaction } from "../customers/wallet-transaction.ts";
 import { watchReversals } from "../refuse-detached-ledger.ts";
 
 export type ReverseInput = {
@@ -42,7 +43,7 @@ export type ReverseOutcome =
 
 /** Undoes a consume, whole or by some of its quantity. The ledger keeps both: a correction is always a new entry. */
 export function reverseConsume(cell: Pool, context: Context, input: ReverseInput): Promise<ReverseOutcome> {
-  return transaction<ReverseOutcome>(cell, async (tx) => {
+  const reverseIn = async (tx: Tx): Promise<ReverseOutcome> => {
     const uuid = parseTimedId("con", input.consumeId);
     const id = uuid === null ? null : readConsumeId(uuid);
     const open = await openOwner(tx, context, input, id);
@@ -57,7 +58,11 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     const consume = await findConsume(tx, { ...id, environmentId, customerNumber });
     await refuseUnknown();
     return consume === null ? { kind: "consume_not_found" } : reverse(tx, context, open, consume, input);
-  });
+  };
+  const { customerId } = input;
+  return customerId === undefined
+    ? transaction(cell, reverseIn)
+    : walletTransaction(cell, context, customerId, reverseIn);
 }
 
 async function openOwner(

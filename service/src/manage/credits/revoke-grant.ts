@@ -1,6 +1,5 @@
 import { revokeGrant as decideRevocation } from "../../entitlement/revoke-grant.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { transaction } from "../../postgres/transaction.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
@@ -11,6 +10,7 @@ import {
   summarize,
   summarizeBefore,
 } from "../customers/open-wallet.ts";
+import { walletTransaction } from "../customers/wallet-transaction.ts";
 
 export type RevokeOutcome =
   | { kind: "revoked"; credits: number }
@@ -22,7 +22,7 @@ export function revokeGrant(
   context: Context,
   input: { readonly customerId: CustomerId; readonly grant: number },
 ): Promise<RevokeOutcome> {
-  return transaction<RevokeOutcome>(cell, async (tx) => {
+  return walletTransaction<RevokeOutcome>(cell, context, input.customerId, async (tx) => {
     const open = await openWallet(tx, context, input.customerId);
     if (open === null) return { kind: "customer_not_found" };
     const grant = await findGrant(tx, open, input.grant);

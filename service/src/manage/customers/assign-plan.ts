@@ -1,9 +1,9 @@
 import { type AssignmentOutcome, assignPlan as decideAssignment } from "../../entitlement/assign-plan.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { auditCustomer, openOrCreateWallet, saveChange, summarize, summarizeBefore } from "./open-wallet.ts";
+import { walletTransaction } from "./wallet-transaction.ts";
 
 export type AssignPlanInput = {
   readonly customerId: CustomerId;
@@ -24,8 +24,10 @@ export type AssignPlanOutcome =
 
 /** Spec 3: safe to repeat. A customer nobody knows yet is created. */
 export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
-  return transaction<AssignPlanOutcome>(
+  return walletTransaction<AssignPlanOutcome>(
     cell,
+    context,
+    input.customerId,
     async (tx) => {
       const open = await openOrCreateWallet(tx, context, input.customerId);
       const { catalog, wallet, clock } = open;

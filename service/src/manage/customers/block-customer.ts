@@ -1,9 +1,9 @@
 import type { Pool } from "../../postgres/pool.ts";
-import { transaction } from "../../postgres/transaction.ts";
 import { blockWallet } from "../../store/cell/wallets.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { auditCustomer, openWallet } from "./open-wallet.ts";
+import { walletTransaction } from "./wallet-transaction.ts";
 
 export type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
 
@@ -13,7 +13,7 @@ export function blockCustomer(
   context: Context,
   input: { readonly customerId: CustomerId; readonly isBlocked: boolean },
 ): Promise<BlockOutcome> {
-  return transaction<BlockOutcome>(cell, async (tx) => {
+  return walletTransaction<BlockOutcome>(cell, context, input.customerId, async (tx) => {
     const open = await openWallet(tx, context, input.customerId);
     if (open === null) return { kind: "customer_not_found" };
     const { isBlocked } = open.wallet;

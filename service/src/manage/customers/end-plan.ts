@@ -1,9 +1,9 @@
 import { endPlan as decideEnd } from "../../entitlement/assign-plan.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { auditCustomer, openWallet, saveChange, summarize, summarizeBefore } from "./open-wallet.ts";
+import { walletTransaction } from "./wallet-transaction.ts";
 
 export type EndPlanOutcome = {
   kind: "ended" | "no_assignment" | "unchanged" | "customer_not_found" | "as_of_out_of_range";
@@ -15,7 +15,7 @@ export function endPlan(
   context: Context,
   input: { readonly customerId: CustomerId; readonly asOf?: Instant | null },
 ): Promise<EndPlanOutcome> {
-  return transaction<EndPlanOutcome>(cell, async (tx) => {
+  return walletTransaction<EndPlanOutcome>(cell, context, input.customerId, async (tx) => {
     const open = await openWallet(tx, context, input.customerId);
     if (open === null) return { kind: "customer_not_found" };
     const { catalog, wallet, clock } = open;

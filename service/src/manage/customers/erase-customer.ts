@@ -14,6 +14,7 @@ import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { auditCustomer, openWallet } from "./open-wallet.ts";
 import { sweepTraces } from "./sweep-traces.ts";
+import { walletTransaction } from "./wallet-transaction.ts";
 
 export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_not_found" };
 
@@ -60,7 +61,7 @@ export async function eraseCustomer(cell: Pool, context: Context, input: Input):
 
 /** Whoever is blocked is not charged any more, and so leaves fewer traces meanwhile. */
 function block(cell: Pool, context: Context, { customerId }: Input): Promise<DoomedCustomer | null> {
-  return transaction(cell, async (tx) => {
+  return walletTransaction(cell, context, customerId, async (tx) => {
     const open = await openWallet(tx, context, customerId);
     if (open === null) return null;
     if (!open.wallet.isBlocked) {
@@ -80,7 +81,7 @@ function block(cell: Pool, context: Context, { customerId }: Input): Promise<Doo
 
 /** Under the wallet's lock: an operation that waits for it finds nobody afterwards, and writes nothing. */
 async function hide(cell: Pool, context: Context, { customerId }: Input): Promise<void> {
-  await transaction(cell, async (tx) => {
+  await walletTransaction(cell, context, customerId, async (tx) => {
     const open = await openWallet(tx, context, customerId);
     // Somebody else asked for the same, and was first.
     if (open === null) return;

@@ -1,19 +1,19 @@
 import { parseMetadata } from "../../entitlement/metadata.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { transaction } from "../../postgres/transaction.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type CustomerProfile, updateCustomerProfile } from "../../store/cell/customers.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { auditCustomer, openOrCreateWallet } from "./open-wallet.ts";
+import { walletTransaction } from "./wallet-transaction.ts";
 
 export type PutCustomerInput = CustomerProfile & { readonly customerId: CustomerId };
 
 /** Makes a customer, or gives one another name, email, billing reference and metadata. Safe to repeat. */
 export function putCustomer(cell: Pool, context: Context, input: PutCustomerInput): Promise<void> {
   const { customerId, ...profile } = input;
-  return transaction(cell, async (tx) => {
+  return walletTransaction(cell, context, customerId, async (tx) => {
     const open = await openOrCreateWallet(tx, context, customerId);
     const { environmentId, customerNumber } = open;
     const before = await findCustomerRecord(tx, { environmentId, customerId });
