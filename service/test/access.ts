@@ -36,6 +36,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   "POST /manage/v1/tokens": workspace("admin"),
   "POST /manage/v1/tokens/:id/revoke": workspace("admin"),
   "GET /manage/v1/audit": workspace("viewer"),
+  "GET /manage/v1/audit/export": workspace("admin"),
   "GET /manage/v1/search": workspace("viewer"),
   "GET /manage/v1/projects": workspace("viewer"),
   "POST /manage/v1/projects": workspace("admin"),

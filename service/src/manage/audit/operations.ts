@@ -1,11 +1,16 @@
+import { addAbortSignal } from "node:stream";
 import { type Static, Type } from "typebox";
 import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
+import { Turns } from "../bulk/turns.ts";
+import { endStalled, STALLED } from "../exports/end-early.ts";
 import { invalidField, nullable, readTime, timeField } from "../fields.ts";
 import {
+  actorOf,
   type Call,
   ENVIRONMENT_PATH,
   environmentParams,
+  fileOperation,
   type Operation,
   operation,
   placeOf,
@@ -14,6 +19,7 @@ import {
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { findEnvironment } from "../workspace/find-environment.ts";
+import { exportAudit } from "./export-audit.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
 const NOUN = "Audit";
@@ -120,7 +126,56 @@ export function auditOperations(parts: ManageParts): Operation[] {
       handle: async (call) =>
         list(parts, { workspaceId: principalOf(call).workspaceId, place: placeOf(call) }, call),
     }),
+    exportOperation(parts),
   ];
+}
+
+/** For an archive or a SIEM of one's own. */
+function exportOperation(parts: ManageParts): Operation {
+  const turns = new Turns();
+  return fileOperation({
+    method: "GET",
+    path: "/manage/v1/audit/export",
+    access: { role: "admin", in: "workspace" },
+    id: "exportAudit",
+    noun: NOUN,
+    summary: "Export the audit log",
+    description:
+      "NDJSON, one entry a line as the list has it, with a `cursor`. The newest first, sent while it is made. After an interruption drop the " +
+      "last line if it is not whole, and send the same call with the `cursor` of the last one you have: what comes is the rest. " +
+      "Every export is in the audit log itself. A process makes two at a time.",
+    params: Type.Object({}),
+    query: Type.Object({ cursor: pageQuery.cursor, ...filterQuery }, { additionalProperties: false }),
+    files: {
+      "application/x-ndjson": Type.String({ description: "An object on each line.", examples: ["{}\n"] }),
+    },
+    codes: ["overloaded"],
+    handle: async (call) => {
+      const { reply, query } = call;
+      const search = readSearch({ workspaceId: principalOf(call).workspaceId, place: null }, query);
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const ended = AbortSignal.any([gone.signal, parts.stopping]);
+      const describe = (entry: AuditEntry) => ({
+        ...describeEntry(entry),
+        cursor: encodeCursor([entry.id]),
+      });
+      const end = turns.begin();
+      try {
+        const content = await exportAudit(parts, search, { actor: actorOf(call), ended, describe });
+        addAbortSignal(parts.stopping, content).once("close", end);
+        endStalled(reply.raw, STALLED);
+        reply.headers({
+          "content-type": "application/x-ndjson; charset=utf-8",
+          "content-disposition": 'attachment; filename="audit.ndjson"',
+        });
+        return content;
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+  });
 }
 
 type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, string>>;
@@ -130,18 +185,25 @@ async function list(
   where: Pick<AuditSearch, "workspaceId" | "place">,
   { query }: Call<unknown, Query>,
 ) {
-  const { action, customerId, cursor, limit } = query;
+  const search = { ...readSearch(where, query), limit: readLimit(query.limit) };
+  const { entries, next } = await listAudit(parts, search);
+  return { items: entries.map(describeEntry), nextCursor: next === null ? null : encodeCursor([next]) };
+}
+
+function readSearch(
+  where: Pick<AuditSearch, "workspaceId" | "place">,
+  query: Omit<Query, "limit">,
+): Omit<AuditSearch, "limit"> {
+  const { action, customerId, cursor } = query;
   const from = readTime("from", query.from);
   const to = readTime("to", query.to);
-  const { entries, next } = await listAudit(parts, {
+  return {
     ...where,
     customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
     filter: { actor: readActor(query.actor), actionPrefix: action ?? null },
     from: from === undefined ? null : firstIdOf(from),
     before: earlier(readIdCursor(cursor), to === undefined ? null : firstIdOf(to)),
-    limit: readLimit(limit),
-  });
-  return { items: entries.map(describeEntry), nextCursor: next === null ? null : encodeCursor([next]) };
+  };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

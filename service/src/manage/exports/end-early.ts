@@ -1,5 +1,8 @@
 import type { ServerResponse } from "node:http";
 
+/** A reader who takes less than this in so long is gone, or as good as gone, and others wait for the turn. */
+export const STALLED = { ms: 60_000, bytesMin: 1_000_000 } as const;
+
 /**
  * Hangs up on a reader who takes less than `bytesMin` in `ms` though more was waiting. A socket's own timeout begins anew with
  * every byte that is taken, so that one byte a minute keeps the place of somebody else for ever. Where nothing is waiting nobody

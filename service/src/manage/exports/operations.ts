@@ -15,7 +15,7 @@ import {
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type Column, describeColumns } from "./column.ts";
-import { endAfter, endStalled } from "./end-early.ts";
+import { endAfter, endStalled, STALLED } from "./end-early.ts";
 import { chargeSource, ledgerSource } from "./entry-sources.ts";
 import { eventSource } from "./event-source.ts";
 import { type Ends, type ExportRequest, exportFile } from "./export-file.ts";
@@ -23,10 +23,6 @@ import { FORMATS, mediaType } from "./format.ts";
 import { grantSource } from "./grant-source.ts";
 import { aboutOf, continuedWindow, msLeft, readResume } from "./resume.ts";
 import type { Source } from "./source.ts";
-
-/** A reader who takes less than this in so long is gone, or as good as gone, and others wait for the turn. */
-const STALLED_MS = 60_000;
-const STALLED_BYTES = 1_000_000;
 
 const ABOUT_FILES =
   "The file has the rows there were when it began, as far back as the workspace's history window reaches, and is sent while it is made. " +
@@ -101,7 +97,7 @@ function exportOperation<Row>(
       try {
         const file = await exportFile(cellOf(cell), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);
-        endStalled(reply.raw, { ms: STALLED_MS, bytesMin: STALLED_BYTES });
+        endStalled(reply.raw, STALLED);
         if (windowNow !== null) endAfter(reply.raw, msLeft(windowStart, windowNow));
         const day = formatTimestamp(file.asOf).slice(0, 10);
         reply.headers({

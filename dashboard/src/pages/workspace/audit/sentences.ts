@@ -39,6 +39,7 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
   "charges.exported": (entry) => exported(entry, "charges"),
   "ledger.exported": (entry) => exported(entry, "the ledger"),
   "grants.exported": (entry) => exported(entry, "grants"),
+  "audit.exported": (entry) => exported(entry, "the audit log"),
   "request.tried": (entry) => [
     "tried ",
     subject(entry),

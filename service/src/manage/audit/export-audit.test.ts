@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../../test/manage.ts";
+
+const EXPORT = "/manage/v1/audit/export";
+
+test("the audit log is exported as NDJSON, whole, and continued after any line without gap or double", async () => {
+  const { manage, tokens } = await setupManage();
+  const body = { credits: 1, kind: "manual" };
+  for (let i = 0; i < 5; i++) await manage("POST", "customers/ada/credits", { body });
+  const listed = (await manage("GET", "/manage/v1/audit?limit=200")).body["items"] as { id: string }[];
+  const first = await manage("GET", EXPORT);
+  expect([first.status, first.headers.get("content-type")]).toEqual([
+    200,
+    "application/x-ndjson; charset=utf-8",
+  ]);
+  const lines = first.text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+  expect(lines[0]).toMatchObject({ action: "audit.exported" });
+  expect(lines.slice(1).map(({ cursor: _, ...entry }) => entry)).toEqual(listed);
+  const rest = await manage("GET", `${EXPORT}?cursor=${lines[3].cursor}`);
+  expect(rest.text).toBe(
+    lines
+      .slice(4)
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(""),
+  );
+  expect((await manage("GET", EXPORT, { token: tokens.operator })).status).toBe(403);
+});

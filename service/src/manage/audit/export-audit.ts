@@ -1,0 +1,46 @@
+import { Readable } from "node:stream";
+import type { Pool } from "../../postgres/pool.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import type { Actor } from "../../words/actor.ts";
+import { PAGE_SIZE_MAX } from "../page.ts";
+import type { ManageParts } from "../parts.ts";
+import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
+
+/** One object a line, the newest first. A page is read when the one before was taken, so that a slow reader slows it down. */
+export async function exportAudit(
+  parts: ManageParts,
+  search: Omit<AuditSearch, "limit">,
+  { actor, ended, describe }: { actor: Actor; ended: AbortSignal; describe: (entry: AuditEntry) => object },
+): Promise<Readable> {
+  await noteExport(parts.control, search, actor);
+  async function* write(): AsyncGenerator<Buffer> {
+    for (let before = search.before; ; ) {
+      const { entries, next } = await listAudit(parts, { ...search, before, limit: PAGE_SIZE_MAX });
+      ended.throwIfAborted();
+      const lines = entries.map((entry) => `${JSON.stringify(describe(entry))}\n`);
+      if (lines.length > 0) yield Buffer.from(lines.join(""));
+      if (next === null) return;
+      before = next;
+    }
+  }
+  return Readable.from(write());
+}
+
+/** Who took what away, before the first byte of it leaves. */
+async function noteExport(
+  control: Pool,
+  { workspaceId, before, from }: Pick<AuditSearch, "workspaceId" | "before" | "from">,
+  actor: Actor,
+): Promise<void> {
+  await transaction(control, (tx) =>
+    insertControlAudit(tx, {
+      workspaceId,
+      actor,
+      action: "audit.exported",
+      subject: "audit",
+      before: null,
+      after: { format: "ndjson", before, from },
+    }),
+  );
+}
