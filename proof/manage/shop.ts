@@ -24,7 +24,7 @@ export type Shop = {
 };
 
 /** A product before its first day: something to sell, an owner, a token for automation, and nobody yet. */
-export async function openShop({ databaseUrl }: ProofServer): Promise<Shop> {
+export async function openShop({ databaseUrl }: Pick<ProofServer, "databaseUrl">): Promise<Shop> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
   await migrate(client);

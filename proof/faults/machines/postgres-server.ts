@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, realpath } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -66,6 +66,17 @@ export class PostgresServer {
       await pause(GONE_LOOK_MS);
     }
     return { killedAtMs };
+  }
+
+  /** `pg_ctl stop -m immediate`: the server ends at once and writes nothing more. Ends when it is gone. */
+  async stopImmediately(): Promise<void> {
+    const [pid] = (await readFile(join(this.#dataDirectory, "postmaster.pid"), "utf8")).split("\n");
+    process.kill(Number(pid), "SIGQUIT");
+    const stoppedAtMs = performance.now();
+    while (listWorkingIn(this.#dataDirectory).length > 0) {
+      if (performance.now() - stoppedAtMs > GONE_WITHIN_MS) throw new Error("PostgreSQL survived SIGQUIT");
+      await pause(GONE_LOOK_MS);
+    }
   }
 
   /** More often than the starter looks: the time to recovery is counted from this moment. */
