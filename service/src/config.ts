@@ -8,6 +8,8 @@ import { isWellFormedApiKey } from "./words/secret.ts";
 /** Everything the environment can decide. Read once, here and nowhere else. */
 export type Config = {
   readonly databaseUrl: string;
+  /** How long a start waits for a primary. */
+  readonly databaseWaitSeconds: number;
   readonly host: string;
   readonly port: number;
   readonly metricsHost: string;
@@ -43,6 +45,7 @@ type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_
 /** Every setting with what it means, for `purser --help` and the README. */
 export const SETTINGS = {
   DATABASE_URL: "PostgreSQL 15 to 18, as postgres://user:password@host:port/database (required)",
+  DATABASE_WAIT_SECONDS: "how long serve waits for a primary database at its start (120)",
   HOST: "address to listen on (127.0.0.1)",
   PORT: "port to listen on (3300)",
   METRICS_HOST: "address of /metrics, /livez and /readyz (127.0.0.1)",
@@ -74,6 +77,12 @@ export function readConfig(overrides: Environment = {}): Config {
   const problems: string[] = [];
   const config = {
     databaseUrl: readDatabaseUrl(environment, problems),
+    databaseWaitSeconds: readInteger(
+      environment,
+      "DATABASE_WAIT_SECONDS",
+      { fallback: 120, min: 0, max: 3_600 },
+      problems,
+    ),
     host: environment["HOST"] || "127.0.0.1",
     port: readInteger(environment, "PORT", { fallback: 3300, min: 0, max: 65_535 }, problems),
     metricsHost: environment["METRICS_HOST"] || "127.0.0.1",
@@ -140,11 +149,19 @@ function readSecret(environment: Environment, name: Secret, problems: string[]):
   }
 }
 
+const FOLLOW_PRIMARY = "use an address that follows the primary, such as a proxy or a virtual IP";
+
 function readDatabaseUrl(environment: Environment, problems: string[]): string {
   const before = problems.length;
   const url = readSecret(environment, "DATABASE_URL", problems) ?? "";
   if (problems.length === before && !/^postgres(ql)?:\/\//.test(url))
     problems.push("DATABASE_URL must be set, and begin with postgres://");
+  // The driver would look up the list as one name, and ignore the attribute without a word.
+  const [authority = ""] = url.replace(/^\w+:\/\//, "").split(/[/?]/, 1);
+  if (authority.slice(authority.lastIndexOf("@") + 1).includes(",") || /[?&]host=[^&]*(,|%2c)/i.test(url))
+    problems.push(`DATABASE_URL must name one host: ${FOLLOW_PRIMARY}`);
+  if (/[?&]target_session_attrs=/.test(url))
+    problems.push(`DATABASE_URL must not have target_session_attrs: ${FOLLOW_PRIMARY}`);
   return url;
 }
 

@@ -19,7 +19,7 @@ import { LiveSessions } from "./manage/people/live-sessions.ts";
 import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { isOutOfReach } from "./postgres/sql-error.ts";
-import { single } from "./postgres/transaction.ts";
+import { lossyTransaction, single } from "./postgres/transaction.ts";
 import { CatalogCache } from "./runtime/catalog-cache.ts";
 import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
@@ -99,7 +99,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const keys = new ApiKeyCache(
     {
       find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashSecret(secret))),
-      touch: (ids) => single(pool, (tx) => touchApiKeys(tx, ids)),
+      touch: (ids) => lossyTransaction(pool, (tx) => touchApiKeys(tx, ids)),
       isOutOfReach,
     },
     { graceMs: config.keyGraceSeconds * 1_000 },

@@ -6,7 +6,7 @@ import { defineFeature } from "../src/manage/features/define-feature.ts";
 import { type PlanInput, publishPlan } from "../src/manage/plans/publish-plan.ts";
 import { openPool, type Pool } from "../src/postgres/pool.ts";
 import { brandAs, type CustomerId } from "../src/words/brand.ts";
-import { post, type Reply, type Setup, setup } from "./harness.ts";
+import { post, type Reply, type Setup, setup, type TestDatabase } from "./harness.ts";
 
 export type Credits = Setup & {
   readonly cell: Pool;
@@ -37,8 +37,9 @@ export const PRO: PlanInput = {
 export async function setupCredits(
   overrides: Record<string, string> = {},
   prepare?: Parameters<typeof setup>[1],
+  ownDatabase?: TestDatabase,
 ): Promise<Credits> {
-  const base = await setup(overrides, prepare);
+  const base = await setup(overrides, prepare, ownDatabase);
   const { database, project, service } = base;
   const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 8, onIdleError: () => {} });
   onTestFinished(() => cell.end());

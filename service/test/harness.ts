@@ -117,8 +117,9 @@ export type Setup = {
 export async function setup(
   overrides: Record<string, string> = {},
   prepare: (database: TestDatabase) => Promise<void> = async () => {},
+  ownDatabase?: TestDatabase,
 ): Promise<Setup> {
-  const database = await createDatabase();
+  const database = ownDatabase ?? (await createDatabase());
   await prepare(database);
   const project = await createTestProject(database);
   const service = await startTestService(database, overrides);

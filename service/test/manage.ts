@@ -23,8 +23,11 @@ export type Managed = Credits & {
 };
 
 /** The credits' setup with an owner, and a management token for each role. */
-export async function setupManage(overrides: Record<string, string> = {}): Promise<Managed> {
-  const credits = await setupCredits(overrides);
+export async function setupManage(
+  overrides: Record<string, string> = {},
+  database?: TestDatabase,
+): Promise<Managed> {
+  const credits = await setupCredits(overrides, undefined, database);
   const { cell, service, project } = credits;
   await createFirstOwner(cell, OWNER);
   const actor = { kind: "system", id: null, requestId: null } as const;

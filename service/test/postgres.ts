@@ -32,7 +32,8 @@ function binariesOf(version: string): string {
   return directory;
 }
 
-async function makeTemplate(url: (database: string) => string): Promise<void> {
+/** The database that tests are cloned from, and the role of the service. */
+export async function makeTemplate(url: (database: string) => string): Promise<void> {
   const server = new pg.Client(url("postgres"));
   await server.connect();
   await server.query(`create role ${SERVICE_ROLE} login`);

@@ -4,6 +4,8 @@ import type { TestDatabase } from "./harness.ts";
 
 /** A wire between the service and its database that a test can cut where it hurts. */
 export class Wire {
+  /** The port of the database at the other end; for new connections it may change. */
+  target = inject("postgresPort");
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #fromServer = new Set<Socket>();
@@ -70,7 +72,7 @@ export class Wire {
       client.destroy();
       return;
     }
-    const server = connect({ host: "127.0.0.1", port: inject("postgresPort") });
+    const server = connect({ host: "127.0.0.1", port: this.target });
     let isDeaf = false;
     for (const socket of [client, server]) {
       this.#sockets.add(socket);

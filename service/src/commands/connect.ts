@@ -1,7 +1,8 @@
 import pg from "pg";
+import { claimBackend } from "../postgres/own-backend.ts";
 import { openPool, type Pool } from "../postgres/pool.ts";
 
-/** A plain connection for a command, with a word on what to do when there is none. */
+/** A connection for a command to the primary, with what is wrong where there is none. No statement of it is timed out. */
 export async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -11,9 +12,11 @@ export async function connect(databaseUrl: string): Promise<pg.Client> {
   client.on("error", () => {});
   try {
     await client.connect();
+    await claimBackend(client);
   } catch (error) {
+    await client.end().catch(() => {});
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot connect to the database of DATABASE_URL: ${reason}`, { cause: error });
+    throw new Error(`cannot use the database of DATABASE_URL: ${reason}`, { cause: error });
   }
   return client;
 }

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { connect } from "./connect.ts";
-import { type Finding, inspectEssentials } from "./preflight.ts";
+import { type Finding, inspectEssentials, inspectPooler } from "./preflight.ts";
 
 const CLOCK_DIFFERENCE_MAX_MS = 2_000;
 const TRANSACTION_AGE_MAX_SECONDS = 5;
@@ -11,8 +11,15 @@ export async function doctorCommand(options: {
   print: (line: string) => void;
 }): Promise<boolean> {
   const client = await connect(options.databaseUrl);
+  const other = await connect(options.databaseUrl);
   try {
+    const pooler = await inspectPooler(client, other);
+    if (pooler.level === "failure") {
+      options.print(`${MARK.failure} ${pooler.about}: ${pooler.text}`);
+      return false;
+    }
     const findings = [
+      pooler,
       ...(await inspectEssentials(client)),
       await inspectEncryption(client),
       await inspectClock(client),
@@ -23,7 +30,7 @@ export async function doctorCommand(options: {
     for (const { level, about, text } of findings) options.print(`${MARK[level]} ${about}: ${text}`);
     return findings.every((finding) => finding.level !== "failure");
   } finally {
-    await client.end();
+    await Promise.all([client.end(), other.end()]);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import { readMigrationState } from "../postgres/migrate.ts";
+import { begin, UnfitConnection } from "../postgres/own-backend.ts";
 
 export type Finding = {
   readonly level: "ok" | "warning" | "failure";
@@ -48,18 +49,38 @@ async function inspectDurability(client: Client): Promise<Finding[]> {
         : { level: "failure", about, text: `${value}: a crash would lose acknowledged requests; turn it on` },
     );
   }
-  const { rows } = await client.query("select current_setting('synchronous_commit') as value");
-  const value = String(rows[0]?.value);
-  findings.push(
-    value === "on" || value === "remote_apply"
-      ? { level: "ok", about: "synchronous_commit", text: value }
-      : {
-          level: "warning",
-          about: "synchronous_commit",
-          text: `${value} here; Purser turns it on in its own sessions`,
-        },
-  );
+  findings.push(await inspectCommits(client));
   return findings;
+}
+
+/** What this role gets by default, which our connections never commit with if it is weaker. */
+async function inspectCommits(client: Client): Promise<Finding> {
+  const { rows } = await client.query(
+    "select reset_val as usual, setting as ours from pg_settings where name = 'synchronous_commit'",
+  );
+  const [usual, ours] = [String(rows[0]?.usual), String(rows[0]?.ours)];
+  const text = usual === ours ? ours : `${usual} by default here; every connection of Purser sets ${ours}`;
+  return { level: "ok", about: "synchronous_commit", text };
+}
+
+/** A pooler shares backends at random, or in turn: so often two idle connections prove that theirs are their own. */
+const POOLER_ROUNDS = 5;
+
+/** Two connections take turns: where transactions share backends, one of them meets the other's. */
+export async function inspectPooler(one: Client, other: Client): Promise<Finding> {
+  const about = "pooler";
+  try {
+    for (let round = 0; round < POOLER_ROUNDS; round++) {
+      for (const client of [one, other]) {
+        await begin(client, "read committed, read only");
+        await client.query("rollback");
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof UnfitConnection)) throw error;
+    return { level: "failure", about, text: error.message };
+  }
+  return { level: "ok", about, text: "none, or in session mode: every connection has its own backend" };
 }
 
 async function inspectMigrations(client: Client): Promise<Finding> {

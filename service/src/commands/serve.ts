@@ -6,9 +6,8 @@ import { createFirstOwner, makeSetupLink } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
 import { type Service, startService } from "../service.ts";
 import { connect, withPool } from "./connect.ts";
-import { inspectEssentials } from "./preflight.ts";
+import { inspectEssentials, inspectPooler } from "./preflight.ts";
 
-const DATABASE_WAIT_MS = 30_000;
 const STOP_MAX_MS = 24_000;
 
 export async function serveCommand(): Promise<void> {
@@ -45,27 +44,36 @@ function offerSetup(setupUrl: string, log: Logger): void {
 
 /** Acknowledging what a crash would lose is worse than not starting. */
 export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise<void> {
-  const client = await connectPatiently(config.databaseUrl, log);
+  const client = await connectPatiently(config, log);
+  const other = await connect(config.databaseUrl);
   try {
-    const findings = await inspectEssentials(client);
+    const pooler = await inspectPooler(client, other);
+    const findings = pooler.level === "failure" ? [pooler] : [pooler, ...(await inspectEssentials(client))];
     for (const { about, text, level } of findings) if (level === "warning") log.warn({ about }, text);
     const failures = findings.filter((finding) => finding.level === "failure");
     if (failures.length > 0)
       throw new Error(failures.map(({ about, text }) => `${about}: ${text}`).join("\n"));
   } finally {
-    await client.end();
+    await Promise.all([client.end(), other.end()]);
   }
 }
 
-/** The database of a fresh compose or cluster often starts a little later than we do. */
-async function connectPatiently(databaseUrl: string, log: Logger): ReturnType<typeof connect> {
-  const giveUpAtMs = performance.now() + DATABASE_WAIT_MS;
+/** A fresh cluster's database often starts a little later than we do, and a failover may be under way for a minute. */
+async function connectPatiently(
+  { databaseUrl, databaseWaitSeconds }: Config,
+  log: Logger,
+): ReturnType<typeof connect> {
+  const giveUpAtMs = performance.now() + databaseWaitSeconds * 1_000;
+  let said = "";
   for (;;) {
     try {
       return await connect(databaseUrl);
     } catch (error) {
       if (performance.now() > giveUpAtMs || isHopeless(error)) throw error;
-      log.warn({ reason: error instanceof Error ? error.message : "unknown" }, "waiting for the database");
+      const reason = error instanceof Error ? error.message : "unknown";
+      if (reason !== said)
+        log.warn({ reason, secondsMax: databaseWaitSeconds }, "waiting for a primary database");
+      said = reason;
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }

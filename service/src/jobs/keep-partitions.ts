@@ -1,5 +1,5 @@
 import type { Pool } from "../postgres/pool.ts";
-import { single } from "../postgres/transaction.ts";
+import { transaction } from "../postgres/transaction.ts";
 import { ensurePartitions } from "../store/cell/partitions.ts";
 import { countMonthsPassedBy, rememberFirstMonth } from "../store/cell/usage/attached-months.ts";
 
@@ -7,7 +7,7 @@ const MONTHS_AHEAD = 3;
 
 /** Partitions of the next three months exist before anything is written into them. Cheap when they do. */
 export function keepPartitions(cell: Pool): Promise<number> {
-  return single(cell, async (tx) => {
+  return transaction(cell, async (tx) => {
     const monthsBack = await countMonthsPassedBy(tx);
     const made = await ensurePartitions(tx, { monthsBack, monthsAhead: MONTHS_AHEAD });
     await rememberFirstMonth(tx);

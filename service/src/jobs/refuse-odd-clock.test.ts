@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
 import { DAY_MS, windBack } from "../../test/wind-back.ts";
-import { single } from "../postgres/transaction.ts";
+import { transaction } from "../postgres/transaction.ts";
 import { lockWalk } from "../store/cell/walks.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
@@ -34,7 +34,7 @@ test("a database's clock that is far ahead frees no key, and no job goes by it",
 test("a walk that rests by a clock that was far ahead goes on", async () => {
   const { database, cell } = await setupCredits();
   await database.query("update cell.walks set rests_until = now() + interval '41 days'");
-  expect(await single(cell, (tx) => lockWalk(tx, "ended keys"))).toEqual({ position: null });
+  expect(await transaction(cell, (tx) => lockWalk(tx, "ended keys"))).toEqual({ position: null });
   await database.query("update cell.walks set rests_until = now() + interval '6 hours'");
-  expect(await single(cell, (tx) => lockWalk(tx, "ended keys"))).toBe(null);
+  expect(await transaction(cell, (tx) => lockWalk(tx, "ended keys"))).toBe(null);
 });

@@ -69,7 +69,7 @@ export async function rollUpUsage(
 
 /** What was cut off for its length fails all the same, and is less the next time. */
 async function takeLess(cell: Pool, error: unknown, less: (tx: Tx) => Promise<unknown>): Promise<never> {
-  if (isTooLong(error)) await single(cell, less);
+  if (isTooLong(error)) await transaction(cell, less);
   throw error;
 }
 

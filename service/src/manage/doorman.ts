@@ -2,22 +2,33 @@ import type { Doorman } from "../edge/admit-managers.ts";
 import { principalOfToken } from "../edge/principal.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
-import { single } from "../postgres/transaction.ts";
+import { lossyTransaction, single } from "../postgres/transaction.ts";
 import { findLiveManagementToken, touchManagementToken } from "../store/control/management-tokens.ts";
 import { findPlace } from "../store/control/places.ts";
+import { BoundedMap } from "../words/bounded-map.ts";
 import { hashSecret } from "../words/secret.ts";
 import { tellTrouble } from "./database-trouble.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 
+const TOUCH_EVERY_MS = 60_000;
+const TOUCHED_MAX = 10_000;
+
 /** Asks the database each time: a removed member or a revoked token is out with their next call. */
 export function createDoorman(control: Pool, sessions: LiveSessions): Doorman {
+  const touchedAtMs = new BoundedMap<number, number>(TOUCHED_MAX);
+  const touch = async (id: number): Promise<void> => {
+    const last = touchedAtMs.find(id);
+    if (last !== undefined && performance.now() - last < TOUCH_EVERY_MS) return;
+    await lossyTransaction(control, (tx) => touchManagementToken(tx, id));
+    touchedAtMs.set(id, performance.now());
+  };
   return {
     findSession: (token, address) => tellTrouble(() => sessions.find(token, address)),
     findToken: (secret) =>
-      ask(control, async (tx) => {
-        const token = await findLiveManagementToken(tx, hashSecret(secret));
+      tellTrouble(async () => {
+        const token = await single(control, (tx) => findLiveManagementToken(tx, hashSecret(secret)));
         if (token === null) return null;
-        await touchManagementToken(tx, token.id);
+        await touch(token.id);
         return principalOfToken(token);
       }),
     findPlace: (sought) => ask(control, (tx) => findPlace(tx, sought)),

@@ -1,5 +1,6 @@
 import pg from "pg";
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { binariesOfTheTestServer } from "../../test/own-server.ts";
 import { startTemporaryServer, type TemporaryServer } from "../../test/temporary-server.ts";
 import { RolledBack } from "./commit.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";
@@ -34,15 +35,6 @@ afterAll(async () => {
   await admin.end();
   await server.stop();
 });
-
-/** The same version of PostgreSQL that all other tests run on. */
-async function binariesOfTheTestServer(): Promise<string> {
-  const client = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
-  await client.connect();
-  const { rows } = await client.query("select setting from pg_config where name = 'BINDIR'");
-  await client.end();
-  return rows[0].setting;
-}
 
 async function openSession(): Promise<Session> {
   const session = await Session.open({ url, name: "test", connectTimeoutMs: 1_000 });

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "pg";
+import { commit } from "./commit.ts";
+import { begin, claimBackend } from "./own-backend.ts";
 
 /** The two schemas: no statement, key or transaction of ours crosses from one into the other. */
 export const SCHEMAS = ["control", "cell"] as const;
@@ -139,13 +141,14 @@ async function listMigrations(schema: Schema, directory: string): Promise<Migrat
 
 /** Under one lock for the whole database: of two migrators, the second waits and then finds nothing to do. */
 async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  await client.query("begin");
+  await claimBackend(client);
+  await begin(client, "read committed");
   try {
     await client.query("select pg_advisory_xact_lock(hashtextextended('purser.migrations', 0))");
     // From here on a lock held elsewhere must not queue the whole service behind this migration.
     await client.query("set local lock_timeout = '3s'");
     const result = await work();
-    await client.query("commit");
+    await commit(client);
     return result;
   } catch (error) {
     await client.query("rollback").catch(() => {});

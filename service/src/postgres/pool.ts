@@ -1,28 +1,28 @@
 import pg from "pg";
-
-export type Pool = pg.Pool;
+import { claimBackend } from "./own-backend.ts";
 
 /** Connections for everything but the lanes: control plane, jobs, commands. */
+export class Pool extends pg.Pool {
+  /** Backends whose commit was not answered: each may still wait for a synchronous standby. */
+  unanswered: readonly number[] = [];
+}
+
 export function openPool(options: {
   url: string;
   name: string;
   sizeMax: number;
   onIdleError: (error: Error) => void;
 }): Pool {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: options.url,
     application_name: options.name,
     max: options.sizeMax,
     connectionTimeoutMillis: 1_000,
     query_timeout: 5_000,
-    statement_timeout: 4_000,
-    // A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
-    lock_timeout: 2_000,
-    idle_in_transaction_session_timeout: 5_000,
-    // As in the lanes: the length of a day must not depend on who counts it. No statement may run long enough to be worth
-    // compiling, which takes longer than most of those that a planner would do it for.
-    options: "-c timezone=UTC -c jit=off",
+    // A read and the beginning of its transaction travel together.
+    pipeline: true,
     keepAlive: true,
+    onConnect: (client) => claimBackend(client, SETTINGS),
   });
   // Without a listener, a server restart while a connection idles would end the process.
   pool.on("error", options.onIdleError);
@@ -30,3 +30,11 @@ export function openPool(options: {
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
+
+const SETTINGS = `
+  set statement_timeout = '4s';
+  -- A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
+  set lock_timeout = '2s';
+  set idle_in_transaction_session_timeout = '5s';
+  -- No statement may run long enough to be worth compiling, which takes longer than most of those that a planner would do it for.
+  set jit = off;`;

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { commit } from "./commit.ts";
+import { backendOf, begin, claimBackend } from "./own-backend.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
 /** One connection of a lane. Statements are sent without waiting for each other's answers: two trips a batch. */
@@ -27,7 +28,7 @@ export class Session implements Tx {
     client.on("end", () => session.destroy());
     try {
       await client.connect();
-      await client.query(SETTINGS);
+      await claimBackend(client, SETTINGS);
       return session;
     } catch (error) {
       session.destroy();
@@ -37,6 +38,11 @@ export class Session implements Tx {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** The server's process at the other end. */
+  get backend(): number {
+    return backendOf(this.#client);
   }
 
   /** Exact while nothing is under way. */
@@ -52,8 +58,8 @@ export class Session implements Tx {
     return rows;
   }
 
-  begin(): Promise<unknown> {
-    return this.#client.query("begin isolation level read committed");
+  begin(mode = "read committed"): Promise<void> {
+    return begin(this.#client, mode);
   }
 
   commit(): Promise<void> {
@@ -103,13 +109,6 @@ const SETTINGS = `
   set enable_mergejoin = off;
   -- A plan that needs what is off counts as endlessly expensive, and PostgreSQL would compile it for seconds each time.
   set jit = off;
-  -- A weaker level would hide the warning that a commit did not reach its standby.
-  set client_min_messages = 'warning';
   set lock_timeout = '1s';
   set statement_timeout = '4s';
-  set idle_in_transaction_session_timeout = '2s';
-  set timezone = 'UTC';
-  -- Never weaker than flushed here and on a standby; remote_apply, which is stronger, is kept.
-  select set_config('synchronous_commit', 'on', false)
-  where current_setting('synchronous_commit') not in ('on', 'remote_apply');
-`;
+  set idle_in_transaction_session_timeout = '2s';`;

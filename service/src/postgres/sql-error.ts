@@ -1,4 +1,5 @@
 import pg from "pg";
+import { UnfitConnection } from "./own-backend.ts";
 
 /** What an error from the database means for the work that met it. */
 export type SqlFailure =
@@ -14,6 +15,7 @@ export type SqlFailure =
   | { kind: "bug" };
 
 export function decodeSqlError(error: unknown): SqlFailure {
+  if (error instanceof UnfitConnection) return { kind: error.reason === "waiting" ? "busy" : "lost" };
   // Whatever is not an answer of the server (a reset, a time-out) leaves the connection in an unknown state.
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return { kind: "lost" };
   if (error.severity === "FATAL" || error.severity === "PANIC") return { kind: "lost" };
@@ -85,6 +87,7 @@ const BROKEN_CODES: ReadonlySet<unknown> = new Set([
  * or a server that stops or starts. One that is slow, or refuses a statement, is not out of reach.
  */
 export function isOutOfReach(error: unknown): boolean {
+  if (error instanceof UnfitConnection) return true;
   if (error instanceof pg.DatabaseError) return /^(08...|57P0[123]|53300)$/.test(error.code ?? "");
   return error instanceof Error && (BROKEN.test(error.message) || BROKEN_CODES.has(codeOf(error)));
 }
@@ -98,7 +101,7 @@ function codeOf(error: Error): unknown {
  * database was asked `decodeSqlError` is enough; here anything may have been thrown.
  */
 export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
-  if (error instanceof pg.DatabaseError) {
+  if (error instanceof pg.DatabaseError || error instanceof UnfitConnection) {
     const { kind } = decodeSqlError(error);
     // Somebody else was first: rolled back, and safe to try again.
     if (kind === "conflict") return "busy";

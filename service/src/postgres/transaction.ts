@@ -1,5 +1,7 @@
 import type { PoolClient } from "pg";
 import { commit } from "./commit.ts";
+import { OutcomeUnknown } from "./outcome-unknown.ts";
+import { backendOf, begin, findWaiting, UnfitConnection } from "./own-backend.ts";
 import type { Pool } from "./pool.ts";
 import { decodeSqlError } from "./sql-error.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
@@ -14,13 +16,44 @@ export async function transaction<T>(
   isKept: (result: T) => boolean = () => true,
 ): Promise<T> {
   return withClient(pool, async (client) => {
-    // A weaker level would hide the warning that a commit did not reach its standby.
-    await client.query("begin isolation level read committed; set local client_min_messages = 'warning'");
-    const result = await work(toTx(client));
-    if (isKept(result)) await commit(client);
+    await begin(client, "read committed");
+    const tx = toTx(client);
+    await refuseWhileWaiting(pool, tx);
+    const result = await work(tx);
+    if (isKept(result)) await commitOn(pool, client);
     else await client.query("rollback");
     return result;
   });
+}
+
+/**
+ * A commit that waits for a standby outlives the client that gave it up. While one does, the pool begins no other: at most as
+ * many wait as the pool has connections, and the server never runs out of them.
+ */
+async function refuseWhileWaiting(pool: Pool, tx: Tx): Promise<void> {
+  if (pool.unanswered.length === 0) return;
+  pool.unanswered = await findWaiting(tx, pool.unanswered);
+  if (pool.unanswered.length > 0) throw new UnfitConnection("waiting");
+}
+
+/** For what nobody is promised, such as a last use: it waits neither for the disk nor for a standby, and a crash may lose it. */
+export async function lossyTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return withClient(pool, async (client) => {
+    await begin(client, "read committed");
+    await client.query("set local synchronous_commit = off");
+    const result = await work(toTx(client));
+    await commit(client);
+    return result;
+  });
+}
+
+async function commitOn(pool: Pool, client: PoolClient): Promise<void> {
+  try {
+    await commit(client);
+  } catch (error) {
+    if (error instanceof OutcomeUnknown) pool.unanswered = [...pool.unanswered, backendOf(client)];
+    throw error;
+  }
 }
 
 /** An open snapshot keeps the dead versions of a busy wallet's row alive: it may be open as long as one statement may run. */
@@ -34,9 +67,9 @@ const LATE_MS = 200;
  */
 export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
-    await client.query("begin isolation level repeatable read, read only");
+    await begin(client, "repeatable read, read only");
     const result = await work(withinTime(client, SNAPSHOT_MS));
-    await client.query("commit");
+    await client.query("rollback");
     return result;
   });
 }
@@ -57,9 +90,20 @@ function withinTime(client: PoolClient, ms: number): Tx {
   };
 }
 
-/** One statement of its own, for reads and for writes that stand alone. */
+/** Reads that need no common instant; the server refuses to write in it. As quick as without a transaction. */
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return withClient(pool, (client) => work(toTx(client)));
+  return withClient(pool, async (client) => {
+    const begun = begin(client, "read committed, read only");
+    begun.catch(() => {});
+    // Right behind it, without waiting for its answer. Nothing is returned before that is known.
+    const working = work(toTx(client));
+    working.catch(() => {});
+    await begun;
+    const result = await working;
+    // Nobody waits for it: there is nothing to undo, and whoever is next comes after it.
+    client.query("rollback").catch(() => {});
+    return result;
+  });
 }
 
 async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {

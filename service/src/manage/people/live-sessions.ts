@@ -1,6 +1,6 @@
 import { type Principal, principalOfSession } from "../../edge/principal.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { single } from "../../postgres/transaction.ts";
+import { lossyTransaction, single } from "../../postgres/transaction.ts";
 import {
   findSession,
   type ListedSession,
@@ -40,6 +40,6 @@ export class LiveSessions {
     if (this.#uses.size === 0) return;
     const uses = this.#uses;
     this.#uses = new Map();
-    await single(this.#control, (tx) => touchSessions(tx, uses));
+    await lossyTransaction(this.#control, (tx) => touchSessions(tx, uses));
   }
 }

@@ -120,10 +120,13 @@ export class Reader {
     if (batch.length === 0) return;
     const names = [...new Map(batch.map(({ request }) => [customerKey(request), request])).values()];
     const environments = new Set(names.map(({ environmentId }) => environmentId));
-    const [wallets, versions, clock] = await session.trip(() => [
+    // In a transaction, whose beginning proves that this is the primary's own answer.
+    const [, wallets, versions, clock] = await session.trip(() => [
+      session.begin("read committed, read only"),
       readWallets(session, names),
       readCatalogVersions(session, [...environments]),
       readClock(session),
+      session.rollback(),
     ]);
     const catalogs = await this.#options.catalogs.get(session, environments, versions);
     const byCustomer = new Map(wallets.map((found) => [customerKey(found), found.readWallet]));

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import pg, { type ClientBase } from "pg";
+import { assert } from "../words/assert.ts";
+import { statement, type Tx } from "./statement.ts";
+
+// Lanes, readers, pools and commands rest on settings of their session. This is their owner: it makes the settings when a
+// connection opens, and proves at the beginning of every transaction that it still runs on the backend that has them.
+
+/** Made by `set`, not as start-up parameters: a pooler refuses those or drops them in silence. */
+const SETTINGS = `
+  -- A weaker level would hide the warning that a commit did not reach its standby.
+  set client_min_messages = 'warning';
+  -- The length of a day must not depend on who counts it.
+  set timezone = 'UTC';
+  -- Never weaker than flushed here and on a standby. Set in any case: a reload of the server's configuration
+  -- changes what a session has not set itself. remote_apply, which is stronger, is kept.
+  select set_config(
+    'synchronous_commit',
+    case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end,
+    false
+  );`;
+
+const WHY = {
+  shared:
+    "connections are shared between transactions, so session settings are lost: a pooler runs in transaction or statement mode; " +
+    "use its session mode, or connect to PostgreSQL directly",
+  standby: "the server is a standby, in recovery and read-only: Purser needs the primary",
+  waiting: "an earlier commit still waits for a synchronous standby",
+} as const;
+
+/** A connection that must not be used, and why. Nothing was changed. */
+export class UnfitConnection extends Error {
+  override readonly name = "UnfitConnection";
+  readonly reason: keyof typeof WHY;
+
+  constructor(reason: keyof typeof WHY, options?: ErrorOptions) {
+    super(WHY[reason], options);
+    this.reason = reason;
+  }
+}
+
+type Backend = { readonly mark: string; readonly pid: number };
+
+const backends = new WeakMap<ClientBase, Backend>();
+
+/** Makes the settings, those of the caller too, and marks the backend as this client's. Refuses a standby. One round trip. */
+export async function claimBackend(client: ClientBase, settings = ""): Promise<void> {
+  const mark = randomUUID();
+  const results = await client.query(`
+    ${settings}
+    ${SETTINGS}
+    set purser.connection = '${mark}';
+    select pg_backend_pid() as pid, pg_is_in_recovery() as is_standby`);
+  const [row] = lastOf(results).rows;
+  if (row?.is_standby !== false) throw new UnfitConnection("standby");
+  backends.set(client, { mark, pid: Number(row.pid) });
+}
+
+/** The server's own process of a client, whatever a pooler calls it. */
+export function backendOf(client: ClientBase): number {
+  return claimed(client).pid;
+}
+
+/** undefined_object: a backend that was never claimed; protocol_violation: PgBouncer in statement mode. */
+const SHARED: ReadonlySet<string> = new Set(["42704", "08P01"]);
+
+/**
+ * Begins a transaction and proves, in the same trip, that it runs on the client's own backend. As that was on a primary when it
+ * was claimed, it still is: a server ends its backends before it becomes a standby.
+ */
+export async function begin(client: ClientBase, mode: string): Promise<void> {
+  const { mark } = claimed(client);
+  let found: unknown;
+  try {
+    const results = await client.query(`begin isolation level ${mode}; show purser.connection`);
+    found = lastOf(results).rows[0]?.["purser.connection"];
+  } catch (error) {
+    throw error instanceof pg.DatabaseError && SHARED.has(error.code ?? "")
+      ? new UnfitConnection("shared", { cause: error })
+      : error;
+  }
+  if (found !== mark) throw new UnfitConnection("shared");
+}
+
+const FIND_WAITING = statement(
+  "backends.find_waiting",
+  `
+  select pid
+  from pg_stat_activity
+  where pid = any($1::integer[])
+    and wait_event = 'SyncRep'`,
+);
+
+/** Those of our backends that wait for a synchronous standby, though their client has given up. */
+export async function findWaiting(tx: Tx, pids: readonly number[]): Promise<number[]> {
+  if (pids.length === 0) return [];
+  const { rows } = await tx.run(FIND_WAITING, [pids]);
+  return rows.map(([pid]) => Number(pid));
+}
+
+function claimed(client: ClientBase): Backend {
+  const backend = backends.get(client);
+  assert(backend !== undefined, "a connection is claimed before it is used");
+  return backend;
+}
+
+/** Several statements in one text are answered by a list, which the types of `pg` do not say. */
+function lastOf(results: pg.QueryResult | pg.QueryResult[]): pg.QueryResult {
+  const last = [results].flat().at(-1);
+  assert(last !== undefined, "every statement is answered");
+  return last;
+}
