@@ -3,7 +3,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { eraseRequestLog, eraseWordsOfGrants } from "../../store/cell/erase/customers.ts";
 import { eraseDenialsPage, momentBefore } from "../../store/cell/erase/denials.ts";
-import { eraseEventsPage } from "../../store/cell/erase/events.ts";
+import { eraseEventsPage, eventsBefore } from "../../store/cell/erase/events.ts";
 import { eraseKeys, findKeysOfEvents, readExtentOfKeys } from "../../store/cell/erase/keys.ts";
 import { eraseLedgerPage } from "../../store/cell/erase/ledger.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
@@ -23,15 +23,14 @@ export type Swept = {
 // Each page is a transaction of its own, of some tens of milliseconds: no old snapshot holds up a busy wallet, and no
 // statement comes near its time-out however large the tables are.
 const ROWS_MAX = 1_000;
-/** Events of everybody that are looked at in one go. */
+/** Events whose keys are looked for in one go. */
 const EVENTS_MAX = 20_000;
 /** Pages of keyed requests likewise: 32 MB, which a busy disk has read in a second. */
 const PAGES_MAX = 4_000;
 
 /**
- * Takes away whatever was written about a customer, but for what stands in the customer's own row. The ledger and denials are
- * found by an index. Events are not, in the order in which they were stored: all of them since `since` are looked at, and if
- * some are the customer's, all keyed requests too, for their keys.
+ * Takes away whatever was written about a customer, but for what stands in the customer's own row. All of it
+ * is found by the customer's indexes, but for the keys of events: where there are events, all keyed requests are looked at.
  */
 export async function sweepTraces(
   cell: Pool,
@@ -87,9 +86,9 @@ async function sweepDenials(place: Place, since: Instant): Promise<number> {
 async function sweepEvents(place: Place, since: Instant): Promise<number> {
   let rows = 0;
   let ids: Uuid[] = [];
-  await walk(momentBefore(since), async (after) => {
+  await walk(eventsBefore(since), async (after) => {
     const page = await transaction(place.cell, (tx) =>
-      eraseEventsPage(tx, place.customer, { after, rowsMax: EVENTS_MAX }),
+      eraseEventsPage(tx, place.customer, { after, since, rowsMax: ROWS_MAX }),
     );
     rows += page.erased;
     ids.push(...page.ids);

@@ -200,9 +200,9 @@ function erasing({ cellOf }: ManageParts): Operation {
     summary: "Erase a customer",
     description:
       "For ever: the id, name, email, billing reference and metadata, the metadata of everything they did, notes and references of " +
-      "their credits, and the text of their idempotency keys. Amounts stay, under a number that leads to nobody. It looks " +
-      "through all usage events since the customer was made, and may take minutes where there are very many; if the answer is lost, ask " +
-      "again under the same id, and it goes on. Until it is done the customer is blocked.",
+      "their credits, and the text of their idempotency keys. Amounts stay, under a number that leads to nobody. If the customer " +
+      "has usage events, it looks through all idempotency keys, and may take minutes where there are very many; if the answer is " +
+      "lost, ask again under the same id, and it goes on. Until it is done the customer is blocked.",
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["erased"]) }),
     codes: [],

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../../../test/manage.ts";
+import { LIST_EVENTS_TO_ERASE } from "./events.ts";
+
+const OTHERS = 60_000;
+
+type Node = { "Rows Removed by Filter"?: number; Plans?: Node[] };
+
+test("erasing reads the customer's own events, however many others there are", async () => {
+  const { database, record, manage } = await setupManage();
+  for (const event of ["page.view", "page.view", "sign.in"]) {
+    const reply = await record({ customerId: "jane", event, quantity: 1, metadata: { by: "jane" } });
+    expect(reply.status).toBe(200);
+  }
+  await database.query(
+    `insert into cell.events
+       (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
+     select e.recorded_at, gen_random_uuid(), e.occurred_at, 999000 + i % 100, e.environment_id, 1, 'noise', 'req'
+     from (select * from cell.events limit 1) as e, generate_series(1, $1::integer) as i`,
+    [OTHERS],
+  );
+  await database.query("analyze cell.events");
+  const [jane] = await database.query("select number from cell.customers where customer_id = 'jane'");
+  const after = new Date(Date.now() - 36 * 86_400_000).toISOString();
+  const values = [
+    jane?.["number"],
+    after,
+    "0".repeat(32),
+    new Date(Date.now() - 60_000).toISOString(),
+    1_000,
+  ];
+  const [row] = await database.query(
+    `explain (analyze, buffers, format json) ${LIST_EVENTS_TO_ERASE.text}`,
+    values,
+  );
+  const plans = row?.["QUERY PLAN"] as { Plan: Node & Record<string, number> }[] | undefined;
+  const plan = plans?.[0]?.Plan;
+  if (plan === undefined) throw new Error("the server explains its plan");
+  expect(plan["Actual Rows"]).toBe(3);
+  for (const node of nodesOf(plan)) expect(node["Rows Removed by Filter"] ?? 0).toBeLessThan(10);
+  expect((plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0)).toBeLessThan(200);
+
+  expect((await manage("DELETE", "customers/jane")).body).toEqual({ outcome: "erased" });
+  expect(await database.count("cell.events", "metadata is not null")).toBe(0);
+});
+
+function nodesOf(node: Node): Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
