@@ -195,7 +195,9 @@ async function createAnotherKey({ database, project }: Credits): Promise<string>
   const { environmentId } = project.test;
   const { projectId } = project;
   try {
-    const request = { projectId, environmentId, kind: "test", name: "Another", scopes: ["consume"] } as const;
+    const createdBy = { kind: "system", id: null } as const;
+    const where = { projectId, environmentId, kind: "test" } as const;
+    const request = { ...where, name: "Another", scopes: ["consume"], createdBy } as const;
     return (await single(pool, (tx) => createApiKey(tx, request))).secret;
   } finally {
     await pool.end();

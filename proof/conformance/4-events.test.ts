@@ -218,7 +218,9 @@ async function createAnotherKey({ database, project }: Pick<Setup, "database" | 
   const { projectId, test: environment } = project;
   try {
     const { environmentId } = environment;
-    const request = { projectId, environmentId, kind: "test", name: "Another", scopes: ["events"] } as const;
+    const createdBy = { kind: "system", id: null } as const;
+    const where = { projectId, environmentId, kind: "test" } as const;
+    const request = { ...where, name: "Another", scopes: ["events"], createdBy } as const;
     return (await single(pool, (tx) => createApiKey(tx, request))).secret;
   } finally {
     await pool.end();

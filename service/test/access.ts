@@ -2,6 +2,7 @@ import type { Access } from "../src/edge/admit-managers.ts";
 import type { Role } from "../src/words/role.ts";
 
 const workspace = (role: Role): Access => ({ role, in: "workspace" });
+const access: Access = { role: "admin", in: "workspace", managesAccess: true };
 const project = (role: Role): Access => ({ role, in: "project" });
 const environment = (role: Role): Access => ({ role, in: "environment" });
 
@@ -28,13 +29,14 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   "PATCH /manage/v1/workspace": workspace("owner"),
   "GET /manage/v1/health": workspace("viewer"),
   "GET /manage/v1/members": workspace("viewer"),
-  "POST /manage/v1/members": workspace("admin"),
-  "PATCH /manage/v1/members/:id": workspace("admin"),
-  "DELETE /manage/v1/members/:id": workspace("admin"),
-  "POST /manage/v1/members/:id/link": workspace("admin"),
+  "POST /manage/v1/members": access,
+  "PATCH /manage/v1/members/:id": access,
+  "DELETE /manage/v1/members/:id": access,
+  "GET /manage/v1/members/:id/access": access,
+  "POST /manage/v1/members/:id/link": access,
   "GET /manage/v1/tokens": workspace("viewer"),
-  "POST /manage/v1/tokens": workspace("admin"),
-  "POST /manage/v1/tokens/:id/revoke": workspace("admin"),
+  "POST /manage/v1/tokens": access,
+  "POST /manage/v1/tokens/:id/revoke": access,
   "GET /manage/v1/audit": workspace("viewer"),
   "GET /manage/v1/audit/export": workspace("admin"),
   "GET /manage/v1/search": workspace("viewer"),

@@ -1,6 +1,6 @@
 import { createManagementToken } from "../src/manage/people/management-tokens.ts";
 import { createFirstOwner } from "../src/manage/people/set-up.ts";
-import { ROLES, type Role } from "../src/words/role.ts";
+import { mayActAs, ROLES, type Role } from "../src/words/role.ts";
 import { type Credits, setupCredits } from "./credits.ts";
 import type { Reply, TestDatabase } from "./harness.ts";
 
@@ -37,6 +37,7 @@ export async function setupManage(
         workspaceId: 1,
         name: `The ${role}'s`,
         role,
+        managesAccess: mayActAs(role, "admin"),
         environment: null,
         expiresAt: null,
       })

@@ -15,7 +15,12 @@ import { readSessionCookie } from "./session-cookie.ts";
 export type Access =
   | "anyone"
   | "signed_in"
-  | { readonly role: Role; readonly in: "workspace" | "project" | "environment" };
+  | {
+      readonly role: Role;
+      readonly in: "workspace" | "project" | "environment";
+      /** Changes who has access: a token needs `managesAccess` beside the role. */
+      readonly managesAccess?: true;
+    };
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -67,6 +72,12 @@ export function admitManagers(
     if (!mayActAs(principal.role, access.role)) {
       throw new Problem("role_missing", {
         detail: `This needs the role \`${access.role}\`, and you have \`${principal.role}\`.`,
+      });
+    }
+    if (access.managesAccess === true && !principal.managesAccess) {
+      throw new Problem("capability_missing", {
+        detail:
+          "This token was created without `managesAccess`, so it cannot manage members, links or tokens.",
       });
     }
   });

@@ -13,6 +13,8 @@ export type Principal = {
   readonly email: string | null;
   readonly workspaceId: number;
   readonly role: Role;
+  /** Whether members, links and tokens are within reach of the role: of a token only if it was created for that. */
+  readonly managesAccess: boolean;
   /** Null: all of the workspace. */
   readonly environmentId: EnvironmentId | null;
   /** Of the session, to end it by. */
@@ -21,12 +23,32 @@ export type Principal = {
 
 export function principalOfSession(member: SessionMember, sessionHash: Buffer): Principal {
   const { memberId, name, email, workspaceId, role } = member;
-  return { kind: "member", id: memberId, name, email, workspaceId, role, environmentId: null, sessionHash };
+  return {
+    kind: "member",
+    id: memberId,
+    name,
+    email,
+    workspaceId,
+    role,
+    managesAccess: true,
+    environmentId: null,
+    sessionHash,
+  };
 }
 
-export function principalOfToken({ id, name, workspaceId, role, environment }: ManagementToken): Principal {
-  const environmentId = environment?.environmentId ?? null;
-  return { kind: "token", id, name, email: null, workspaceId, role, environmentId, sessionHash: null };
+export function principalOfToken(token: ManagementToken): Principal {
+  const { id, name, workspaceId, role, managesAccess, environment } = token;
+  return {
+    kind: "token",
+    id,
+    name,
+    email: null,
+    workspaceId,
+    role,
+    managesAccess,
+    environmentId: environment?.environmentId ?? null,
+    sessionHash: null,
+  };
 }
 
 /** A place the caller cannot reach is for them as if it were not there. */

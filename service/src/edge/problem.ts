@@ -10,6 +10,7 @@ export const PROBLEMS = {
   credentials_invalid: { status: 401, title: "Email and password do not match" },
   scope_missing: { status: 403, title: "The API key may not use this endpoint" },
   role_missing: { status: 403, title: "Your role may not do this" },
+  capability_missing: { status: 403, title: "The token was not created for this" },
   origin_not_allowed: { status: 403, title: "The call came from another site" },
   browser_not_allowed: { status: 403, title: "Purser must not be called from a browser" },
   tls_required: { status: 403, title: "HTTPS is required" },

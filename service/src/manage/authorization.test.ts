@@ -47,7 +47,7 @@ type Caller = {
   readonly expect: (access: Access) => Answer;
 };
 
-type Answer = "admitted" | "sign_in_required" | "role_missing" | "not_found";
+type Answer = "admitted" | "sign_in_required" | "role_missing" | "capability_missing" | "not_found";
 
 const nobody = (access: Access): Answer => (access === "anyone" ? "admitted" : "sign_in_required");
 
@@ -55,6 +55,15 @@ const withRole =
   (role: Role) =>
   (access: Access): Answer =>
     typeof access === "string" || mayActAs(role, access.role) ? "admitted" : "role_missing";
+
+/** Of a token for the whole workspace that was not created to manage access. */
+const withoutAccess =
+  (role: Role) =>
+  (access: Access): Answer => {
+    const answer = withRole(role)(access);
+    const isMissing = typeof access !== "string" && access.managesAccess === true;
+    return answer === "admitted" && isMissing ? "capability_missing" : answer;
+  };
 
 /** Of a token for one environment. */
 const narrow =
@@ -119,6 +128,7 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
   ];
   for (const role of ROLES) {
     const [here, there] = [await token(role, "test"), await token(role, "live")];
+    const plain = await token(role, null);
     const memberId = role === "owner" ? 1 : await addMember(1, role);
     callers.push(
       { name: `a member who is ${role}`, identify: session(memberId), expect: withRole(role) },
@@ -126,6 +136,11 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
         name: `a token of role ${role}`,
         identify: async () => ({ token: tokens[role] }),
         expect: withRole(role),
+      },
+      {
+        name: `a token of role ${role} that does not manage access`,
+        identify: async () => ({ token: plain }),
+        expect: withoutAccess(role),
       },
       {
         name: `a token of role ${role} for this environment`,
@@ -153,7 +168,7 @@ function pathOf({ path }: Operation, projectId: number): string {
 function answerOf({ status, body }: Reply): Answer {
   const { code, detail } = body;
   if (status === 401 && code === "sign_in_required") return "sign_in_required";
-  if (status === 403 && code === "role_missing") return "role_missing";
+  if (status === 403 && (code === "role_missing" || code === "capability_missing")) return code;
   if (status === 404 && detail === "There is no such project or environment.") return "not_found";
   return "admitted";
 }

@@ -21,6 +21,17 @@ export const keyField = Type.String({
 
 export const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Image rendering"] });
 
+/** Who did something, with the name that they have now. */
+export const actorField = Type.Object({
+  kind: Type.Enum(["member", "token", "command", "system"]),
+  id: nullable(Type.String({ examples: ["3"] })),
+  name: nullable(
+    Type.String({ description: "As it is now, also of who was removed.", examples: ["Ada Lovelace"] }),
+  ),
+});
+
+export const createdByField = nullable({ ...actorField, description: "Null: unknown." });
+
 /** Of a field that a schema has found to be text. Undefined and null stay what they are. */
 export function readTime<T extends string | null | undefined>(
   field: string,

@@ -111,6 +111,7 @@ export function toRoute(operation: Operation): RouteOptions {
     ...(body === undefined ? [] : takesCsv === true ? CODES_OF_FILES : CODES_OF_BODIES),
     ...(access === "anyone" ? [] : (["sign_in_required"] as const)),
     ...(typeof access === "string" ? [] : (["role_missing"] as const)),
+    ...(typeof access !== "string" && access.managesAccess === true ? (["capability_missing"] as const) : []),
     ...(typeof access === "string" || access.in === "workspace" ? [] : (["not_found"] as const)),
     ...operation.codes,
   ];
@@ -158,7 +159,8 @@ function describeAccess(access: Access): string {
   if (access === "anyone") return "Anyone may call this.";
   if (access === "signed_in") return "Anyone who is signed in may call this.";
   const reach = access.in === "workspace" ? "; a token must be for the whole workspace" : "";
-  return `Needs the role \`${access.role}\`${reach}.`;
+  const capability = access.managesAccess === true ? " and created with `managesAccess`" : "";
+  return `Needs the role \`${access.role}\`${reach}${capability}.`;
 }
 
 export function principalOf({ request }: Call): Principal {

@@ -4,7 +4,7 @@ import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { Turns } from "../bulk/turns.ts";
 import { endStalled, STALLED } from "../exports/end-early.ts";
-import { invalidField, nullable, readTime, timeField } from "../fields.ts";
+import { actorField, invalidField, nullable, readTime, timeField } from "../fields.ts";
 import {
   actorOf,
   type Call,
@@ -27,13 +27,7 @@ const NOUN = "Audit";
 const Entry = Type.Object({
   id: Type.String({ examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"] }),
   recordedAt: timeField,
-  actor: Type.Object({
-    kind: Type.Enum(["member", "token", "command", "system"]),
-    id: nullable(Type.String({ examples: ["3"] })),
-    name: nullable(
-      Type.String({ description: "As it is now, also of who was removed.", examples: ["Ada Lovelace"] }),
-    ),
-  }),
+  actor: actorField,
   action: Type.String({ examples: ["api_key.rotated"] }),
   subject: Type.String({ description: "What it was done to.", examples: ["Production backend"] }),
   projectId: nullable(Type.String({ examples: ["1"] })),

@@ -8,6 +8,7 @@ import { readControlClock } from "../../store/control/clock.ts";
 import type { Actor } from "../../words/actor.ts";
 import type { EnvironmentId, Instant, ProjectId } from "../../words/brand.ts";
 import { type EnvironmentKind, hashSecret, makeApiKey } from "../../words/secret.ts";
+import { type Author, openMembership, type Refusal } from "../people/membership.ts";
 import { summarizeApiKey } from "./describe-api-key.ts";
 
 export type ApiKeyInput = {
@@ -18,6 +19,7 @@ export type ApiKeyInput = {
   readonly scopes: readonly Scope[];
   /** Left out: none. */
   readonly expiresAt?: Instant | null;
+  readonly createdBy: Pick<Actor, "kind" | "id">;
 };
 
 export type CreatedApiKey = ApiKeyRecord & { readonly secret: string };
@@ -36,6 +38,7 @@ export async function createApiKey(
     lastFour: secret.slice(-4),
     scopes: input.scopes,
     expiresAt: input.expiresAt ?? null,
+    createdBy: input.createdBy,
   });
   return { ...record, secret };
 }
@@ -53,15 +56,21 @@ export async function auditCreatedKey(tx: Tx, actor: Actor, key: ApiKeyRecord): 
   });
 }
 
-export type IssueOutcome = { kind: "issued"; key: CreatedApiKey } | { kind: "ends_in_the_past" };
+export type IssueOutcome = { kind: "issued"; key: CreatedApiKey } | { kind: Refusal | "ends_in_the_past" };
 
-/** A further key of an environment. */
-export function issueApiKey(control: Pool, actor: Actor, input: ApiKeyInput): Promise<IssueOutcome> {
+/** A further key of an environment. It stays when its creator goes: a product's backend may run on it. */
+export function issueApiKey(
+  control: Pool,
+  author: Author,
+  input: Omit<ApiKeyInput, "createdBy">,
+): Promise<IssueOutcome> {
   return transaction<IssueOutcome>(control, async (tx) => {
+    const opened = await openMembership(tx, author);
+    if (opened.kind !== "open") return opened;
     const { expiresAt = null } = input;
     if (expiresAt !== null && expiresAt <= (await readControlClock(tx))) return { kind: "ends_in_the_past" };
-    const key = await createApiKey(tx, input);
-    await auditCreatedKey(tx, actor, key);
+    const key = await createApiKey(tx, { ...input, createdBy: author.actor });
+    await auditCreatedKey(tx, author.actor, key);
     return { kind: "issued", key };
   });
 }

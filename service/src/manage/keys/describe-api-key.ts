@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { ApiKeyRecord } from "../../store/control/api-key-list.ts";
 import { SCOPES } from "../../store/control/api-keys.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { nameField, nullable, timeField } from "../fields.ts";
+import { createdByField, nameField, nullable, timeField } from "../fields.ts";
 
 export const scopesField = Type.Array(Type.Enum([...SCOPES]), {
   minItems: 1,
@@ -17,6 +17,7 @@ export const ApiKey = Type.Object({
   lastFour: Type.String({ description: "How the secret ends, to tell keys apart.", examples: ["x7Qp"] }),
   scopes: scopesField,
   createdAt: timeField,
+  createdBy: createdByField,
   expiresAt: nullable(timeField),
   revokedAt: nullable(timeField),
   lastUsedAt: nullable(timeField),
@@ -38,6 +39,7 @@ export function describeApiKey(key: ApiKeyRecord): ApiKey {
     lastFour: key.lastFour,
     scopes: [...key.scopes],
     createdAt: formatTimestamp(key.createdAt),
+    createdBy: key.createdBy,
     expiresAt: expiresAt === null ? null : formatTimestamp(expiresAt),
     revokedAt: revokedAt === null ? null : formatTimestamp(revokedAt),
     lastUsedAt: lastUsedAt === null ? null : formatTimestamp(lastUsedAt),

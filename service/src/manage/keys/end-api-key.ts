@@ -14,21 +14,24 @@ import type { Place } from "../../store/control/places.ts";
 import type { Actor } from "../../words/actor.ts";
 import type { Instant } from "../../words/brand.ts";
 import { hashSecret } from "../../words/secret.ts";
+import { type Author, openMembership, type Refusal } from "../people/membership.ts";
 import { type CreatedApiKey, createApiKey } from "./create-api-key.ts";
 import { describeApiKey, summarizeApiKey } from "./describe-api-key.ts";
 
 export type RotateOutcome =
   | { kind: "rotated"; key: CreatedApiKey; replaced: ApiKeyRecord }
-  | { kind: "not_found" }
-  | { kind: "ends_in_the_past" };
+  | { kind: Refusal | "ends_in_the_past" };
 
 /** A new secret under the old name; the old one goes on for the overlap, so that callers can change over one by one. */
 export function rotateApiKey(
   control: Pool,
-  { actor, place }: { actor: Actor; place: Place },
+  { author, place }: { author: Author; place: Place },
   input: { readonly id: number; readonly overlapSeconds: number; readonly expiresAt: Instant | null },
 ): Promise<RotateOutcome> {
   return transaction<RotateOutcome>(control, async (tx) => {
+    const opened = await openMembership(tx, author);
+    if (opened.kind !== "open") return opened;
+    const { actor } = author;
     const { projectId, environmentId, environment } = place;
     const { expiresAt, overlapSeconds } = input;
     const before = await lockApiKey(tx, { environmentId, id: input.id });
@@ -43,6 +46,7 @@ export function rotateApiKey(
       name,
       scopes,
       expiresAt,
+      createdBy: actor,
     });
     const replaced = await endApiKeyAfter(tx, before.id, overlapSeconds);
     await insertControlAudit(tx, {
@@ -64,11 +68,17 @@ export function endApiKey(
   { actor, place }: { actor: Actor; place: Place },
   id: number,
 ): Promise<ApiKeyRecord | null> {
-  return transaction(control, async (tx) => {
-    const key = await lockApiKey(tx, { environmentId: place.environmentId, id });
-    if (key === null || key.revokedAt !== null) return key;
-    return revoke(tx, actor, key);
-  });
+  return transaction(control, (tx) => endApiKeyIn(tx, actor, { environmentId: place.environmentId, id }));
+}
+
+export async function endApiKeyIn(
+  tx: Tx,
+  actor: Actor,
+  sought: Pick<ApiKeyRecord, "environmentId" | "id">,
+): Promise<ApiKeyRecord | null> {
+  const key = await lockApiKey(tx, sought);
+  if (key === null || key.revokedAt !== null) return key;
+  return revoke(tx, actor, key);
 }
 
 /** By the key itself. False: there is no such key, or it is revoked already. */

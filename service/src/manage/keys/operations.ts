@@ -14,6 +14,7 @@ import {
 } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
+import { authorOf, toProblem } from "../people/membership.ts";
 import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { issueApiKey } from "./create-api-key.ts";
 import { ApiKey, describeApiKey, scopesField, secretField } from "./describe-api-key.ts";
@@ -69,8 +70,9 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
         const { name, scopes } = call.body;
         const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
         const input = { projectId, environmentId, kind: environment, name, scopes, expiresAt };
-        const outcome = await issueApiKey(control, actorOf(call), input);
+        const outcome = await issueApiKey(control, authorOf(call), input);
         if (outcome.kind === "ends_in_the_past") throw endsInThePast();
+        if (outcome.kind !== "issued") throw toProblem(outcome.kind);
         return { apiKey: describeApiKey(outcome.key), secret: outcome.key.secret };
       },
     }),
@@ -128,10 +130,11 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
       if (id === null) throw keyNotFound();
       const { overlapSeconds } = call.body;
       const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
-      const where = { actor: actorOf(call), place: placeOf(call) };
+      const where = { author: authorOf(call), place: placeOf(call) };
       const outcome = await rotateApiKey(control, where, { id, overlapSeconds, expiresAt });
       if (outcome.kind === "not_found") throw keyNotFound();
       if (outcome.kind === "ends_in_the_past") throw endsInThePast();
+      if (outcome.kind !== "rotated") throw toProblem(outcome.kind);
       const { key, replaced } = outcome;
       return { apiKey: describeApiKey(key), secret: key.secret, replaced: describeApiKey(replaced) };
     },

@@ -1,6 +1,8 @@
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
+import type { Creator } from "../../store/control/creator.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
 import { endLinksOf, findLinkPurpose, useLink } from "../../store/control/links.ts";
 import {
@@ -11,7 +13,9 @@ import {
   updateMember,
 } from "../../store/control/members.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
+import { mayActAs } from "../../words/role.ts";
 import { hashSecret } from "../../words/secret.ts";
+import { findAuthority } from "./membership.ts";
 import { hashPassword } from "./password.ts";
 import { openSessionIn, type Visit } from "./sign-in.ts";
 
@@ -40,7 +44,9 @@ export async function acceptLink(control: Pool, input: LinkInput, visit: Visit):
       await lockMembership(tx);
       const link = await useLink(tx, { tokenHash, purposes: [purpose] });
       const before = link?.memberId == null ? null : await findMemberById(tx, link.memberId);
-      if (before === null) return { kind: "link_invalid" };
+      if (before === null || !(await isStillGood(tx, before, link?.createdBy ?? null))) {
+        return { kind: "link_invalid" };
+      }
       const member = { ...before, name: input.name ?? before.name };
       if (passwordHash !== null) {
         await updateMember(tx, member);
@@ -61,6 +67,13 @@ export async function acceptLink(control: Pool, input: LinkInput, visit: Visit):
     },
     ({ kind }) => kind === "accepted",
   );
+}
+
+/** A link is good for no more than its creator may do now: it ends with their removal, demotion or revoked token. */
+async function isStillGood(tx: Tx, member: Member, createdBy: Creator | null): Promise<boolean> {
+  if (createdBy === null) return false;
+  const authority = await findAuthority(tx, member.workspaceId, createdBy);
+  return authority !== null && mayActAs(authority.role, "admin") && mayActAs(authority.role, member.role);
 }
 
 function findMisfit(purpose: Purpose, { password, name }: LinkInput): AcceptOutcome | null {

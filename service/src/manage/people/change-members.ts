@@ -12,13 +12,14 @@ import {
   removeMember,
   updateMember,
 } from "../../store/control/members.ts";
-import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { assert } from "../../words/assert.ts";
 import { mayActAs, type Role } from "../../words/role.ts";
+import { endAccess } from "./member-access.ts";
 import { type MadeLink, makeLinkFor } from "./member-links.ts";
-import { type Author, openMembership, type Refusal } from "./membership.ts";
+import { type Author, type Authority, openMembership, type Refusal } from "./membership.ts";
 
 export type MemberOutcome = { kind: "done"; member: Member } | { kind: Refusal };
+type ChangeOutcome = MemberOutcome | { kind: "not_demoted" };
 export type LinkOutcome = { kind: "done"; member: Member; link: MadeLink } | { kind: Refusal };
 
 const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
@@ -32,36 +33,45 @@ export function inviteMember(
   return transaction<LinkOutcome>(
     control,
     async (tx) => {
-      const role = await openMembership(tx, author);
-      if (role === null) return { kind: "author_gone" };
-      if (!mayActAs(role, input.role)) return { kind: "above_own_role" };
+      const opened = await openMembership(tx, author);
+      if (opened.kind !== "open") return opened;
+      if (!mayActAs(opened.authority.role, input.role)) return { kind: "above_own_role" };
       if ((await findMemberByEmail(tx, input.email)) !== null) return { kind: "already_exists" };
       const { workspaceId } = author.principal;
       const id = await insertMember(tx, { workspaceId, ...input, passwordHash: null });
       const member = await getMember(tx, { workspaceId, id });
       await audit(tx, author, { action: "member.invited", before: null, after: member });
-      return { kind: "done", member, link: await makeLinkFor(tx, id, "invitation") };
+      const link = linkBy(author, opened.authority, { memberId: id, purpose: "invitation" });
+      return { kind: "done", member, link: await makeLinkFor(tx, link) };
     },
     isDone,
   );
 }
 
-/** What is left out stays. Safe to repeat. */
-export function changeMember(
-  control: Pool,
-  author: Author,
-  input: { readonly id: number; readonly name?: string; readonly role?: Role },
-): Promise<MemberOutcome> {
-  return transaction<MemberOutcome>(
+type MemberChange = {
+  readonly id: number;
+  readonly name?: string;
+  readonly role?: Role;
+  /** Those of their API keys that are to end with a demotion. */
+  readonly revokeApiKeys?: readonly number[];
+};
+
+/** What is left out stays. A demotion ends what the member created and how they came in. Safe to repeat. */
+export function changeMember(control: Pool, author: Author, input: MemberChange): Promise<ChangeOutcome> {
+  return transaction<ChangeOutcome>(
     control,
     async (tx) => {
       const found = await openMember(tx, author, input.id);
       if (found.kind !== "found") return found;
-      const { member: before, authorRole } = found;
-      const { name = before.name, role = before.role } = input;
-      if (!mayActAs(authorRole, role)) return { kind: "above_own_role" };
+      const { member: before, authority } = found;
+      const { name = before.name, role = before.role, revokeApiKeys = [] } = input;
+      if (!mayActAs(authority.role, role)) return { kind: "above_own_role" };
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
       if (name === before.name && role === before.role) return { kind: "done", member: before };
+      const isDemoted = !mayActAs(role, before.role);
+      if (!isDemoted && revokeApiKeys.length > 0) return { kind: "not_demoted" };
+      if (isDemoted && !(await endAccess(tx, author.actor, before, revokeApiKeys)))
+        return { kind: "not_found" };
       await updateMember(tx, { id: before.id, name, role });
       // Whoever holds a link to a lesser member must not become the greater one by it.
       if (!mayActAs(before.role, role)) await endLinksOf(tx, before.id);
@@ -73,8 +83,12 @@ export function changeMember(
   );
 }
 
-/** Their sessions and links end with them. */
-export function expelMember(control: Pool, author: Author, id: number): Promise<MemberOutcome> {
+/** Their sessions, links and tokens end with them, and those of their API keys that are named. */
+export function expelMember(
+  control: Pool,
+  author: Author,
+  { id, revokeApiKeys }: { readonly id: number; readonly revokeApiKeys: readonly number[] },
+): Promise<MemberOutcome> {
   return transaction<MemberOutcome>(
     control,
     async (tx) => {
@@ -82,9 +96,9 @@ export function expelMember(control: Pool, author: Author, id: number): Promise<
       if (found.kind !== "found") return found;
       const { member } = found;
       if (await isLastOwner(tx, member)) return { kind: "last_owner" };
+      // First: what belongs to a removed member is not found any more.
+      if (!(await endAccess(tx, author.actor, member, revokeApiKeys))) return { kind: "not_found" };
       await removeMember(tx, id);
-      await deleteSessionsOf(tx, id);
-      await endLinksOf(tx, id);
       await audit(tx, author, { action: "member.removed", before: member, after: null });
       return { kind: "done", member };
     },
@@ -99,9 +113,10 @@ export function renewLink(control: Pool, author: Author, id: number): Promise<Li
     async (tx) => {
       const found = await openMember(tx, author, id);
       if (found.kind !== "found") return found;
-      const { member } = found;
+      const { member, authority } = found;
       const isInvited = member.passwordHash === null;
-      const link = await makeLinkFor(tx, id, isInvited ? "invitation" : "password");
+      const purpose = isInvited ? "invitation" : "password";
+      const link = await makeLinkFor(tx, linkBy(author, authority, { memberId: id, purpose }));
       const action = isInvited ? "member.invited_again" : "member.password_link_made";
       await audit(tx, author, { action, before: member, after: member });
       return { kind: "done", member, link };
@@ -111,17 +126,26 @@ export function renewLink(control: Pool, author: Author, id: number): Promise<Li
 }
 
 type Found =
-  | { kind: "found"; member: Member; authorRole: Role }
-  | { kind: "author_gone" | "not_found" | "above_own_role" };
+  | { kind: "found"; member: Member; authority: Authority }
+  | { kind: "author_gone" | "author_demoted" | "not_found" | "above_own_role" };
 
 /** Nobody touches somebody of a higher role: a link to a new password would be a way to become them. */
 async function openMember(tx: Tx, author: Author, id: number): Promise<Found> {
-  const authorRole = await openMembership(tx, author);
-  if (authorRole === null) return { kind: "author_gone" };
+  const opened = await openMembership(tx, author);
+  if (opened.kind !== "open") return opened;
+  const { authority } = opened;
   const member = await findMember(tx, { workspaceId: author.principal.workspaceId, id });
   if (member === null) return { kind: "not_found" };
-  if (!mayActAs(authorRole, member.role)) return { kind: "above_own_role" };
-  return { kind: "found", member, authorRole };
+  if (!mayActAs(authority.role, member.role)) return { kind: "above_own_role" };
+  return { kind: "found", member, authority };
+}
+
+function linkBy(
+  { actor }: Author,
+  { expiresAt }: Authority,
+  link: { memberId: number; purpose: "invitation" | "password" },
+) {
+  return { ...link, createdBy: actor, endsAtMax: expiresAt };
 }
 
 async function isLastOwner(tx: Tx, member: Member): Promise<boolean> {

@@ -25,7 +25,7 @@ export type DevelopmentAccess = {
   readonly managementToken: string;
 };
 
-const ACTOR: Actor = { kind: "command", id: "purser dev", requestId: null };
+const ACTOR = { kind: "command", id: "purser dev", requestId: null } as const satisfies Actor;
 const EMAIL = "owner@localhost";
 
 /**
@@ -51,7 +51,7 @@ export async function openDevelopment(
   const managementToken = await keepToken(control, workspaceId, last?.managementToken ?? null);
   const { path } = await transaction(control, async (tx) => {
     await audit(tx, member, "member.sign_in_link_made");
-    return makeLinkFor(tx, id, "sign_in");
+    return makeLinkFor(tx, { memberId: id, purpose: "sign_in", createdBy: ACTOR });
   });
   return { access: { owner, managementToken }, signInPath: path };
 }
@@ -59,11 +59,13 @@ export async function openDevelopment(
 async function keepToken(control: Pool, workspaceId: number, last: string | null): Promise<string> {
   const token =
     last === null ? null : await single(control, (tx) => findLiveManagementToken(tx, hashSecret(last)));
-  if (last !== null && token !== null) return last;
+  // One from before tokens could be created for managing access is replaced.
+  if (last !== null && token?.managesAccess === true) return last;
   const input = {
     workspaceId,
     name: "Development",
     role: "owner",
+    managesAccess: true,
     environment: null,
     expiresAt: null,
   } as const;

@@ -1,5 +1,6 @@
 import type { Tx } from "../../postgres/statement.ts";
 import { endLinksOf, insertLink, type LinkPurpose } from "../../store/control/links.ts";
+import type { Actor } from "../../words/actor.ts";
 import type { Instant } from "../../words/brand.ts";
 import { hashSecret, makeSecret } from "../../words/secret.ts";
 
@@ -21,14 +22,22 @@ const PATHS: Readonly<Record<MemberPurpose, string>> = {
 /** The token stands behind the `#`, which no browser sends and no server logs. */
 export type MadeLink = { readonly path: string; readonly expiresAt: Instant };
 
-/** Good once, and in place of all that the member had before. */
-export async function makeLinkFor(tx: Tx, memberId: number, purpose: MemberPurpose): Promise<MadeLink> {
+/** Good once, in place of all that the member had before, and no longer than the token that creates it. */
+export async function makeLinkFor(
+  tx: Tx,
+  link: {
+    readonly memberId: number;
+    readonly purpose: MemberPurpose;
+    readonly createdBy: Pick<Actor, "kind" | "id">;
+    readonly endsAtMax?: Instant | null;
+  },
+): Promise<MadeLink> {
+  const { memberId, purpose } = link;
   await endLinksOf(tx, memberId);
   const token = makeSecret("pur_link_");
   const { expiresAt } = await insertLink(tx, {
+    ...link,
     tokenHash: hashSecret(token),
-    purpose,
-    memberId,
     seconds: SECONDS[purpose],
   });
   return { path: `${PATHS[purpose]}#${token}`, expiresAt };

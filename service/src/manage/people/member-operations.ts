@@ -1,25 +1,42 @@
 import { type Static, Type } from "typebox";
+import type { Access } from "../../edge/admit-managers.ts";
 import { single } from "../../postgres/transaction.ts";
-import { listMembers, type Member as StoredMember } from "../../store/control/members.ts";
+import { listOpenLinks, type OpenLink as StoredLink } from "../../store/control/links.ts";
+import { findMember, listMembers, type Member as StoredMember } from "../../store/control/members.ts";
 import { readRowId } from "../../store/control/row-id.ts";
+import type { ListedSession } from "../../store/control/sessions.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { actorOf, type Call, type Operation, operation, principalOf } from "../operation.ts";
+import { invalidField } from "../fields.ts";
+import { describeApiKey } from "../keys/describe-api-key.ts";
+import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { changeMember, expelMember, inviteMember, renewLink } from "./change-members.ts";
+import { describeToken } from "./describe-token.ts";
 import { readEmail } from "./email.ts";
+import { listAccess, type MemberAccess as StoredAccess } from "./member-access.ts";
 import type { MadeLink } from "./member-links.ts";
-import { type Author, toProblem } from "./membership.ts";
-import { emailField, Link, Member, personNameField, roleField } from "./schema.ts";
+import { authorOf, toProblem } from "./membership.ts";
+import {
+  emailField,
+  Link,
+  ListedMember,
+  Member,
+  MemberAccess,
+  personNameField,
+  revokeApiKeysField,
+  roleField,
+} from "./schema.ts";
 
 const NOUN = "Members";
+const ACCESS: Access = { role: "admin", in: "workspace", managesAccess: true };
 const PATH = "/manage/v1/members";
 const memberParams = Type.Object({ id: Type.String({ examples: ["3"] }) });
 const MemberWithLink = Type.Object({ member: Member, link: Link });
 
 /** The people who run Purser. */
-export function memberOperations({ control }: ManageParts): Operation[] {
+export function memberOperations({ control, sessions }: ManageParts): Operation[] {
   return [
     operation({
       method: "GET",
@@ -30,25 +47,34 @@ export function memberOperations({ control }: ManageParts): Operation[] {
       summary: "List members",
       description: "The oldest first, also those who were only invited yet.",
       query: Type.Object(pageQuery, { additionalProperties: false }),
-      answer: pageOf(Member),
+      answer: pageOf(ListedMember),
       codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         const limit = readLimit(call.query.limit);
         const page = { workspaceId, after: readIdCursor(call.query.cursor) ?? 0, limit: limit + 1 };
-        return pageById(await single(control, (tx) => listMembers(tx, page)), limit, describeMember);
+        const { members, links } = await single(control, async (tx) => {
+          const members = await listMembers(tx, page);
+          const memberIds = members.map(({ id }) => id);
+          return { members, links: await listOpenLinks(tx, { createdBy: null, memberIds, limit: null }) };
+        });
+        const linkOf = new Map(links.map((link) => [link.member.id, describeOpenLink(link)]));
+        return pageById(members, limit, (member) => ({
+          ...describeMember(member),
+          openLink: linkOf.get(member.id) ?? null,
+        }));
       },
     }),
     operation({
       method: "POST",
       path: PATH,
-      access: { role: "admin", in: "workspace" },
+      access: ACCESS,
       id: "inviteMember",
       noun: NOUN,
       summary: "Invite a member",
       description:
-        "Answers with a link that is good once, for a week. Hand it over yourself: Purser sends no mail. Nobody gives a role above " +
-        "their own, so only an owner makes an owner.",
+        "Answers with a link that is good once, for a week, and not after you are demoted or removed. Hand it over yourself: Purser " +
+        "sends no mail. Nobody gives a role above their own, so only an owner makes an owner.",
       body: Type.Object(
         { email: emailField, name: personNameField, role: roleField },
         { additionalProperties: false },
@@ -65,20 +91,33 @@ export function memberOperations({ control }: ManageParts): Operation[] {
     operation({
       method: "PATCH",
       path: `${PATH}/:id`,
-      access: { role: "admin", in: "workspace" },
+      access: ACCESS,
       id: "changeMember",
       noun: NOUN,
       summary: "Change a member's name or role",
-      description: "A role counts from the member's next call on. The last owner stays one.",
+      description:
+        "A role counts from the member's next call on. A lower role ends their sessions, links and management tokens, and the " +
+        "tokens and links created with those; `…/access` lists them before. API keys that they created stay, unless named. The last " +
+        "owner stays one.",
       params: memberParams,
       body: Type.Object(
-        { name: Type.Optional(personNameField), role: Type.Optional(roleField) },
+        {
+          name: Type.Optional(personNameField),
+          role: Type.Optional(roleField),
+          revokeApiKeys: Type.Optional(revokeApiKeysField),
+        },
         { additionalProperties: false },
       ),
       answer: Member,
       codes: ["not_found", "last_owner"],
       handle: async (call) => {
-        const outcome = await changeMember(control, authorOf(call), { id: memberIdOf(call), ...call.body });
+        const { revokeApiKeys = [], ...change } = call.body;
+        const input = { id: memberIdOf(call), ...change, revokeApiKeys: revokeApiKeys.map(readKeyId) };
+        const outcome = await changeMember(control, authorOf(call), input);
+        if (outcome.kind === "not_demoted") {
+          const message = "goes with a lower role only";
+          throw invalidField({ field: "revokeApiKeys", code: "unknown_field", message });
+        }
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return describeMember(outcome.member);
       },
@@ -86,32 +125,46 @@ export function memberOperations({ control }: ManageParts): Operation[] {
     operation({
       method: "DELETE",
       path: `${PATH}/:id`,
-      access: { role: "admin", in: "workspace" },
+      access: ACCESS,
       id: "removeMember",
       noun: NOUN,
       summary: "Remove a member",
       description:
-        "Their sessions and links end at once. Tokens and keys they made belong to the workspace and stay: revoke those whose secrets " +
-        "they know. The last owner cannot be removed.",
+        "Their sessions, links and management tokens end at once, with the tokens and links created with those; `…/access` lists them " +
+        "before. API keys that they created stay, as a backend may run on them: name those to revoke. The last owner cannot be removed.",
       params: memberParams,
+      query: Type.Object(
+        {
+          revokeApiKeys: Type.Optional(
+            Type.String({
+              pattern: "^[1-9][0-9]{0,8}(,[1-9][0-9]{0,8}){0,99}$",
+              description: "Ids of API keys that they created, with commas between.",
+              examples: ["7,9"],
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
       answer: Type.Object({ removed: Type.Boolean() }),
       codes: ["not_found", "last_owner"],
       handle: async (call) => {
-        const outcome = await expelMember(control, authorOf(call), memberIdOf(call));
+        const revokeApiKeys = [...new Set(call.query.revokeApiKeys?.split(","))].map(Number);
+        const outcome = await expelMember(control, authorOf(call), { id: memberIdOf(call), revokeApiKeys });
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return { removed: true };
       },
     }),
+    accessOperation({ control, sessions }),
     operation({
       method: "POST",
       path: `${PATH}/:id/link`,
-      access: { role: "admin", in: "workspace" },
+      access: ACCESS,
       id: "renewMemberLink",
       noun: NOUN,
       summary: "Make a new link for a member",
       description:
         "A new invitation for who has not accepted theirs, good for a week; a link to a new password for everyone else, good for a day. " +
-        "The links before it end.",
+        "The links before it end. It is not good after you are demoted or removed, nor after the token that created it.",
       params: memberParams,
       answer: MemberWithLink,
       codes: ["not_found"],
@@ -124,8 +177,36 @@ export function memberOperations({ control }: ManageParts): Operation[] {
   ];
 }
 
-export function authorOf(call: Call): Author {
-  return { principal: principalOf(call), actor: actorOf(call) };
+function accessOperation({ control, sessions }: Pick<ManageParts, "control" | "sessions">): Operation {
+  return operation({
+    method: "GET",
+    path: `${PATH}/:id/access`,
+    access: ACCESS,
+    id: "readMemberAccess",
+    noun: NOUN,
+    summary: "List what ends with a member",
+    description:
+      "Sessions, links and management tokens end when the member is demoted or removed. API keys that they or their tokens created " +
+      "stay, unless you name them then. The last used first, at most 1,000 of each.",
+    params: memberParams,
+    answer: MemberAccess,
+    codes: ["not_found"],
+    handle: async (call) => {
+      const { workspaceId, sessionHash } = principalOf(call);
+      const id = memberIdOf(call);
+      const access = await single(control, async (tx) =>
+        (await findMember(tx, { workspaceId, id })) === null ? null : listAccess(tx, { workspaceId, id }),
+      );
+      if (access === null) throw toProblem("not_found");
+      return describeAccess(access, await sessions.list(id, sessionHash ?? Buffer.alloc(0)));
+    },
+  });
+}
+
+function readKeyId(text: string): number {
+  const id = readRowId(text);
+  if (id === null) throw toProblem("not_found");
+  return id;
 }
 
 function memberIdOf({ params }: Call<{ id: string }>): number {
@@ -138,6 +219,38 @@ function describeMember(member: StoredMember): Static<typeof Member> {
   const { id, email, name, role, passwordHash, createdAt } = member;
   const status = passwordHash === null ? "invited" : "active";
   return { id: String(id), email, name, role, status, createdAt: formatTimestamp(createdAt) };
+}
+
+function describeOpenLink({ purpose, createdAt, expiresAt, createdBy }: StoredLink) {
+  return {
+    purpose,
+    createdAt: formatTimestamp(createdAt),
+    expiresAt: formatTimestamp(expiresAt),
+    createdBy,
+  };
+}
+
+function describeAccess(
+  { tokens, links, apiKeys }: StoredAccess,
+  sessions: readonly ListedSession[],
+): Static<typeof MemberAccess> {
+  return {
+    sessions: sessions.map(({ createdAt, lastUsedAt, expiresAt }) => ({
+      createdAt: formatTimestamp(createdAt),
+      lastUsedAt: formatTimestamp(lastUsedAt),
+      expiresAt: formatTimestamp(expiresAt),
+    })),
+    tokens: tokens.map(describeToken),
+    links: links.map((link) => {
+      const { id, name, email } = link.member;
+      return { ...describeOpenLink(link), member: { id: String(id), name, email } };
+    }),
+    apiKeys: apiKeys.map((key) => ({
+      ...describeApiKey(key),
+      projectId: String(key.projectId),
+      environment: key.environmentKind,
+    })),
+  };
 }
 
 function describeWithLink({ member, link }: { member: StoredMember; link: MadeLink }) {

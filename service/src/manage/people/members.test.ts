@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connectTo } from "../../../test/harness.ts";
-import { addWorkspace, OWNER, send, setupManage } from "../../../test/manage.ts";
-import { join, memberIdOf, tokenOf } from "../../../test/members.ts";
+import { addWorkspace, cookieOf, OWNER, send, setupManage } from "../../../test/manage.ts";
+import { callerWith, join, logIn, memberIdOf, tokenOf } from "../../../test/members.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { insertMember } from "../../store/control/members.ts";
 
@@ -62,13 +62,17 @@ test("nobody gives a role above their own, nor changes, removes or makes a link 
   ]);
 });
 
-test("a role that was taken away is gone with the member's next call", async () => {
+test("a role that was taken away is gone with the member's next call, and after the next log-in", async () => {
   const managed = await setupManage();
   const admin = await join(managed, "admin", "adam");
   const invite = (email: string) => admin.call("POST", MEMBERS, { email, name: "X", role: "viewer" });
   expect((await invite("a@example.com")).status).toBe(200);
   await managed.manage("PATCH", `${MEMBERS}/${admin.id}`, { body: { role: "viewer" } });
-  expect((await invite("b@example.com")).status).toBe(403);
+  expect((await invite("b@example.com")).status).toBe(401);
+  const again = await logIn(managed, admin.email, admin.password);
+  const call = callerWith(cookieOf(again, managed.service.url), managed.service.url);
+  const body = { email: "b@example.com", name: "X", role: "viewer" };
+  expect((await call("POST", MEMBERS, body)).status).toBe(403);
 });
 
 test("the last owner can be neither removed nor demoted; one who was only invited does not count", async () => {

@@ -37,7 +37,8 @@ export function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
       after: { role: "owner", sessionsEnded },
     });
     const hasPassword = member !== null && member.passwordHash !== null;
-    const link = await makeLinkFor(tx, id, hasPassword ? "password" : "invitation");
+    const purpose = hasPassword ? "password" : "invitation";
+    const link = await makeLinkFor(tx, { memberId: id, purpose, createdBy: ACTOR });
     const kind = member === null ? "created" : member.role === "owner" ? "reset" : "promoted";
     return { kind, link };
   });

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { ROLES } from "../../words/role.ts";
-import { nullable, timeField } from "../fields.ts";
+import { actorField, createdByField, nullable, timeField } from "../fields.ts";
+import { ApiKey } from "../keys/describe-api-key.ts";
 import { EMAIL_LENGTH_MAX, EMAIL_LENGTH_MIN, EMAIL_PATTERN } from "./email.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./password.ts";
 
@@ -108,16 +109,73 @@ export const Member = Type.Object({
   createdAt: timeField,
 });
 
+const OpenLink = {
+  purpose: Type.Enum(["setup", "invitation", "password", "sign_in"]),
+  createdAt: timeField,
+  expiresAt: timeField,
+  createdBy: actorField,
+};
+
+export const ListedMember = Type.Object({
+  ...Member.properties,
+  openLink: nullable(
+    Type.Object(OpenLink, {
+      description: "A link to them that can still be used; null where there is none.",
+    }),
+  ),
+});
+
+export const revokeApiKeysField = Type.Array(Type.String({ examples: ["7"] }), {
+  maxItems: 100,
+  uniqueItems: true,
+  description: "Ids of API keys that the member created, to revoke with a demotion. All others stay.",
+});
+
+export const managesAccessField = Type.Boolean({
+  description:
+    "Whether the token may manage members, links and tokens, within its role. Only for `admin` and `owner` of the whole workspace.",
+});
+
 export const Token = Type.Object({
   id: Type.String({ examples: ["5"] }),
   name: Type.String({ examples: ["Billing webhooks"] }),
-  role: roleField,
+  role: Type.Enum([...ROLES], {
+    description: "Never above the present role of the member who created the token.",
+  }),
+  managesAccess: managesAccessField,
   projectId: nullable(Type.String({ description: "Null: all of the workspace.", examples: ["1"] })),
   environment: nullable(Type.Enum(["test", "live"])),
   lastFour: Type.String({ description: "How the secret ends, to tell tokens apart.", examples: ["x7Qp"] }),
   createdAt: timeField,
+  createdBy: createdByField,
   expiresAt: nullable(timeField),
   revokedAt: nullable(timeField),
   lastUsedAt: nullable(timeField),
-  isValid: Type.Boolean({ description: "Neither revoked nor expired." }),
+  isValid: Type.Boolean({ description: "Neither revoked nor expired, and its creator was not removed." }),
+});
+
+export const MemberAccess = Type.Object({
+  sessions: Type.Array(Type.Object({ createdAt: timeField, lastUsedAt: timeField, expiresAt: timeField })),
+  tokens: Type.Array(Token),
+  links: Type.Array(
+    Type.Object({
+      ...OpenLink,
+      member: Type.Object(
+        {
+          id: Type.String({ examples: ["4"] }),
+          name: Type.String({ examples: ["Ben Blue"] }),
+          email: Type.String({ examples: ["ben@example.com"] }),
+        },
+        { description: "Whom the link is for." },
+      ),
+    }),
+  ),
+  apiKeys: Type.Array(
+    Type.Object({
+      ...ApiKey.properties,
+      projectId: Type.String({ examples: ["1"] }),
+      environment: Type.Enum(["test", "live"]),
+    }),
+    { description: "These stay." },
+  ),
 });

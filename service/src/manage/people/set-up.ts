@@ -30,6 +30,7 @@ export function makeSetupLink(control: Pool): Promise<string | null> {
       purpose: "setup",
       memberId: null,
       seconds: SETUP_SECONDS,
+      createdBy: SYSTEM,
     });
     return token;
   });

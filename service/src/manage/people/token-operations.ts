@@ -1,9 +1,12 @@
 import { Type } from "typebox";
+import type { Access } from "../../edge/admit-managers.ts";
 import { Problem } from "../../edge/problem.ts";
 import { single } from "../../postgres/transaction.ts";
 import { listManagementTokens } from "../../store/control/management-tokens.ts";
 import { readRowId } from "../../store/control/row-id.ts";
-import { nameField, nullable, readTime, timeField } from "../fields.ts";
+import { mayActAs } from "../../words/role.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { invalidField, nameField, nullable, readTime, timeField } from "../fields.ts";
 import { type Operation, operation, principalOf } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -11,24 +14,30 @@ import { findEnvironment } from "../workspace/find-environment.ts";
 import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { describeToken } from "./describe-token.ts";
 import { endManagementToken, issueManagementToken } from "./management-tokens.ts";
-import { authorOf } from "./member-operations.ts";
-import { toProblem } from "./membership.ts";
-import { roleField, Token } from "./schema.ts";
+import { authorOf, toProblem } from "./membership.ts";
+import { managesAccessField, roleField, Token } from "./schema.ts";
 
 const NOUN = "Management tokens";
+const ACCESS: Access = { role: "admin", in: "workspace", managesAccess: true };
 const PATH = "/manage/v1/tokens";
 
 const TokenBody = Type.Object(
   {
     name: nameField,
     role: roleField,
+    managesAccess: Type.Optional(managesAccessField),
     projectId: Type.Optional(
       nullable(
         Type.String({ description: "With `environment`: the token reaches nothing else.", examples: ["1"] }),
       ),
     ),
     environment: Type.Optional(nullable(Type.Enum(["test", "live"]))),
-    expiresAt: Type.Optional(nullable(timeField)),
+    expiresAt: Type.Optional(
+      nullable({
+        ...timeField,
+        description: "Null or left out: no end, or that of the token that creates it.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -57,13 +66,13 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
     operation({
       method: "POST",
       path: PATH,
-      access: { role: "admin", in: "workspace" },
+      access: ACCESS,
       id: "createToken",
       noun: NOUN,
       summary: "Make a management token",
       description:
-        "For one environment, or for all of the workspace; with a role that is not above your own. The secret is in the answer and " +
-        "nowhere else.",
+        "For one environment, or for all of the workspace; with a role that is not above your own. It ends when you are demoted or " +
+        "removed; created with a token, it ends with that token. The secret is in the answer and nowhere else.",
       body: TokenBody,
       answer: Type.Object({
         token: Token,
@@ -74,13 +83,21 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       }),
       codes: ["not_found", "ends_in_the_past"],
       handle: async (call) => {
-        const { name, role } = call.body;
+        const { name, role, managesAccess = false } = call.body;
         const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
         const place = await findEnvironment(control, principalOf(call).workspaceId, call.body);
-        const input = { name, role, environment: place, expiresAt };
+        if (managesAccess && (place !== null || !mayActAs(role, "admin"))) {
+          const message = "needs the role `admin` or `owner` in the whole workspace";
+          throw invalidField({ field: "managesAccess", code: "wrong_form", message });
+        }
+        const input = { name, role, managesAccess, environment: place, expiresAt };
         const outcome = await issueManagementToken(control, authorOf(call), input);
         if (outcome.kind === "ends_in_the_past") {
           throw new Problem("ends_in_the_past", { detail: "`expiresAt` lies in the past." });
+        }
+        if (outcome.kind === "outlives_creator") {
+          const message = `must not be after ${formatTimestamp(outcome.endsAtMax)}, when the token that creates it ends`;
+          throw invalidField({ field: "expiresAt", code: "too_large", message });
         }
         if (outcome.kind !== "issued") throw toProblem(outcome.kind);
         return { token: describeToken(outcome.token), secret: outcome.token.secret };
@@ -89,11 +106,12 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
     operation({
       method: "POST",
       path: `${PATH}/:id/revoke`,
-      access: { role: "admin", in: "workspace" },
+      access: ACCESS,
       id: "revokeToken",
       noun: NOUN,
       summary: "Revoke a management token",
-      description: "For ever, and from its next call on. Safe to repeat.",
+      description:
+        "Permanently, and from its next call on, with the tokens and links created with it. Safe to repeat.",
       params: Type.Object({ id: Type.String({ examples: ["5"] }) }),
       answer: Token,
       codes: ["not_found"],

@@ -79,7 +79,8 @@ async function createFirstKey(
   where: { projectId: ProjectId; environmentId: EnvironmentId; kind: EnvironmentKind },
   secret?: string,
 ): Promise<CreatedApiKey> {
-  const key = await createApiKey(tx, { ...where, name: "First key", scopes: SCOPES }, secret);
+  const input = { ...where, name: "First key", scopes: SCOPES, createdBy: actor };
+  const key = await createApiKey(tx, input, secret);
   await auditCreatedKey(tx, actor, key);
   return key;
 }

@@ -60,6 +60,7 @@ test("another API key of the project replays too, so a rotation does not break a
       kind: "test",
       name: "Second",
       scopes: ["events"],
+      createdBy: { kind: "system", id: null },
     }),
   );
   await pool.end();

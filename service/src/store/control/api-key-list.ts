@@ -1,8 +1,12 @@
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
+import type { Actor } from "../../words/actor.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../words/brand.ts";
+import type { EnvironmentKind } from "../../words/secret.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { readScopes, type Scope } from "./api-keys.ts";
+import { type Creator, creatorColumns, isCreatedByMember, readCreator } from "./creator.ts";
+import { readEnvironmentKind } from "./environment-kind.ts";
 
 /** A key as people see one: everything but the secret, which nobody has. */
 export type ApiKeyRecord = {
@@ -10,6 +14,9 @@ export type ApiKeyRecord = {
   readonly workspaceId: number;
   readonly projectId: ProjectId;
   readonly environmentId: EnvironmentId;
+  readonly environmentKind: EnvironmentKind;
+  /** Null: unknown. */
+  readonly createdBy: Creator | null;
   readonly name: string;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
@@ -21,11 +28,15 @@ export type ApiKeyRecord = {
   readonly isValid: boolean;
 };
 
+const IS_VALID = "(k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp()))";
+
 const COLUMNS = `
   k.id,
   (select p.workspace_id from control.projects as p where p.id = k.project_id),
   k.project_id,
   k.environment_id,
+  (select e.kind from control.environments as e where e.id = k.environment_id),
+  ${creatorColumns("k")},
   k.name,
   k.last_four,
   array_to_string(k.scopes, ','),
@@ -33,16 +44,19 @@ const COLUMNS = `
   (extract(epoch from k.expires_at) * 1000)::bigint,
   (extract(epoch from k.revoked_at) * 1000)::bigint,
   (extract(epoch from k.last_used_at) * 1000)::bigint,
-  k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())`;
+  ${IS_VALID}`;
 
 function readRecord(row: readonly unknown[]): ApiKeyRecord {
-  const [id, workspaceId, projectId, environmentId, name, lastFour, scopes, ...rest] = row;
+  const [id, workspaceId, projectId, environmentId, kind, ...more] = row;
+  const [creatorKind, creatorId, creatorName, name, lastFour, scopes, ...rest] = more;
   const [createdAt, expiresAt, revokedAt, lastUsedAt, isValid] = rest;
   return {
     id: readInteger(id),
     workspaceId: readInteger(workspaceId),
     projectId: brandAs<ProjectId>(readInteger(projectId)),
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+    environmentKind: readEnvironmentKind(kind),
+    createdBy: readCreator(creatorKind, creatorId, creatorName),
     name: readText(name),
     lastFour: readText(lastFour),
     scopes: readScopes(scopes),
@@ -71,6 +85,29 @@ export async function listApiKeys(
   page: { environmentId: EnvironmentId; before: number | null; limit: number },
 ): Promise<ApiKeyRecord[]> {
   const { rows } = await tx.run(LIST, [page.environmentId, page.before, page.limit]);
+  return rows.map(readRecord);
+}
+
+const LIST_CREATED_BY = statement(
+  "api_keys.list_created_by",
+  `
+  select ${COLUMNS}
+  from control.projects as p
+  join control.api_keys as k on k.project_id = p.id
+  where p.workspace_id = $1
+    and ${IS_VALID}
+    and ${isCreatedByMember("k", "$2")}
+  order by k.last_used_at desc nulls last, k.id desc
+  limit $3`,
+);
+
+/** Valid ones that a member or one of their tokens created, last used first. Without a limit: all. */
+export async function listApiKeysCreatedBy(
+  tx: Tx,
+  { workspaceId, memberId }: { workspaceId: number; memberId: number },
+  limit: number | null = null,
+): Promise<ApiKeyRecord[]> {
+  const { rows } = await tx.run(LIST_CREATED_BY, [workspaceId, memberId, limit]);
   return rows.map(readRecord);
 }
 
@@ -111,15 +148,15 @@ const INSERT = statement(
   "api_keys.insert",
   `
   insert into control.api_keys as k
-    (project_id, environment_id, name, secret_hash, last_four, scopes, expires_at)
-  values ($1, $2, $3, $4, $5, $6, $7)
+    (project_id, environment_id, name, secret_hash, last_four, scopes, expires_at, created_by_kind, created_by_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   returning ${COLUMNS}`,
 );
 
 export type NewApiKey = Pick<
   ApiKeyRecord,
   "projectId" | "environmentId" | "name" | "lastFour" | "scopes" | "expiresAt"
-> & { readonly secretHash: Buffer };
+> & { readonly secretHash: Buffer; readonly createdBy: Pick<Actor, "kind" | "id"> };
 
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRecord> {
   const { rows } = await tx.run(INSERT, [
@@ -130,6 +167,8 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRecord
     key.lastFour,
     key.scopes,
     key.expiresAt === null ? null : formatTimestamp(key.expiresAt),
+    key.createdBy.kind,
+    key.createdBy.id,
   ]);
   return readRecord(rows[0] ?? []);
 }

@@ -1,0 +1,53 @@
+import type { Tx } from "../../postgres/statement.ts";
+import { type ApiKeyRecord, listApiKeysCreatedBy } from "../../store/control/api-key-list.ts";
+import { endLinksCreatedBy, endLinksOf, listOpenLinks, type OpenLink } from "../../store/control/links.ts";
+import { listTokensOfMember, type ManagementToken } from "../../store/control/management-tokens.ts";
+import type { Member } from "../../store/control/members.ts";
+import { deleteSessionsOf } from "../../store/control/sessions.ts";
+import type { Actor } from "../../words/actor.ts";
+import { endApiKeyIn } from "../keys/end-api-key.ts";
+import { revokeTokens } from "./management-tokens.ts";
+
+/** Of each kind, in a preview. */
+const LISTED_MAX = 1_000;
+
+/** What ends beside their sessions when a member is demoted or removed, and the API keys they created, which stay. */
+export type MemberAccess = {
+  readonly tokens: readonly ManagementToken[];
+  /** To them, or created by them or their tokens for anybody. */
+  readonly links: readonly OpenLink[];
+  readonly apiKeys: readonly ApiKeyRecord[];
+};
+
+type Whose = Pick<Member, "id" | "workspaceId">;
+
+export async function listAccess(tx: Tx, { id, workspaceId }: Whose): Promise<MemberAccess> {
+  return {
+    tokens: await listTokensOfMember(tx, id, LISTED_MAX),
+    links: await listOpenLinks(tx, { createdBy: id, memberIds: [id], limit: LISTED_MAX }),
+    apiKeys: await listApiKeysCreatedBy(tx, { workspaceId, memberId: id }, LISTED_MAX),
+  };
+}
+
+/**
+ * Ends all of it and their sessions, but for the API keys, of which only those that are named: a product's backend may run on them. False: one of
+ * those was not created by this member. Whoever calls this holds the membership.
+ */
+export async function endAccess(
+  tx: Tx,
+  actor: Actor,
+  { id, workspaceId }: Whose,
+  apiKeyIds: readonly number[],
+): Promise<boolean> {
+  await deleteSessionsOf(tx, id);
+  await endLinksOf(tx, id);
+  await endLinksCreatedBy(tx, id);
+  await revokeTokens(tx, actor, await listTokensOfMember(tx, id));
+  const keys = apiKeyIds.length === 0 ? [] : await listApiKeysCreatedBy(tx, { workspaceId, memberId: id });
+  for (const keyId of apiKeyIds) {
+    const key = keys.find((found) => found.id === keyId);
+    if (key === undefined) return false;
+    await endApiKeyIn(tx, actor, key);
+  }
+  return true;
+}
