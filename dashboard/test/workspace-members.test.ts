@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { type Managed, send, setupManage } from "../../service/test/manage.ts";
 import { join } from "../../service/test/members.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, openWindow, signIn } from "./browser.ts";
@@ -90,7 +90,7 @@ test("a forgotten password is a new link, and the old password ends with it", as
   await again.getByRole("button", { name: /ben/ }).waitFor();
 });
 
-test("a role that is taken away counts at once, for who has the page open too", async () => {
+test("a demotion shows what it ends, and counts at once for who has the page open", async () => {
   const managed = await setupManage();
   const { service, tokens } = managed;
   const credentials = await addMember(service.url, tokens.owner, "admin");
@@ -105,18 +105,55 @@ test("a role that is taken away counts at once, for who has the page open too", 
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowUp");
+  await page.getByText("2 sessions").waitFor();
+  await page.getByRole("button", { name: "Demote to Viewer" }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("Admin → Viewer").waitFor();
   expect(await memberNamed(managed, "The admin")).toMatchObject({ role: "viewer" });
 
-  await theirs.getByRole("button", { name: "Invite member" }).click();
-  await theirs.getByRole("dialog").getByLabel("Name").fill("Nobody");
-  await theirs.getByRole("dialog").getByLabel("Email").fill("nobody@example.com");
-  await theirs.keyboard.press("Enter");
-  await theirs.getByRole("alert").waitFor();
   await theirs.reload();
-  await row(theirs, "The admin").getByText("Viewer", { exact: true }).waitFor();
-  await expect.poll(() => theirs.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
+  await theirs.waitForURL(/\/log-in/);
+  const again = await signIn(service.url, PATH, { credentials });
+  await row(again, "The admin").getByText("Viewer", { exact: true }).waitFor();
+  await expect.poll(() => again.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
+});
+
+test("removing an admin lists what ends with its last use, and revokes only the API keys that are ticked", async () => {
+  const managed = await setupManage();
+  const { service, manage } = managed;
+  const adam = await join(managed, "admin", "adam");
+  const token = await adam.call("POST", "/manage/v1/tokens", {
+    name: "Deploys",
+    role: "admin",
+    managesAccess: true,
+  });
+  const secret = String(token.body["secret"]);
+  const invited = { email: "eve@example.com", name: "Eve", role: "viewer" };
+  await send(`${service.url}/manage/v1/members`, "POST", { token: secret, body: invited });
+  for (const name of ["Old backend", "New backend"])
+    await adam.call("POST", `${managed.here}/api-keys`, { name, scopes: ["check"] });
+
+  const page = await signIn(service.url, PATH);
+  await row(page, "Eve").getByText("Invitation by Deploys").waitFor();
+  await act(page, "adam", "Remove from the workspace");
+  const dialog = page.getByRole("dialog", { name: "Remove adam" });
+  const line = (text: string) => dialog.getByRole("listitem").filter({ hasText: text });
+  await expect.poll(() => line("Token Deploys").textContent()).toContain("Last used");
+  expect(await line("Invitation for Eve").textContent()).toContain("eve@example.com");
+  expect(await line("1 session").count()).toBe(1);
+  expect(await line("New backend").textContent()).toContain("Never used");
+  await expectAccessible(page);
+  await dialog.getByRole("checkbox", { name: "Old backend" }).check();
+  await dialog.getByLabel("Type adam@example.com to confirm").fill("adam@example.com");
+  await dialog.getByRole("button", { name: "Remove member" }).click();
+  await page.getByText("Removed adam").waitFor();
+  await row(page, "Eve").getByText("The invitation link ended").waitFor();
+  expect((await send(`${service.url}/manage/v1/session`, "GET", { token: secret })).status).toBe(401);
+  const keys = (await manage("GET", "api-keys")).body["items"] as object[];
+  expect(keys.slice(0, 2)).toMatchObject([
+    { name: "New backend", isValid: true },
+    { name: "Old backend", isValid: false },
+  ]);
 });
 
 test("the only owner is told so before trying, and goes once there is another", async () => {

@@ -112,6 +112,36 @@ test("a token of one environment is never an owner, and one without a future is 
   expect(await page.getByRole("alert").textContent()).toContain("lies in the past");
 });
 
+test("a token manages members and tokens only if that is ticked, and says so in the list", async () => {
+  const { service, manage } = await setupManage();
+  const page = await signIn(service.url, PATH);
+  await page.getByRole("button", { name: "Create token" }).click();
+  const choice = page.getByRole("checkbox", { name: "Manages members and tokens" });
+  await page.getByLabel("Name").fill("Onboarding");
+  await page.getByRole("radio", { name: "Admin" }).check();
+  expect(await choice.count()).toBe(0);
+  await page.getByLabel("Reaches").selectOption("Whole workspace: all projects, test and live");
+  expect(await choice.isChecked()).toBe(false);
+  await choice.check();
+  await page.getByRole("radio", { name: "Operator" }).check();
+  expect(await choice.count()).toBe(0);
+  await page.getByRole("radio", { name: "Admin" }).check();
+  expect(await choice.isChecked()).toBe(true);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create token for everything" }).click();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await row(page, "Onboarding").getByText("Manages access").waitFor();
+  await row(page, "Onboarding").getByText("by Olga Owner").waitFor();
+  const { body } = await manage("GET", "/manage/v1/tokens");
+  expect((body["items"] as object[])[0]).toMatchObject({
+    managesAccess: true,
+    createdBy: { name: "Olga Owner" },
+  });
+  await page.getByRole("button", { name: "Actions for Onboarding" }).click();
+  await page.getByRole("menuitem", { name: "Revoke" }).click();
+  await page.getByText("Tokens and links that were created with it end too.").waitFor();
+});
+
 test("a viewer sees tokens, and nothing to press", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");

@@ -1,4 +1,4 @@
-import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { usePlace } from "../../frame/use-place.ts";
@@ -13,7 +13,7 @@ import { Page } from "../../ui/page.tsx";
 import { ApiKeysTable } from "./api-keys-table.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { EndingKeys } from "./ending-keys.tsx";
-import { type ApiKey, apiKeysQuery, creatorsQuery } from "./queries.ts";
+import { type ApiKey, apiKeysQuery } from "./queries.ts";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
 import { RotateKeyDialog } from "./rotate-key-dialog.tsx";
 
@@ -22,7 +22,6 @@ type Opened = { kind: "create" } | { kind: "rotate" | "revoke"; key: ApiKey };
 export function ApiKeysPage() {
   const place = usePlace();
   const pages = useSuspenseInfiniteQuery(apiKeysQuery(place));
-  const { data: creators } = useSuspenseQuery(creatorsQuery(place));
   const keys = pages.data.pages.flatMap(({ items }) => items);
   const mayManage = useMayActAs("admin");
   const [opened, setOpened] = useState<Opened | null>(null);
@@ -48,7 +47,6 @@ export function ApiKeysPage() {
           <>
             <ApiKeysTable
               keys={keys}
-              creators={creators}
               actions={
                 mayManage
                   ? {

@@ -2,6 +2,7 @@ import { Ban, RefreshCw } from "lucide-react";
 import type { Environment } from "../../api/answer.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
+import { Created } from "../../ui/created.tsx";
 import { MenuItem } from "../../ui/menu.tsx";
 import { RowMenu } from "../../ui/row-menu.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -13,16 +14,14 @@ type Actions = { onRotate: (key: ApiKey) => void; onRevoke: (key: ApiKey) => voi
 
 export function ApiKeysTable({
   keys,
-  creators,
   actions,
 }: {
   keys: readonly ApiKey[];
-  creators: ReadonlyMap<string, string>;
   /** Null: who looks may not. */
   actions: Actions | null;
 }) {
   const { environment } = usePlace();
-  const columns = columnsOf(environment, creators);
+  const columns = columnsOf(environment);
   return (
     <Table
       label="API keys"
@@ -33,7 +32,7 @@ export function ApiKeysTable({
   );
 }
 
-function columnsOf(environment: Environment, creators: ReadonlyMap<string, string>): Column<ApiKey>[] {
+function columnsOf(environment: Environment): Column<ApiKey>[] {
   return [
     {
       name: "Key",
@@ -70,14 +69,7 @@ function columnsOf(environment: Environment, creators: ReadonlyMap<string, strin
     {
       name: "Created",
       hidesWhenNarrow: true,
-      cell: ({ id, createdAt }) => (
-        <>
-          <Time at={createdAt} as="day" />
-          <div className="max-w-40 truncate text-caption text-muted" title={creators.get(id)}>
-            {creators.has(id) && `by ${creators.get(id)}`}
-          </div>
-        </>
-      ),
+      cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
     },
   ];
 }

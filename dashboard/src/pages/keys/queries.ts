@@ -2,7 +2,6 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Item, Place } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { pagesOf } from "../../api/pages.ts";
-import { creatorsOf } from "./creators.ts";
 
 export type ApiKey = Item<"listApiKeys">;
 
@@ -14,21 +13,6 @@ export function apiKeysQuery(place: Place) {
       }),
     ),
   );
-}
-
-/** Who made which key: the audit knows. */
-export function creatorsQuery(place: Place) {
-  return queryOptions({
-    queryKey: ["api-keys", place, "creators"],
-    queryFn: async () => {
-      const { items } = await answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/audit", {
-          params: { path: place, query: { action: "api_key.", limit: "200" } },
-        }),
-      );
-      return creatorsOf(items);
-    },
-  });
 }
 
 /** One to try a new key with. Null: none is defined yet. */

@@ -1,15 +1,11 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
-import { apiKeysQuery, creatorsQuery } from "./queries.ts";
+import { apiKeysQuery } from "./queries.ts";
 
 const apiKeysRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "api-keys",
-  loader: ({ context, params }) =>
-    Promise.all([
-      context.queryClient.ensureInfiniteQueryData(apiKeysQuery(params)),
-      context.queryClient.ensureQueryData(creatorsQuery(params)),
-    ]),
+  loader: ({ context, params }) => context.queryClient.ensureInfiniteQueryData(apiKeysQuery(params)),
   component: lazyRouteComponent(() => import("./api-keys-page.tsx"), "ApiKeysPage"),
 });
 

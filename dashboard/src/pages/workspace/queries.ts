@@ -11,6 +11,16 @@ export const membersQuery = pagesOf(["members"], (cursor) =>
   answerOf(api.GET("/manage/v1/members", { params: { query: { limit: "200", ...cursor } } })),
 );
 
+/** Asked on each opening: it is shown to decide by. */
+export function memberAccessQuery(id: string) {
+  return queryOptions({
+    queryKey: ["members", id, "access"],
+    queryFn: () => answerOf(api.GET("/manage/v1/members/{id}/access", { params: { path: { id } } })),
+    staleTime: 0,
+    gcTime: 0,
+  });
+}
+
 export const tokensQuery = pagesOf(["tokens"], (cursor) =>
   answerOf(api.GET("/manage/v1/tokens", { params: { query: cursor } })),
 );

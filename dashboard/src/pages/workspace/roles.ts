@@ -23,11 +23,17 @@ export function roleChoices(own: Role): Choice[] {
   }));
 }
 
-/** The same for a token of one environment, which reaches nothing of the workspace. An owner could do no more there. */
-export function roleChoicesWithin(own: Role): Choice[] {
+const TOKEN_NOTES: Readonly<Record<string, string>> = {
+  admin: "Also changes the catalog and API keys.",
+  owner: "Also changes the workspace and its limits.",
+};
+
+/** The same for a token. Within one environment an owner could do no more than an admin, and is not offered. */
+export function tokenRoleChoices(own: Role, isWorkspace: boolean): Choice[] {
   return roleChoices(own)
-    .filter(({ value }) => value !== "owner")
-    .map((choice) =>
-      choice.value === "admin" ? { ...choice, note: "Also changes the catalog and API keys." } : choice,
-    );
+    .filter(({ value }) => isWorkspace || value !== "owner")
+    .map((choice) => ({
+      ...choice,
+      note: choice.isDisabled === true ? choice.note : (TOKEN_NOTES[choice.value] ?? choice.note),
+    }));
 }

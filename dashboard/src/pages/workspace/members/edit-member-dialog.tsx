@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { answerOf, api } from "../../../api/client.ts";
 import { queryClient } from "../../../api/query-client.ts";
@@ -15,6 +16,7 @@ import { tell } from "../../../ui/toast.tsx";
 import { membersQuery } from "../queries.ts";
 import { nameOfRole, roleChoices } from "../roles.ts";
 import type { Member } from "./member.ts";
+import { WhatEnds } from "./what-ends.tsx";
 
 type Form = { name: string; role: Role };
 
@@ -33,11 +35,15 @@ export function EditMemberDialog({
     defaultValues: { name: member.name, role: member.role },
   });
   const wanted = watch();
+  const isDemotion = !mayActAs(wanted.role, member.role);
+  const [revoked, setRevoked] = useState<readonly string[]>([]);
+  const bodyOf = (form: Form) => ({
+    ...changesOf(member, form),
+    ...(isDemotion && revoked.length > 0 ? { revokeApiKeys: [...revoked] } : {}),
+  });
   const save = useMutation({
     mutationFn: (form: Form) =>
-      answerOf(
-        api.PATCH("/manage/v1/members/{id}", { params: { path: { id } }, body: changesOf(member, form) }),
-      ),
+      answerOf(api.PATCH("/manage/v1/members/{id}", { params: { path: { id } }, body: bodyOf(form) })),
     onSuccess: async (after) => {
       await queryClient.invalidateQueries({ queryKey: membersQuery.queryKey });
       if (me.id === id) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -56,19 +62,22 @@ export function EditMemberDialog({
         ) : (
           <Choices label="Role" choices={roleChoices(me.role)} {...register("role")} />
         )}
-        {me.id === id && !mayActAs(wanted.role, me.role) && (
+        {me.id === id && isDemotion && (
           <Callout tone="warn" title="This is you">
-            As {nameOfRole(wanted.role)} you can do less at once, and cannot take it back yourself.
+            You are logged out at once. As {nameOfRole(wanted.role)} you cannot take it back yourself.
           </Callout>
         )}
+        {isDemotion && member.status === "active" && (
+          <WhatEnds memberId={id} revoked={revoked} onRevoke={setRevoked} />
+        )}
         <ProblemCallout error={save.error} />
-        <ApiCall
-          call={{ method: "PATCH", path: `/manage/v1/members/${id}`, body: changesOf(member, wanted) }}
-        />
-        <DialogActions note="A role counts from their next call on.">
+        <ApiCall call={{ method: "PATCH", path: `/manage/v1/members/${id}`, body: bodyOf(wanted) }} />
+        <DialogActions
+          note={isDemotion ? "They have to log in again." : "A role counts from their next call on."}
+        >
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" tone="primary" isBusy={save.isPending}>
-            Save
+            {isDemotion ? `Demote to ${nameOfRole(wanted.role)}` : "Save"}
           </Button>
         </DialogActions>
       </form>
@@ -80,7 +89,7 @@ function changesOf(before: Member, { name, role }: Form): Partial<Form> {
   return { ...(name === before.name ? {} : { name }), ...(role === before.role ? {} : { role }) };
 }
 
-function describeChange(before: Member, after: Member): string {
+function describeChange(before: Form, after: Form): string {
   const changes = [
     before.name === after.name ? null : `${before.name} → ${after.name}`,
     before.role === after.role ? null : `${nameOfRole(before.role)} → ${nameOfRole(after.role)}`,

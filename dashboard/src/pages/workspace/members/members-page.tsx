@@ -12,6 +12,7 @@ import { More } from "../../../ui/more.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { nameOfCreator } from "../../../words/creator.ts";
 import { membersQuery } from "../queries.ts";
 import { nameOfRole, ROLES } from "../roles.ts";
 import { EditMemberDialog } from "./edit-member-dialog.tsx";
@@ -108,8 +109,9 @@ function columnsOf({
   ];
 }
 
-function Name({ member: { id, name, email, status } }: { member: Member }) {
+function Name({ member }: { member: Member }) {
   const me = useSession();
+  const { id, name, email, status } = member;
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2">
@@ -118,6 +120,20 @@ function Name({ member: { id, name, email, status } }: { member: Member }) {
         {status === "invited" && <Badge tone="warn">Invited</Badge>}
       </div>
       <div className="text-caption text-muted wrap-anywhere">{email}</div>
+      <OpenLink member={member} />
     </>
+  );
+}
+
+/** Who let them in, or will: a link is as good as a password. */
+function OpenLink({ member: { status, openLink } }: { member: Member }) {
+  if (openLink === null) {
+    return status === "invited" && <div className="text-caption text-warn">The invitation link ended</div>;
+  }
+  return (
+    <div className="text-caption text-muted wrap-anywhere">
+      {openLink.purpose === "invitation" ? "Invitation" : "Login link"} by {nameOfCreator(openLink.createdBy)}
+      , ends <Time at={openLink.expiresAt} as="day" />
+    </div>
   );
 }

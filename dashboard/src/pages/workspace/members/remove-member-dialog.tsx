@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import { answerOf, api } from "../../../api/client.ts";
 import { queryClient } from "../../../api/query-client.ts";
 import { sessionQuery } from "../../../api/session.ts";
@@ -6,17 +7,21 @@ import { useSession } from "../../../frame/use-session.ts";
 import { ApiCall } from "../../../ui/api-call.tsx";
 import { Callout } from "../../../ui/callout.tsx";
 import { ConfirmByTyping } from "../../../ui/confirm-by-typing.tsx";
-import { TextLink } from "../../../ui/text-link.tsx";
 import { tell } from "../../../ui/toast.tsx";
 import { membersQuery } from "../queries.ts";
 import type { Member } from "./member.ts";
+import { WhatEnds } from "./what-ends.tsx";
 
 export function RemoveMemberDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const me = useSession();
   const { id, name, email, status } = member;
   const isInvited = status === "invited";
+  const [revoked, setRevoked] = useState<readonly string[]>([]);
   const remove = useMutation({
-    mutationFn: () => answerOf(api.DELETE("/manage/v1/members/{id}", { params: { path: { id } } })),
+    mutationFn: () => {
+      const query = revoked.length === 0 ? {} : { revokeApiKeys: revoked.join(",") };
+      return answerOf(api.DELETE("/manage/v1/members/{id}", { params: { path: { id }, query } }));
+    },
     onSuccess: async () => {
       tell(isInvited ? `Withdrew the invitation of ${name}` : `Removed ${name}`, email);
       onClose();
@@ -44,14 +49,17 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
         {isInvited ? (
           <p>Their link ends at once. You can invite them again.</p>
         ) : (
-          <p>
-            Their sessions and links end at once. Tokens and API keys they made belong to the workspace and
-            stay: revoke those whose secrets they know, under{" "}
-            <TextLink to="/workspace/tokens">Tokens</TextLink> and API keys. What they did stays in the audit
-            log.
-          </p>
+          <>
+            <WhatEnds memberId={id} revoked={revoked} onRevoke={setRevoked} />
+            <p className="text-muted">What they did stays in the audit log.</p>
+          </>
         )}
-        <ApiCall call={{ method: "DELETE", path: `/manage/v1/members/${id}` }} />
+        <ApiCall
+          call={{
+            method: "DELETE",
+            path: `/manage/v1/members/${id}${revoked.length === 0 ? "" : `?revokeApiKeys=${revoked.join(",")}`}`,
+          }}
+        />
       </div>
     </ConfirmByTyping>
   );

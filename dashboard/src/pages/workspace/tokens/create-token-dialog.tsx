@@ -9,14 +9,21 @@ import { ApiCall } from "../../../ui/api-call.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Choices } from "../../../ui/choices.tsx";
 import { Dialog, DialogActions } from "../../../ui/dialog.tsx";
-import { Select, TextField } from "../../../ui/field.tsx";
+import { Checkbox, Select, TextField } from "../../../ui/field.tsx";
 import { ProblemCallout } from "../../../ui/problem-callout.tsx";
 import { SecretOnce } from "../../../ui/secret-once.tsx";
 import { inEnvironment } from "../../../words/environments.ts";
 import { tokensQuery } from "../queries.ts";
-import { roleChoices, roleChoicesWithin } from "../roles.ts";
+import { tokenRoleChoices } from "../roles.ts";
 import { reachOf } from "./token.ts";
-import { isEnvironment, LASTING, reachOptions, type TokenForm, toTokenBody } from "./token-form.ts";
+import {
+  isEnvironment,
+  LASTING,
+  mayManageAccess,
+  reachOptions,
+  type TokenForm,
+  toTokenBody,
+} from "./token-form.ts";
 
 export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   const { role } = useSession();
@@ -24,7 +31,14 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   const [openedAt] = useState(Date.now);
   const reaches = reachOptions(projects);
   const { register, handleSubmit, watch, getValues, setValue } = useForm<TokenForm>({
-    defaultValues: { name: "", role: "operator", reach: reaches[0]?.value ?? "", lasts: "365", day: "" },
+    defaultValues: {
+      name: "",
+      role: "operator",
+      managesAccess: false,
+      reach: reaches[0]?.value ?? "",
+      lasts: "365",
+      day: "",
+    },
   });
   const wanted = watch();
   /** Within one environment an owner is no more than an admin, and is not offered. */
@@ -51,7 +65,12 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog isOpen onClose={onClose} title="Create management token">
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Create management token"
+      note="It ends when you are demoted or removed."
+    >
       <form className="flex flex-col gap-4" onSubmit={handleSubmit((form) => create.mutate(form))}>
         <TextField
           label="Name"
@@ -68,11 +87,14 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
           hint="One environment is safer: a test script cannot touch live then."
           {...register("reach", { onChange: narrowRole })}
         />
-        <Choices
-          label="Role"
-          choices={wanted.reach === "" ? roleChoices(role) : roleChoicesWithin(role)}
-          {...register("role")}
-        />
+        <Choices label="Role" choices={tokenRoleChoices(role, wanted.reach === "")} {...register("role")} />
+        {mayManageAccess(wanted) && (
+          <Checkbox
+            label="Manages members and tokens"
+            hint="Whoever has the secret can invite people, reset passwords and create tokens, up to its role."
+            {...register("managesAccess")}
+          />
+        )}
         <Select label="Lasts" options={LASTING} {...register("lasts")} />
         {wanted.lasts === "day" && (
           <TextField

@@ -10,7 +10,7 @@ import { tokensQuery } from "../queries.ts";
 import type { Token } from "./token.ts";
 
 export function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => void }) {
-  const { id, name, lastFour, lastUsedAt, environment } = token;
+  const { id, name, lastFour, lastUsedAt, environment, managesAccess } = token;
   const revoke = useMutation({
     mutationFn: () => answerOf(api.POST("/manage/v1/tokens/{id}/revoke", { params: { path: { id } } })),
     onSuccess: async () => {
@@ -33,7 +33,7 @@ export function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: (
       <div className="flex flex-col gap-3">
         <p>
           Whatever uses <code className="font-mono">pur_mgmt_…{lastFour}</code> is refused from its next call
-          on, for ever.{" "}
+          on, permanently.{" "}
           {lastUsedAt === null ? (
             "It was never used."
           ) : (
@@ -42,6 +42,7 @@ export function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: (
             </>
           )}
         </p>
+        {managesAccess && <p>Tokens and links that were created with it end too.</p>}
         <ApiCall call={{ method: "POST", path: `/manage/v1/tokens/${id}/revoke` }} />
       </div>
     </ConfirmByTyping>

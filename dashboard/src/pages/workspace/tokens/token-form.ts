@@ -1,10 +1,11 @@
 import type { Body, Environment } from "../../../api/answer.ts";
 import type { Project } from "../../../api/projects.ts";
-import type { Role } from "../../../api/session.ts";
+import { mayActAs, type Role } from "../../../api/session.ts";
 
 export type TokenForm = {
   name: string;
   role: Role;
+  managesAccess: boolean;
   /** "" for the whole workspace, else "1/live". */
   reach: string;
   /** In days; "" for never, "day" for the day that was chosen. */
@@ -30,11 +31,18 @@ export function reachOptions(projects: readonly Project[]) {
   ];
 }
 
-export function toTokenBody({ name, role, reach, lasts, day }: TokenForm, now: number): Body<"createToken"> {
+/** Members and tokens belong to the whole workspace, and to admins. */
+export function mayManageAccess({ role, reach }: Pick<TokenForm, "role" | "reach">): boolean {
+  return reach === "" && mayActAs(role, "admin");
+}
+
+export function toTokenBody(form: TokenForm, now: number): Body<"createToken"> {
+  const { name, role, managesAccess, reach, lasts, day } = form;
   const [projectId = "", environment] = reach.split("/");
   return {
     name,
     role,
+    ...(managesAccess && mayManageAccess(form) ? { managesAccess } : {}),
     ...(isEnvironment(environment) ? { projectId, environment } : {}),
     ...(lasts === "" || (lasts === "day" && day === "") ? {} : { expiresAt: endOf(lasts, day, now) }),
   };

@@ -5,6 +5,7 @@ import { mayActAs, type Role } from "../../../api/session.ts";
 import { useSession } from "../../../frame/use-session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { classNames } from "../../../ui/class-names.ts";
+import { Created } from "../../../ui/created.tsx";
 import { MenuItem } from "../../../ui/menu.tsx";
 import { RowMenu } from "../../../ui/row-menu.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
@@ -53,6 +54,11 @@ function columnsOf(projects: readonly Project[]): Column<Token>[] {
       cell: ({ expiresAt }) =>
         expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} as="day" />,
     },
+    {
+      name: "Created",
+      hidesWhenNarrow: true,
+      cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
+    },
   ];
 }
 
@@ -73,7 +79,8 @@ function actions(own: Role, onRevoke: (token: Token) => void): Column<Token> {
   };
 }
 
-function Name({ token: { name, role, lastFour, isValid, revokedAt } }: { token: Token }) {
+function Name({ token }: { token: Token }) {
+  const { name, role, managesAccess, lastFour, isValid, revokedAt } = token;
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2">
@@ -81,6 +88,7 @@ function Name({ token: { name, role, lastFour, isValid, revokedAt } }: { token: 
           {name}
         </span>
         {!isValid && <Badge>{revokedAt === null ? "Expired" : "Revoked"}</Badge>}
+        {isValid && managesAccess && <Badge tone="warn">Manages access</Badge>}
       </div>
       <div className="text-caption text-muted">
         {nameOfRole(role)}, <span className="font-mono">…{lastFour}</span>
