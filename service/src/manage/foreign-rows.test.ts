@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTestProject, type Reply } from "../../test/harness.ts";
+import { createTestProject, post, type Reply } from "../../test/harness.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
 import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
@@ -149,6 +149,36 @@ test("a row of the other environment answers exactly like a missing one", async 
   const place = { projectId, environment: "live", token: managed.tokens.owner };
   // A key is the project's: whoever asks in the other environment is told where it was used, as the runtime's 409 does.
   await expectAlike(managed, rows, place, ["readKey", ...OF_THE_WORKSPACE]);
+});
+
+test("a token for one environment learns nothing of the other, not even which keys were used there", async () => {
+  const managed = await setupManage();
+  const { cell, service, project } = managed;
+  const rows = await plantRows(managed);
+  const { projectId, live } = project;
+  const actor = { kind: "system", id: null, requestId: null } as const;
+  const environment = { projectId, environmentId: live.environmentId };
+  const input = { workspaceId: 1, name: "live", role: "admin", environment, expiresAt: null } as const;
+  const { secret: token } = await createManagementToken(cell, actor, input);
+  const place = { projectId, environment: "live", token };
+  await expectAlike(managed, rows, place, OF_THE_WORKSPACE);
+
+  const base = `${service.url}/manage/v1/projects/${projectId}/live`;
+  const found = await send(`${base}/search?q=planted-charge`, "GET", { token });
+  expect(found.status).toBe(200);
+  expect(Object.values(found.body).flat()).toEqual([]);
+  // Of a key that this environment used too, only its own use is shown.
+  const event = { customerId: "bob", event: "planted", quantity: 1, idempotencyKey: "planted-charge" };
+  expect((await post(`${service.url}/v1/events`, live.key.secret, event)).status).toBe(409);
+  const readKey = () => send(`${base}/keys/planted-charge`, "GET", { token });
+  await expect.poll(async () => (await readKey()).status).toBe(200);
+  const { body, text } = await readKey();
+  expect(body).toMatchObject({ state: "not_kept", uses: [{ status: 409, refused: { differs: [] } }] });
+  expect(text).not.toContain("environment");
+  for (const path of ["", "/test/customers", "/test/keys/planted-charge", "/test/search?q=planted-charge"]) {
+    const url = `${service.url}/manage/v1/projects/${projectId}${path}`;
+    expect((await send(url, "GET", { token })).status).toBe(404);
+  }
 });
 
 const OF_THE_WORKSPACE = OPERATIONS.filter(({ path }) => !path.includes(":environment")).map(({ id }) => id);

@@ -2,7 +2,14 @@ import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { parseTimedId } from "../../words/timed-id.ts";
 import { historyStartOf } from "../history-window.ts";
-import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
+import {
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  placeOf,
+  principalOf,
+} from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { DenialExplanation } from "./denial-explanation.ts";
 import { explainDenial } from "./explain-denial.ts";
@@ -24,7 +31,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       description:
         "The answer that is kept under it, the charge, denial or event behind that, and its uses in the last 7 days, with what was " +
         "different about those that were refused. A key belongs to the whole project: of one that was used in the other environment " +
-        "this says so, and nothing else.",
+        "this says so, and nothing else. A token for one environment is not told even that.",
       params: Type.Object({
         ...environmentParams,
         idempotencyKey: Type.String({
@@ -39,10 +46,11 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       handle: async (call) => {
         const place = placeOf(call);
         const since = await historyStartOf(control, call);
-        const asked = { key: call.params.idempotencyKey, since, idempotencyDays };
+        const reachesOther = principalOf(call).environmentId === null;
+        const asked = { key: call.params.idempotencyKey, since, idempotencyDays, reachesOther };
         const story = await readKey(cellOf(place.cell), place, asked);
         if (story !== null) return story;
-        throw new Problem("not_found", { detail: "This key was not used in this project." });
+        throw new Problem("not_found", { detail: "Nothing is known of this key here." });
       },
     }),
     operation({

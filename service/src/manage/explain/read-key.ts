@@ -30,7 +30,7 @@ import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
 const USES_MAX = 50;
 
-/** What a key did in this project, as far as this environment may know. Null: nothing is known of it. */
+/** What a key did in this project, as far as the caller may know. Null: nothing is known of it. */
 export function readKey(
   cell: Pool,
   place: Place,
@@ -38,10 +38,13 @@ export function readKey(
     key,
     since,
     idempotencyDays,
+    reachesOther,
   }: {
     readonly key: string;
     readonly since: Instant | null;
     readonly idempotencyDays: number | null;
+    /** Whether the caller also reaches the project's other environment, and may hear of it. */
+    readonly reachesOther: boolean;
   },
 ): Promise<KeyStory | null> {
   return single(cell, async (tx) => {
@@ -52,13 +55,14 @@ export function readKey(
     const range = { by, before: null, after: null, limit: USES_MAX };
     const records = await listLogRecords(tx, environmentId, range);
     const logged = records.filter((record) => isWithin(record, since));
+    const isElsewhere = kept !== null && kept.environmentId !== environmentId;
     // One that has ended in the other environment is free in this one.
-    if (kept === null || (kept.isEnded && kept.environmentId !== environmentId)) {
+    if (kept === null || (isElsewhere && (kept.isEnded || !reachesOther))) {
       if (logged.length === 0) return null;
       const uses = await describeUses(tx, place, logged, () => []);
       return { ...NOTHING, idempotencyKey: key, state: "not_kept", uses };
     }
-    if (kept.environmentId !== environmentId) {
+    if (isElsewhere) {
       const uses = await describeUses(tx, place, logged, () => ["environment"]);
       return { ...NOTHING, idempotencyKey: key, state: "other_environment", uses };
     }
