@@ -29,7 +29,8 @@ Commands
       --no-demo            leave the test environment empty at the first start
   migrate                bring the database up to this release; safe to repeat
       --ordinal N          for a further database: take customer numbers from its own range (0 to 255)
-      --grant-to ROLE      also give ROLE the privileges the service needs, and no others
+      --grant-to ROLE      also give ROLE the privileges the service needs, and no others; to delete expired
+                           keys only where IDEMPOTENCY_DAYS is set
   serve                  run the service
   create-project NAME    make a project and print its API keys, once
   revoke-key KEY         end an API key, everywhere within 5 seconds
@@ -81,7 +82,7 @@ async function main(args: string[]): Promise<void> {
       });
     case "migrate":
       return migrateCommand({
-        databaseUrl: readConfig().databaseUrl,
+        ...readConfig(),
         grantTo: values["grant-to"] ?? null,
         ordinal: readOrdinal(values.ordinal),
         print,
@@ -97,7 +98,7 @@ async function main(args: string[]): Promise<void> {
     case "catalog":
       return catalogCommand({ ...values, client: readClientConfig(), file: rest[1] ?? null, print });
     case "doctor": {
-      const isHealthy = await doctorCommand({ databaseUrl: readConfig().databaseUrl, print });
+      const isHealthy = await doctorCommand({ ...readConfig(), print });
       if (!isHealthy) process.exitCode = 1;
       return;
     }

@@ -5,6 +5,7 @@ import { readConfig } from "../src/config.ts";
 import { openLog } from "../src/edge/log.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
 import { openPool } from "../src/postgres/pool.ts";
+import { grantToService } from "../src/postgres/privileges.ts";
 import { type Service, startService } from "../src/service.ts";
 import { SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
 
@@ -66,6 +67,7 @@ export async function startTestService(
   database: TestDatabase,
   overrides: Record<string, string> = {},
 ): Promise<Service> {
+  if ("IDEMPOTENCY_DAYS" in overrides) await allowKeyDeletion(database);
   const config = readConfig({
     DATABASE_URL: database.serviceUrl,
     PORT: "0",
@@ -76,6 +78,11 @@ export async function startTestService(
   const service = await startService(config, openLog(config.logLevel));
   onTestFinished(() => service.stop());
   return service;
+}
+
+/** As `IDEMPOTENCY_DAYS=… purser migrate --grant-to` does. */
+export async function allowKeyDeletion(database: TestDatabase): Promise<void> {
+  await grantToService(await connectTo(database), SERVICE_ROLE, { endsKeys: true });
 }
 
 export type Reply = { status: number; headers: Headers; text: string; body: Record<string, unknown> };

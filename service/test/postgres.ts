@@ -42,6 +42,6 @@ export async function makeTemplate(url: (database: string) => string): Promise<v
   const template = new pg.Client(url(TEMPLATE));
   await template.connect();
   await migrate(template);
-  await grantToService(template, SERVICE_ROLE);
+  await grantToService(template, SERVICE_ROLE, { endsKeys: false });
   await template.end();
 }

@@ -18,7 +18,7 @@ export async function prepareDatabase(postgres: PostgresServer): Promise<Install
   const ownerUrl = postgres.url("postgres", DATABASE);
   await withClient(ownerUrl, async (client) => {
     await migrate(client);
-    await grantToService(client, SERVICE_ROLE);
+    await grantToService(client, SERVICE_ROLE, { endsKeys: false });
   });
   const pool = openPool({ url: ownerUrl, name: "purser faults", sizeMax: 1, onIdleError: () => {} });
   try {

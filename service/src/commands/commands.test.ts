@@ -3,8 +3,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, createTestProject, post, startTestService } from "../../test/harness.ts";
+import { SERVICE_ROLE } from "../../test/postgres.ts";
 import { startTemporaryServer } from "../../test/temporary-server.ts";
-import { SETTINGS } from "../config.ts";
+import { readConfig, SETTINGS } from "../config.ts";
+import { openLog } from "../edge/log.ts";
+import { doctorCommand } from "./doctor.ts";
+import { migrateCommand } from "./migrate.ts";
+import { refuseUnsafeDatabase } from "./serve.ts";
 
 const MAIN = join(import.meta.dirname, "../main.ts");
 const run = promisify(execFile);
@@ -49,6 +54,32 @@ test("doctor finds a healthy database healthy, and one without migrations not", 
   const broken = await purser(["doctor"], database.url);
   expect(broken.stdout).toMatch(/FAILURE migrations: \d+ missing/);
   expect(broken.code).toBe(1);
+});
+
+test("with IDEMPOTENCY_DAYS, serve and doctor name the missing privilege, and migrate grants it", async () => {
+  const database = await createDatabase();
+  const printed: string[] = [];
+  const print = (line: string): number => printed.push(line);
+  const serve = () => {
+    const config = readConfig({ DATABASE_URL: database.serviceUrl, IDEMPOTENCY_DAYS: "40" });
+    return refuseUnsafeDatabase(config, openLog("silent"));
+  };
+  const examine = (idempotencyDays: number | null) =>
+    doctorCommand({ databaseUrl: database.serviceUrl, idempotencyDays, print });
+  const grant = (idempotencyDays: number | null) =>
+    migrateCommand({ databaseUrl: database.url, grantTo: SERVICE_ROLE, idempotencyDays, print });
+  const sentence = "this role may not delete keys: run IDEMPOTENCY_DAYS=40 purser migrate --grant-to";
+
+  await expect(serve()).rejects.toThrow(sentence);
+  expect([await examine(40), await examine(null)]).toEqual([false, true]);
+  expect(printed.join("\n")).toContain(sentence);
+  await grant(40);
+  expect(printed.at(-1)).toContain("may delete expired keys");
+  await serve();
+  expect(await examine(40)).toBe(true);
+  await grant(null);
+  expect(printed.at(-1)).toContain("may not delete keys");
+  expect(await examine(40)).toBe(false);
 });
 
 test("serve refuses a database that lacks a migration", async () => {

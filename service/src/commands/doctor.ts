@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { connect } from "./connect.ts";
-import { type Finding, inspectEssentials, inspectPooler } from "./preflight.ts";
+import { type Finding, inspectEssentials, inspectKeyDeletion, inspectPooler } from "./preflight.ts";
 
 const CLOCK_DIFFERENCE_MAX_MS = 2_000;
 const TRANSACTION_AGE_MAX_SECONDS = 5;
@@ -8,6 +8,7 @@ const TRANSACTION_AGE_MAX_SECONDS = 5;
 /** Looks at everything that has hurt an installation before. Returns whether nothing failed. */
 export async function doctorCommand(options: {
   databaseUrl: string;
+  idempotencyDays?: number | null;
   print: (line: string) => void;
 }): Promise<boolean> {
   const client = await connect(options.databaseUrl);
@@ -22,6 +23,7 @@ export async function doctorCommand(options: {
       pooler,
       ...(await inspectEssentials(client)),
       await inspectEncryption(client),
+      ...(await inspectKeyDeletion(client, options.idempotencyDays ?? null)),
       await inspectClock(client),
       await inspectOldestTransaction(client),
       await inspectPartitions(client),

@@ -5,6 +5,8 @@ import { connect } from "./connect.ts";
 export async function migrateCommand(options: {
   databaseUrl: string;
   grantTo: string | null;
+  /** With it the service may delete expired keys. */
+  idempotencyDays?: number | null;
   /** Which range customer numbers come from; null: as it is. */
   ordinal?: number | null;
   print: (line: string) => void;
@@ -21,8 +23,14 @@ export async function migrateCommand(options: {
         "this is another server: transaction numbers go on above those there are. Run purser verify --usage, and repair the days it names",
       );
     if (options.grantTo !== null) {
-      await grantToService(client, options.grantTo);
-      options.print(`granted the service's privileges to ${options.grantTo}`);
+      const endsKeys = options.idempotencyDays != null;
+      await grantToService(client, options.grantTo, { endsKeys });
+      options.print(
+        `granted the service's privileges to ${options.grantTo}, which runs with ` +
+          (endsKeys
+            ? "IDEMPOTENCY_DAYS and may delete expired keys"
+            : "no IDEMPOTENCY_DAYS and may not delete keys"),
+      );
     }
   } finally {
     await client.end();

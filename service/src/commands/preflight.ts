@@ -83,6 +83,18 @@ export async function inspectPooler(one: Client, other: Client): Promise<Finding
   return { level: "ok", about, text: "none, or in session mode: every connection has its own backend" };
 }
 
+/** A charge under an expired key deletes that key first, and would fail without the privilege. */
+export async function inspectKeyDeletion(client: Client, idempotencyDays: number | null): Promise<Finding[]> {
+  if (idempotencyDays === null) return [];
+  const { rows } = await client.query(`
+    select coalesce(bool_and(has_table_privilege(relid, 'delete')), true) as may_delete
+    from pg_partition_tree(to_regclass('cell.keyed_requests'))`);
+  const about = "IDEMPOTENCY_DAYS";
+  if (rows[0]?.may_delete === true) return [{ level: "ok", about, text: `${idempotencyDays} days` }];
+  const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to this role, as the owner`;
+  return [{ level: "failure", about, text: `this role may not delete keys: run ${command}` }];
+}
+
 async function inspectMigrations(client: Client): Promise<Finding> {
   const state = await readMigrationState(client);
   const about = "migrations";

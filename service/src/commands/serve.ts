@@ -6,7 +6,7 @@ import { createFirstOwner, makeSetupLink } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
 import { type Service, startService } from "../service.ts";
 import { connect, withPool } from "./connect.ts";
-import { inspectEssentials, inspectPooler } from "./preflight.ts";
+import { inspectEssentials, inspectKeyDeletion, inspectPooler } from "./preflight.ts";
 
 const STOP_MAX_MS = 24_000;
 
@@ -48,7 +48,11 @@ export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise
   const other = await connect(config.databaseUrl);
   try {
     const pooler = await inspectPooler(client, other);
-    const findings = pooler.level === "failure" ? [pooler] : [pooler, ...(await inspectEssentials(client))];
+    const findings = [pooler];
+    if (pooler.level !== "failure") {
+      findings.push(...(await inspectEssentials(client)));
+      findings.push(...(await inspectKeyDeletion(client, config.idempotencyDays)));
+    }
     for (const { about, text, level } of findings) if (level === "warning") log.warn({ about }, text);
     const failures = findings.filter((finding) => finding.level === "failure");
     if (failures.length > 0)

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type Credits, setupCredits } from "../../test/credits.ts";
-import { connectTo, type TestDatabase } from "../../test/harness.ts";
+import { allowKeyDeletion, connectTo, type TestDatabase } from "../../test/harness.ts";
 import { times } from "../../test/two-services.ts";
 import { openPool } from "../postgres/pool.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
@@ -44,6 +44,7 @@ test("without IDEMPOTENCY_DAYS a key never ends", async () => {
 
 test("a key that a lane would still answer is not deleted, in whatever time zone the job counts", async () => {
   const { database, record } = await setupCredits();
+  await allowKeyDeletion(database);
   // A zone and a number of days for which calendar days are an hour shorter than so many times 24 hours.
   const [row] = await database.query(
     `select current_database() as name, zone, days from unnest(array['Europe/Berlin', 'Australia/Sydney']) as zone, generate_series(40, 366) as days
@@ -69,6 +70,7 @@ test("a key that a lane would still answer is not deleted, in whatever time zone
 
 test("the walk deletes what has ended, passes by what somebody holds, and leaves the rest", async () => {
   const { database, cell, record } = await setupCredits();
+  await allowKeyDeletion(database);
   await Promise.all(
     times(400, (i) => record({ customerId: "ada", event: "e", quantity: 1, idempotencyKey: `k-${i}` })),
   );

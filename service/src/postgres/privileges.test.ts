@@ -2,8 +2,10 @@ import type pg from "pg";
 import { expect, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../../test/harness.ts";
+import { SERVICE_ROLE } from "../../test/postgres.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { openPool } from "./pool.ts";
+import { grantToService } from "./privileges.ts";
 
 const PERMISSION = "42501"; // insufficient_privilege
 const APPEND_ONLY = "23001"; // restrict_violation, raised by our trigger
@@ -57,9 +59,8 @@ test("the service's role may not rewrite history, nor touch the schema, nor issu
     [`truncate ${partition}`, PERMISSION],
     ["update cell.keyed_requests set fingerprint = gen_random_uuid()", PERMISSION],
     ["update cell.keyed_requests set key_hash = gen_random_uuid()", APPEND_ONLY],
-    // Only of keys that are older than any installation ends them at.
-    ["delete from cell.keyed_requests", APPEND_ONLY],
-    [`delete from ${keyPartition}`, APPEND_ONLY],
+    ["delete from cell.keyed_requests", PERMISSION],
+    [`delete from ${keyPartition}`, PERMISSION],
     ["truncate cell.keyed_requests", PERMISSION],
     [`truncate ${keyPartition}`, PERMISSION],
     ["update cell.customers set number = default", PERMISSION],
@@ -109,6 +110,18 @@ test("the service's role may not rewrite history, nor touch the schema, nor issu
     ),
   ).toEqual(refused);
   expect([await database.count("cell.events"), await database.count("cell.keyed_requests")]).toEqual([1, 3]);
+});
+
+test("the service's role may delete keys only where they end, and then none that are young", async () => {
+  const { database, keyPartition } = await setupWithHistory();
+  const owner = await connectTo(database);
+  const service = await connectAsService(database);
+  const statements = ["delete from cell.keyed_requests", `delete from ${keyPartition}`];
+  const codes = async () => (await codesOf(service, statements)).map(([, code]) => code);
+  await grantToService(owner, SERVICE_ROLE, { endsKeys: true });
+  expect(await codes()).toEqual([APPEND_ONLY, APPEND_ONLY]);
+  await grantToService(owner, SERVICE_ROLE, { endsKeys: false });
+  expect(await codes()).toEqual([PERMISSION, PERMISSION]);
 });
 
 test("the triggers refuse the same even to the owner, also on a single partition", async () => {

@@ -1,10 +1,17 @@
 import pg, { type Client } from "pg";
 
+const KEY_PARTITIONS = Array.from({ length: 8 }, (_, part) => `cell.keyed_requests_${part}`).join(", ");
+
 /**
  * What a service that runs under a role of its own may do, and no more: it cannot create tables, nor rewrite history.
  * `update (id)` is there because PostgreSQL asks for it on `select … for update`; the trigger refuses any real update.
+ * `endsKeys`: with IDEMPOTENCY_DAYS it also deletes expired keys; without, that privilege is taken away again.
  */
-export async function grantToService(client: Client, role: string): Promise<void> {
+export async function grantToService(
+  client: Client,
+  role: string,
+  { endsKeys }: { readonly endsKeys: boolean },
+): Promise<void> {
   const to = pg.escapeIdentifier(role);
   await client.query(`
     grant usage on schema control, cell to ${to};
@@ -36,9 +43,8 @@ export async function grantToService(client: Client, role: string): Promise<void
     grant select, insert, update, delete on cell.usage_quarters, cell.usage_customer_quarters, cell.usage_customer_months, cell.usage_customer_slots
       to ${to};
     grant select, update on cell.usage_progress, cell.walks to ${to};
-    grant delete on cell.keyed_requests to ${to};
-    grant select, delete, update (key_hash) on
-      ${Array.from({ length: 8 }, (_, part) => `cell.keyed_requests_${part}`).join(", ")} to ${to};
+    grant select, update (key_hash) on ${KEY_PARTITIONS} to ${to};
+    ${endsKeys ? "grant" : "revoke"} delete on cell.keyed_requests, ${KEY_PARTITIONS} ${endsKeys ? "to" : "from"} ${to};
     grant execute on function cell.ensure_monthly_partitions(integer, integer), cell.next_transaction_number(),
       cell.is_other_server() to ${to};
   `);
