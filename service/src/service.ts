@@ -20,13 +20,13 @@ import { openPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { isOutOfReach } from "./postgres/sql-error.ts";
 import { lossyTransaction, single } from "./postgres/transaction.ts";
-import { CatalogCache } from "./runtime/catalog-cache.ts";
 import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
 import { findMissingFeature } from "./runtime/missing-feature.ts";
 import { RequestLog } from "./runtime/request-log.ts";
 import { tryRequest } from "./runtime/try-request.ts";
 import { buildServer } from "./server.ts";
+import { CatalogCache, shareCatalogs } from "./store/cell/catalogs.ts";
 import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
 import { VERSION } from "./version.ts";
 import { assert } from "./words/assert.ts";
@@ -76,11 +76,19 @@ export async function startService(config: Config, log: Logger): Promise<Service
     sizeMax: 4,
     onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
   });
+  // Of its own: a large catalog that is fetched must not make anybody wait but those who lack it.
+  const catalogPool = openPool({
+    url: config.databaseUrl,
+    name: "purser catalogs",
+    sizeMax: 2,
+    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+  });
   await keepPartitions(pool);
 
   const readiness = new Readiness();
   const metrics = new Metrics(() => lanes.queueLengths());
-  const catalogs = new CatalogCache();
+  const catalogs = new CatalogCache((work) => single(catalogPool, work));
+  shareCatalogs(catalogs, [catalogPool, managePool, jobPool]);
   const openSession = (name: string) => (connectTimeoutMs: number) =>
     Session.open({ url: config.databaseUrl, name, connectTimeoutMs });
   const onFailure = ({ kind, error }: { kind: string; error: unknown }): void => {
@@ -215,7 +223,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await requestLog.flush().catch(() => {});
     await sessions.flush().catch(() => {});
     await failedLogIns.flush(performance.now(), true).catch(() => {});
-    await Promise.all([pool.end(), managePool.end(), jobPool.end()]);
+    await Promise.all([pool.end(), managePool.end(), jobPool.end(), catalogPool.end()]);
     await new Promise((resolve) => health.close(resolve));
   };
   try {

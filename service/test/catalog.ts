@@ -60,6 +60,7 @@ export function makeCatalog(
         id: brandAs<PlanVersionId>(versionCount),
         plan: id,
         number: position + 1,
+        identity: `version ${versionCount}`,
         publishedAt: input.publishedAt ?? LONG_AGO,
         reach: input.reach ?? "new_assignments",
         allowances: input.allowances ?? [monthly(100)],

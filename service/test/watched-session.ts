@@ -15,6 +15,10 @@ export class WatchedSession implements Repairing {
     this.#onRun = onRun;
   }
 
+  get source(): object {
+    return this.#session;
+  }
+
   get isOpen(): boolean {
     return this.#session.isOpen;
   }

@@ -20,6 +20,7 @@ export const PROBLEMS = {
   idempotency_key_reused: { status: 409, title: "The idempotency key was used for another request" },
   reference_reused: { status: 409, title: "The reference was used for other credits" },
   already_exists: { status: 409, title: "There is one of this name already" },
+  catalog_too_large: { status: 409, title: "The catalog would be too large" },
   in_use: { status: 409, title: "Something else still needs it" },
   last_owner: { status: 409, title: "A workspace keeps at least one owner" },
   ledger_detached: { status: 409, title: "It needs months of the ledger that are detached" },

@@ -49,10 +49,22 @@ export type PlanVersion = {
   readonly id: PlanVersionId;
   readonly plan: PlanId;
   readonly number: number;
+  /** Given to no other version ever: numbers and ids come again when a failover has lost a publication. */
+  readonly identity: string;
   readonly publishedAt: Instant;
   readonly reach: VersionReach;
   readonly allowances: readonly Allowance[];
-  readonly features: ReadonlyMap<FeatureId, PlanFeature>;
+  readonly features: PinnedFeatures;
+};
+
+/**
+ * What a version says of each feature. It may not be in memory: whoever asks then meets an exception that says what to
+ * fetch, never a feature that seems to be missing.
+ */
+export type PinnedFeatures = {
+  get(feature: FeatureId): PlanFeature | undefined;
+  has(feature: FeatureId): boolean;
+  values(): Iterable<PlanFeature>;
 };
 
 /** At most one for a pool. An allowance expires at its period's end plus `rollover` further periods. */

@@ -109,12 +109,8 @@ const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly P
 /** Where a plan has several periods, "the next period" is that of the longest allowance, else of the longest limit. */
 function longestPeriod(version: PlanVersion): Exclude<PeriodKind, "once"> | null {
   const allowances = version.allowances.map(({ period }) => period);
-  const limits = [...version.features.values()].flatMap(({ limit }) =>
-    limit === null ? [] : [limit.period],
-  );
-  return (
-    BY_LENGTH.find((kind) => allowances.includes(kind)) ??
-    BY_LENGTH.find((kind) => limits.includes(kind)) ??
-    null
-  );
+  const longest = BY_LENGTH.find((kind) => allowances.includes(kind));
+  if (longest !== undefined) return longest;
+  const limits = new Set([...version.features.values()].map(({ limit }) => limit?.period));
+  return BY_LENGTH.find((kind) => limits.has(kind)) ?? null;
 }

@@ -1,5 +1,6 @@
 import type { Change } from "../entitlement/entry.ts";
 import { expireDue, mayHaveExpired } from "../entitlement/expire-due.ts";
+import { Lacking } from "../postgres/lacking.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
@@ -55,10 +56,10 @@ async function expireWallets(
   const suspects = wallets.filter(({ wallet }) => mayHaveExpired(wallet, before));
   if (suspects.length === 0) return { changed: 0, undecided: 0 };
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
-  const loaded = await loadCatalogs(tx, environments, new Map());
+  await loadCatalogs(tx, environments);
   const locked = await lockWalkedWallets(tx, suspects);
   // Catalog and clock after the locks, as for a consume; so what changed meanwhile is loaded once more.
-  const catalogs = await loadCatalogs(tx, environments, loaded);
+  const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);
   const expired: Expired[] = [];
   let undecided = 0;
@@ -67,7 +68,8 @@ async function expireWallets(
     try {
       const change = catalog === undefined ? null : expireDue(catalog, wallet, clock);
       if (change !== null) expired.push({ environmentId, customerNumber, change });
-    } catch {
+    } catch (error) {
+      if (error instanceof Lacking) throw error;
       // One that is damaged, as by a plan that is not there, must not hold up all behind it.
       undecided += 1;
     }

@@ -3,10 +3,12 @@ import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { insertAudit } from "../store/cell/audit.ts";
-import { ensureCatalog, loadCatalog, lockCatalog, raiseCatalogVersion } from "../store/cell/catalogs.ts";
+import { ensureCatalog, lockCatalog, raiseCatalogVersion } from "../store/cell/catalog-row.ts";
+import { loadCatalog } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
 import { upsertPool } from "../store/cell/pools.ts";
 import type { Instant } from "../words/brand.ts";
+import { refuseLargeCatalog } from "./catalog/bounds.ts";
 import type { Context } from "./context.ts";
 
 /** What people will read about an edit. */
@@ -68,6 +70,7 @@ async function editLocked<T>(
         : await lockAndReadClock(tx, context);
       if (isNew) await upsertPool(tx, environmentId, FIRST_POOL);
       const edited = await edit(tx, await loadCatalog(tx, environmentId), recordedAt);
+      if (edited.audits.length > 0) await refuseLargeCatalog(tx, environmentId);
       for (const audit of edited.audits) {
         await insertAudit(tx, { environmentId, recordedAt, actor, customerNumber: null, ...audit });
       }

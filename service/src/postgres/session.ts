@@ -36,6 +36,10 @@ export class Session implements Tx {
     }
   }
 
+  get source(): object {
+    return this;
+  }
+
   get isOpen(): boolean {
     return this.#isOpen;
   }

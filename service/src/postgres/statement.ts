@@ -11,6 +11,8 @@ export type Parameter = string | number | boolean | Buffer | null | readonly (st
 /** What a statement needs to run in: a transaction. Only operations open one; the store only uses it. */
 export type Tx = {
   run(statement: Statement, parameters?: readonly Parameter[]): Promise<Rows>;
+  /** What its connection came from: what a process keeps in memory of a database is kept by that. */
+  readonly source: object;
 };
 
 export type Rows = {

@@ -1,5 +1,6 @@
 import type { PoolClient } from "pg";
 import { commit } from "./commit.ts";
+import { Lacking } from "./lacking.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";
 import { backendOf, begin, findWaiting, UnfitConnection } from "./own-backend.ts";
 import type { Pool } from "./pool.ts";
@@ -17,7 +18,7 @@ export async function transaction<T>(
 ): Promise<T> {
   return withClient(pool, async (client) => {
     await begin(client, "read committed");
-    const tx = toTx(client);
+    const tx = toTx(pool, client);
     await refuseWhileWaiting(pool, tx);
     const result = await work(tx);
     if (isKept(result)) await commitOn(pool, client);
@@ -41,7 +42,7 @@ export async function lossyTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<
   return withClient(pool, async (client) => {
     await begin(client, "read committed");
     await client.query("set local synchronous_commit = off");
-    const result = await work(toTx(client));
+    const result = await work(toTx(pool, client));
     await commit(client);
     return result;
   });
@@ -68,17 +69,18 @@ const LATE_MS = 200;
 export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
     await begin(client, "repeatable read, read only");
-    const result = await work(withinTime(client, SNAPSHOT_MS));
+    const result = await work(withinTime(pool, client, SNAPSHOT_MS));
     await client.query("rollback");
     return result;
   });
 }
 
-function withinTime(client: PoolClient, ms: number): Tx {
-  const tx = toTx(client);
+function withinTime(pool: Pool, client: PoolClient, ms: number): Tx {
+  const tx = toTx(pool, client);
   const startedMs = performance.now();
   let allowedMs = ms;
   return {
+    source: pool,
     async run(statement, parameters) {
       const leftMs = Math.max(1, Math.floor(ms - (performance.now() - startedMs)));
       if (leftMs < allowedMs - LATE_MS) {
@@ -96,7 +98,7 @@ export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promi
     const begun = begin(client, "read committed, read only");
     begun.catch(() => {});
     // Right behind it, without waiting for its answer. Nothing is returned before that is known.
-    const working = work(toTx(client));
+    const working = work(toTx(pool, client));
     working.catch(() => {});
     await begun;
     const result = await working;
@@ -109,12 +111,33 @@ export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promi
 async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
-    const result = await work(client);
+    const result = await untilNothingLacks(pool, client, work);
     client.release();
     return result;
   } catch (error) {
     client.release(await mustDestroy(client, error));
     throw error;
+  }
+}
+
+/** A page of customers may lack one thing after another. */
+const FETCHES_MAX = 1_000;
+
+async function untilNothingLacks<T>(
+  pool: Pool,
+  client: PoolClient,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  for (let fetches = 0; ; fetches++) {
+    try {
+      return await work(client);
+    } catch (error) {
+      if (!(error instanceof Lacking) || fetches === FETCHES_MAX) throw error;
+      await client.query("rollback");
+      await begin(client, "read committed, read only");
+      await error.fetch(toTx(pool, client));
+      await client.query("rollback");
+    }
   }
 }
 
@@ -129,8 +152,9 @@ async function mustDestroy(client: PoolClient, error: unknown): Promise<boolean>
   }
 }
 
-function toTx(client: PoolClient): Tx {
+function toTx(pool: Pool, client: PoolClient): Tx {
   return {
+    source: pool,
     async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
       return toRows(await client.query({ ...statement, values: [...parameters], rowMode: "array" }));
     },

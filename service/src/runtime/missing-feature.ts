@@ -1,6 +1,6 @@
 import { Problem } from "../edge/problem.ts";
 import type { Tx } from "../postgres/statement.ts";
-import { isFeatureElsewhere } from "../store/cell/catalogs.ts";
+import { isFeatureElsewhere } from "../store/cell/catalog-row.ts";
 import type { FeatureKey } from "../words/brand.ts";
 import type { Caller } from "./caller.ts";
 

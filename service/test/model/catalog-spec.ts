@@ -122,6 +122,7 @@ export function publish(
     id: brandAs<PlanVersionId>(id * 100 + number),
     plan: id,
     number,
+    identity: `${id}.${number}`,
     publishedAt: at,
     reach,
     allowances: [...catalog.pools.keys()].flatMap((pool, i) => {

@@ -76,7 +76,7 @@ export function PlanPage() {
     >
       {plan.draft !== null && <DraftCard opened={tagged} draft={plan.draft} />}
       {latest !== null && <TermsCard version={latest} />}
-      {latest !== null && <VersionsCard versions={plan.versions} />}
+      {latest !== null && <VersionsCard versions={plan.versions} hasMore={plan.nextBefore !== null} />}
       <Disclosure title="JSON">
         <CodeBlock label="the plan" code={JSON.stringify(plan, null, 2)} />
       </Disclosure>

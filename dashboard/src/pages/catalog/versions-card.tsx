@@ -18,11 +18,13 @@ const COLUMNS: readonly Column<Line>[] = [
   { name: "What changed", isWide: true, cell: (line) => <Changes line={line} /> },
 ];
 
-/** The newest first. A published version never changes. */
-export function VersionsCard({ versions }: { versions: readonly PlanVersion[] }) {
-  const lines = versions.map((version, index) => ({ version, before: versions[index + 1] ?? null }));
+/** The newest first. Of those that are there, the last only says what the one after it changed, if there are more. */
+export function VersionsCard({ versions, hasMore }: { versions: readonly PlanVersion[]; hasMore: boolean }) {
+  const all = versions.map((version, index) => ({ version, before: versions[index + 1] ?? null }));
+  const lines = hasMore ? all.slice(0, -1) : all;
+  const note = hasMore ? ` The latest ${lines.length} are shown.` : "";
   return (
-    <Card title="Versions" note="Once published, a version never changes." flush>
+    <Card title="Versions" note={`Once published, a version never changes.${note}`} flush>
       <Table label="Versions" columns={COLUMNS} rows={lines} keyOf={({ version }) => version.number} />
     </Card>
   );

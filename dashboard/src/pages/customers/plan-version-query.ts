@@ -15,7 +15,7 @@ export function planVersionQuery(
     queryFn: async (): Promise<PlanVersion | null> => {
       const { versions } = await answerOf(
         api.GET("/manage/v1/projects/{projectId}/{environment}/plans/{key}", {
-          params: { path: { ...place, key } },
+          params: { path: { ...place, key }, query: { before: String(version + 1) } },
         }),
       );
       return versions.find(({ number }) => number === version) ?? null;

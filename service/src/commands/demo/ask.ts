@@ -27,6 +27,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     name: null,
     isUncertain: false,
     skips: 0,
+    fetches: 0,
   };
   const plan = decideBatch([pending], {
     wallets: [{ ...known, readWallet: () => wallet, isMissing: false }],
@@ -38,7 +39,10 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     now: act.at,
   });
   const [outcome] = plan.outcomes;
-  assert(outcome !== undefined && outcome.kind !== "held", "whoever asks is answered");
+  assert(
+    outcome !== undefined && outcome.kind !== "held" && outcome.kind !== "lacking",
+    "whoever asks is answered",
+  );
   const after = plan.changedWallets.get(customerKey(known))?.wallet ?? wallet;
   const logged = describeRequest(known, act, { requestId: request.requestId, ...noteOf(outcome) });
   return { ...plan, at: act.at, wallet: after, audits: [], logged };

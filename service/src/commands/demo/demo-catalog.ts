@@ -4,7 +4,8 @@ import type { FeatureInput } from "../../manage/features/define-feature.ts";
 import type { PlanInput } from "../../manage/plans/publish-plan.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { insertAudit } from "../../store/cell/audit.ts";
-import { ensureCatalog, loadCatalog, setDefaultPlan } from "../../store/cell/catalogs.ts";
+import { ensureCatalog, setDefaultPlan } from "../../store/cell/catalog-row.ts";
+import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { upsertFeature } from "../../store/cell/features.ts";
 import {
   insertAllowances,
@@ -133,7 +134,8 @@ export async function sellDemoCatalog(tx: Tx, context: Context, at: Instant): Pr
   }
   await setDefaultPlan(tx, environmentId, planIdOf(await loadCatalog(tx, environmentId), DEFAULT_PLAN));
   await audit("default_plan.set", DEFAULT_PLAN, { plan: DEFAULT_PLAN });
-  return loadCatalog(tx, environmentId);
+  const catalog = await loadCatalog(tx, environmentId);
+  return withTerms(tx, environmentId, catalog, [...catalog.versions.values()]);
 }
 
 export function planIdOf({ plans }: Catalog, key: string): PlanId {

@@ -14,6 +14,10 @@ export class Unhurried implements Tx {
     this.#session = session;
   }
 
+  get source(): object {
+    return this.#session;
+  }
+
   get statementMsMax(): number {
     return this.#statementMsMax;
   }

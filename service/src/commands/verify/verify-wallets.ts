@@ -1,3 +1,4 @@
+import { Lacking } from "../../postgres/lacking.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { loadCatalogs } from "../../store/cell/catalogs.ts";
 import { BEFORE_ALL } from "../../store/cell/verify/walk.ts";
@@ -7,6 +8,8 @@ import { batchesOf, type ReadableRow } from "./runs.ts";
 import { type Catalogs, verifyBatch } from "./verify-batch.ts";
 
 const WALLETS_MAX = 500;
+/** More than the versions that a batch's entries can name. */
+const FETCHES_MAX = 2_000;
 
 /**
  * Every wallet against its ledger, while the service goes on writing both. A wallet is read with its last entry's
@@ -17,12 +20,11 @@ export async function verifyWallets(
   checked: Checked,
   onPage: (checked: Checked) => void,
 ): Promise<Mismatch | null> {
-  let catalogs: Catalogs = new Map();
   let page = await listWallets(tx, BEFORE_ALL, WALLETS_MAX);
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     // After the wallets, so that every version which they name is there.
     // Only those of the page: an installation may have thousands.
-    catalogs = await loadCatalogs(tx, [...new Set(page.map(({ environmentId }) => environmentId))], catalogs);
+    const catalogs = await loadCatalogs(tx, [...new Set(page.map(({ environmentId }) => environmentId))]);
     const readable: ReadableRow[] = [];
     for (const row of page) {
       const { wallet } = row;
@@ -32,13 +34,32 @@ export async function verifyWallets(
       readable.push({ ...row, wallet });
     }
     for (const batch of batchesOf(readable)) {
-      const mismatch = await verifyBatch(tx, batch, catalogs, checked);
+      const mismatch = await verifyUntilNothingLacks(tx, batch, catalogs, checked);
       if (mismatch !== null) return mismatch;
     }
     onPage(checked);
     page = await listWallets(tx, last, WALLETS_MAX);
   }
   return null;
+}
+
+/** Folds again when it met what is not in memory. */
+async function verifyUntilNothingLacks(
+  tx: Tx,
+  batch: readonly ReadableRow[],
+  catalogs: Catalogs,
+  checked: Checked,
+): Promise<Mismatch | null> {
+  for (let fetches = 0; ; fetches++) {
+    const before = { ...checked };
+    try {
+      return await verifyBatch(tx, batch, catalogs, checked);
+    } catch (error) {
+      if (!(error instanceof Lacking) || fetches === FETCHES_MAX) throw error;
+      Object.assign(checked, before);
+      await error.fetch(tx);
+    }
+  }
 }
 
 /** What one row shows by itself. */

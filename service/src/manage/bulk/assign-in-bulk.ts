@@ -68,11 +68,13 @@ async function collect(
   { filter, before }: BulkAssignment,
 ): Promise<{ customers: CustomerId[]; next: number | null }> {
   const customers: CustomerId[] = [];
-  const pages = matchCustomers(cell, environmentId, filter, before);
+  const pages = matchCustomers(cell, environmentId, filter, before, ({ records }) =>
+    records.map(({ customerId }) => customerId),
+  );
   for (;;) {
     const page = await pages.next();
     if (page.done === true) return { customers, next: page.value };
-    for (const { customerId } of page.value.records) customers.push(customerId);
+    customers.push(...page.value);
   }
 }
 

@@ -27,28 +27,29 @@ export type MatchedPage = {
 };
 
 /**
- * The customers that match, the newest first, a short statement at a time. Ends after so many were looked at, and returns
- * the number to go on before; null when that was everybody.
+ * What `look` finds in the customers that match, the newest first, a short statement at a time; it may look at a page twice.
+ * Ends after so many were looked at, and returns the number to go on before; null when that was everybody.
  */
-export async function* matchCustomers(
+export async function* matchCustomers<T>(
   cell: Pool,
   environmentId: EnvironmentId,
   filter: BulkFilter,
   before: number | null,
-): AsyncGenerator<MatchedPage, number | null> {
+  look: (page: MatchedPage) => T,
+): AsyncGenerator<T, number | null> {
   const { search } = filter;
   let next = before;
   for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; ) {
-    const page = await single(cell, async (tx) => ({
-      catalog: await loadCatalog(tx, environmentId),
-      clock: await readClock(tx),
-      slice: await listCustomerRecords(tx, environmentId, { search, before: next, limit: PAGE_SIZE }),
-    }));
-    const { catalog, clock, slice } = page;
-    const records = slice.records.filter(({ wallet }) => isMeant(filter, wallet, catalog, clock));
-    yield { catalog, clock, records };
-    if (slice.next === null) return null;
-    next = slice.next;
+    const page = await single(cell, async (tx) => {
+      const catalog = await loadCatalog(tx, environmentId);
+      const clock = await readClock(tx);
+      const slice = await listCustomerRecords(tx, environmentId, { search, before: next, limit: PAGE_SIZE });
+      const records = slice.records.filter(({ wallet }) => isMeant(filter, wallet, catalog, clock));
+      return { found: look({ catalog, clock, records }), next: slice.next };
+    });
+    yield page.found;
+    if (page.next === null) return null;
+    next = page.next;
     // A slice that finds little has looked through at least as much.
     lookedAt += PAGE_SIZE;
   }

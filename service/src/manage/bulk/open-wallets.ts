@@ -46,6 +46,8 @@ export async function openWallets(
   patience: Patience,
 ): Promise<Opened> {
   const names = sortNames(environmentId, customers);
+  // What is not in memory is read before anybody has to wait for us.
+  await loadCatalog(tx, environmentId);
   const lock = patience === "wait" ? lockWallets : lockFreeWallets;
   let found = await lock(tx, names);
   const missing = found.filter(({ isMissing }) => isMissing);

@@ -6,7 +6,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import type { EnvironmentId, Instant, PlanId } from "../../words/brand.ts";
 import { type Customer, describeCustomer } from "../customers/describe-customer.ts";
-import { type BulkFilter, matchCustomers } from "./match-customers.ts";
+import { type BulkFilter, type MatchedPage, matchCustomers } from "./match-customers.ts";
 
 const SAMPLE_SIZE = 10;
 
@@ -44,29 +44,44 @@ export async function previewAssignments(
   let matching = 0;
   let changed = 0;
   let wouldShorten = 0;
-  const pages = matchCustomers(cell, environmentId, wanted.filter, wanted.before);
+  const pages = matchCustomers(cell, environmentId, wanted.filter, wanted.before, (page) =>
+    previewPage(page, wanted, SAMPLE_SIZE - sample.length),
+  );
   for (;;) {
     const page = await pages.next();
     if (page.done === true) {
       const unchanged = matching - changed - wouldShorten;
       return { kind: "preview", matching, changed, unchanged, wouldShorten, sample, next: page.value };
     }
-    const { catalog, clock, records } = page.value;
-    const plan = findPlan(catalog, wanted.plan);
-    if (plan === null) return { kind: "plan_not_found" };
-    for (const record of records) {
-      matching += 1;
-      const request = { plan, anchor: null, endsAt: wanted.endsAt, shorten: wanted.shorten };
-      const outcome = assignPlan(catalog, record.wallet, request, clock);
-      const wallet = outcome.kind === "changed" ? outcome.change.wallet : record.wallet;
-      if (outcome.kind === "changed") changed += 1;
-      if (outcome.kind === "would_shorten") wouldShorten += 1;
-      if (sample.length < SAMPLE_SIZE) {
-        const before = describeCustomer(record, catalog, clock);
-        sample.push({ before, after: describeCustomer({ ...record, wallet }, catalog, clock) });
-      }
-    }
+    if (page.value === null) return { kind: "plan_not_found" };
+    matching += page.value.matching;
+    changed += page.value.changed;
+    wouldShorten += page.value.wouldShorten;
+    sample.push(...page.value.sample);
   }
+}
+
+/** Null: there is no such plan any more. */
+function previewPage(
+  { catalog, clock, records }: MatchedPage,
+  { plan: key, endsAt, shorten }: BulkAssignment,
+  sampleSize: number,
+): Pick<Preview, "matching" | "changed" | "wouldShorten" | "sample"> | null {
+  const plan = findPlan(catalog, key);
+  if (plan === null) return null;
+  const sample: Preview["sample"][number][] = [];
+  let changed = 0;
+  let wouldShorten = 0;
+  for (const record of records) {
+    const outcome = assignPlan(catalog, record.wallet, { plan, anchor: null, endsAt, shorten }, clock);
+    const wallet = outcome.kind === "changed" ? outcome.change.wallet : record.wallet;
+    if (outcome.kind === "changed") changed += 1;
+    if (outcome.kind === "would_shorten") wouldShorten += 1;
+    if (sample.length >= sampleSize) continue;
+    const before = describeCustomer(record, catalog, clock);
+    sample.push({ before, after: describeCustomer({ ...record, wallet }, catalog, clock) });
+  }
+  return { matching: records.length, changed, wouldShorten, sample };
 }
 
 /** What is wrong with the assignment itself, whomever it is for. */

@@ -1,8 +1,8 @@
-import type { VersionReach } from "../../entitlement/catalog.ts";
+import { type Catalog, latestVersion, type VersionReach } from "../../entitlement/catalog.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { listEventKeys } from "../../store/cell/event-keys.ts";
 import { assertNever } from "../../words/assert.ts";
 import type { EnvironmentId } from "../../words/brand.ts";
@@ -29,11 +29,19 @@ type Refused = Exclude<CatalogComparison, { kind: "comparable" }>;
 
 export type DiffOutcome = { kind: "compared"; version: number; changes: readonly CatalogChange[] } | Refused;
 
-export function readContent(cell: Pool, environmentId: EnvironmentId): Promise<CatalogContent> {
-  return single(cell, async (tx) => {
-    const catalog = await loadCatalog(tx, environmentId);
-    return contentOf(catalog, await listEventKeys(tx, environmentId));
-  });
+export function exportCatalog(cell: Pool, environmentId: EnvironmentId): Promise<CatalogContent> {
+  return single(cell, async (tx) => readContent(tx, environmentId, await loadCatalog(tx, environmentId)));
+}
+
+/** Of each plan the latest version is read, if it is not in memory; of earlier ones nothing. */
+export async function readContent(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  catalog: Catalog,
+): Promise<CatalogContent> {
+  const latest = [...catalog.plans.values()].map(latestVersion);
+  const complete = await withTerms(tx, environmentId, catalog, latest);
+  return contentOf(complete, await listEventKeys(tx, environmentId));
 }
 
 /** What applying would do. Writes nothing. */
@@ -45,7 +53,7 @@ export function diffCatalog(
 ): Promise<DiffOutcome> {
   return single(cell, async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
-    const current = contentOf(catalog, await listEventKeys(tx, environmentId));
+    const current = await readContent(tx, environmentId, catalog);
     const compared = compareCatalogs(current, await source(tx, current), options);
     if (compared.kind !== "comparable") return compared;
     return { kind: "compared", version: catalog.version, changes: compared.changes };
@@ -76,7 +84,7 @@ export function applyCatalog(
     const seen = versionBefore(catalog);
     if (expectedVersion !== null && expectedVersion !== seen)
       return { outcome: { kind: "changed_meanwhile" }, audits: [] };
-    const current = contentOf(catalog, await listEventKeys(tx, environmentId));
+    const current = await readContent(tx, environmentId, catalog);
     const compared = compareCatalogs(current, await source(tx, current), options);
     if (compared.kind !== "comparable") return { outcome: compared, audits: [] };
     const { changes } = compared;

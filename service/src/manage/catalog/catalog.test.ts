@@ -231,16 +231,3 @@ test("of files applied at once on what all have seen, one is, and none of them i
   const [a, b] = (await manage("GET", "pools")).body["items"] as { name: string }[];
   expect(a?.name).toBe(b?.name);
 });
-
-test("a document larger than any other body is taken", async () => {
-  const { manage } = await setupManage();
-  const features = times(500, (i) => ({ key: `f${i}`, name: "F".repeat(110), cost: { credits: 1 } }));
-  const applied = await manage("POST", `${LIVE}/catalog/apply`, {
-    body: { catalog: { features }, reach: "now" },
-  });
-  expect([applied.status, changesOf(applied).length]).toEqual([200, 500]);
-  const tooLarge = await manage("POST", "catalog/diff", {
-    body: { catalog: {}, more: "x".repeat(1_100_000) },
-  });
-  expect([tooLarge.status, tooLarge.body["detail"]]).toEqual([413, "A body may have at most 1048576 bytes."]);
-});

@@ -1,4 +1,3 @@
-import canonicalize from "canonicalize";
 import {
   type Catalog,
   type Cost,
@@ -9,7 +8,7 @@ import {
 import type { EventKeyName } from "../../store/cell/event-keys.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
 import { assert } from "../../words/assert.ts";
-import type { PoolId } from "../../words/brand.ts";
+import type { FeatureId, FeatureKey, PoolId } from "../../words/brand.ts";
 import { FIRST_POOL } from "../edit-catalog.ts";
 
 // A catalog as people and files speak of it: everything by its key, nothing by a number of ours, each list sorted. Two
@@ -84,7 +83,7 @@ export function versionContent(
   catalog: Catalog,
   version: Plan["versions"][number],
 ): Pick<PlanContent, "allowances" | "features"> {
-  const featureKeys = new Map([...catalog.features.values()].map(({ id, key }) => [id, key]));
+  const featureKeys = featureKeysOf(catalog);
   const allowances = version.allowances.map(({ pool, credits, period, rollover }) => ({
     pool: poolKey(catalog, pool),
     credits,
@@ -102,15 +101,34 @@ export function versionContent(
   };
 }
 
+const featureKeysByCatalog = new WeakMap<Catalog["features"], ReadonlyMap<FeatureId, FeatureKey>>();
+
+/** Once for a catalog, not for each of its plans. */
+function featureKeysOf({ features }: Catalog): ReadonlyMap<FeatureId, FeatureKey> {
+  const known = featureKeysByCatalog.get(features);
+  if (known !== undefined) return known;
+  const keys = new Map([...features.values()].map(({ id, key }) => [id, key]));
+  featureKeysByCatalog.set(features, keys);
+  return keys;
+}
+
 function poolKey({ pools }: Catalog, id: PoolId): string {
   const pool = pools.get(id);
   assert(pool !== undefined, "a pool never goes away");
   return pool.key;
 }
 
-/** By their canonical JSON, in which -0 is 0 and no field has a place of its own. */
-export function isSame(a: object | null, b: object | null): boolean {
-  return canonicalize(a) === canonicalize(b);
+/** As JSON they would say the same, in which -0 is 0 and no field has a place of its own. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const fields = Object.entries(a);
+  const others = new Map(Object.entries(b));
+  return (
+    fields.length === others.size &&
+    fields.every(([name, value]) => others.has(name) && isSame(value, others.get(name)))
+  );
 }
 
 export function sortByKey<T extends { readonly key: string }>(values: readonly T[]): T[] {

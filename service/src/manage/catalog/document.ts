@@ -1,14 +1,8 @@
 import { type Static, Type } from "typebox";
 import { keyField, nameField, nullable } from "../fields.ts";
 import { readAllowances } from "../plans/read-terms.ts";
-import {
-  type CatalogContent,
-  type EventKeyContent,
-  type FeatureContent,
-  isSame,
-  type PlanContent,
-  type PoolContent,
-} from "./content.ts";
+import { THINGS_MAX } from "./bounds.ts";
+import type { CatalogContent, EventKeyContent, FeatureContent, PlanContent, PoolContent } from "./content.ts";
 import { refuseRepeats } from "./refuse-repeats.ts";
 import {
   allowanceInputs,
@@ -21,8 +15,6 @@ import {
   unitField,
 } from "./schema.ts";
 
-/** Of each kind in one file: applying it is one transaction, and must stay short. */
-const THINGS_MAX = 500;
 const archived = Type.Optional(
   Type.Boolean({ description: "No longer offered; false unless said.", examples: [true] }),
 );
@@ -43,7 +35,7 @@ const PlanDocument = Type.Object(
     name: nameField,
     allowances: allowanceInputs,
     features: Type.Array(Type.Object({ ...planFeatureInput, pinned: Type.Optional(pinned) }, STRICT), {
-      maxItems: 1_000,
+      maxItems: THINGS_MAX,
     }),
     archived,
   },
@@ -104,7 +96,8 @@ export function toDocument(content: CatalogContent): CatalogDocument {
       allowances: [...allowances],
       features: included.map(({ feature, limit, ...terms }) => {
         const { pool, cost } = features.get(feature) ?? terms;
-        const isOwn = isSame({ pool, cost }, terms);
+        const isOwn =
+          pool === terms.pool && cost.credits === terms.cost.credits && cost.per === terms.cost.per;
         return { feature, limit, ...(isOwn ? {} : { pinned: terms }) };
       }),
       ...ifArchived(archived),

@@ -24,8 +24,9 @@ import {
   type CatalogSource,
   type DiffOutcome,
   diffCatalog,
-  readContent,
+  exportCatalog,
 } from "./apply-catalog.ts";
+import { DOCUMENT_BODY_BYTES_MAX } from "./bounds.ts";
 import { applyOptions, CatalogApplied, CatalogDiff, diffOptions } from "./change-schema.ts";
 import { CatalogDocument, readDocument, toDocument } from "./document.ts";
 import { etagOf, preconditionProblem } from "./preconditions.ts";
@@ -34,10 +35,8 @@ import { catalogOf } from "./promote.ts";
 import { STRICT } from "./schema.ts";
 
 const NOUN = "Catalog";
-/** Of a file with everything an environment sells. */
-const DOCUMENT_BYTES_MAX = 1024 * 1024;
 const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
-const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile"] as const;
+const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile", "catalog_too_large"] as const;
 
 /** The whole of what an environment sells, as one file; and the way from test to live. */
 export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {
@@ -70,7 +69,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       codes: [],
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
-        const document = toDocument(await readContent(cellOf(cell), environmentId));
+        const document = toDocument(await exportCatalog(cellOf(cell), environmentId));
         call.reply.header("etag", etagOf(document));
         return document;
       },
@@ -85,7 +84,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       description: "Changes nothing. Takes what `apply` takes, so that one body serves both.",
       params: Type.Object(environmentParams),
       body: Type.Object({ catalog: CatalogDocument, ...diffOptions }, STRICT),
-      bodyBytesMax: DOCUMENT_BYTES_MAX,
+      bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
       answer: CatalogDiff,
       codes: CODES_OF_DIFF,
       handle: async (call) => {
@@ -107,7 +106,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
         "lacks are archived, provided it lists any. A plan whose terms differ gets a new version, and `reach` says who gets it.",
       params: Type.Object(environmentParams),
       body: Type.Object({ catalog: CatalogDocument, ...applyOptions }, STRICT),
-      bodyBytesMax: DOCUMENT_BYTES_MAX,
+      bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
       answer: CatalogApplied,
       codes: CODES_OF_APPLY,
       handle: async (call) => {

@@ -1,15 +1,13 @@
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { listEventKeys } from "../../store/cell/event-keys.ts";
 import type { EnvironmentId } from "../../words/brand.ts";
-import type { CatalogSource } from "./apply-catalog.ts";
-import { type CatalogContent, contentOf } from "./content.ts";
+import { type CatalogSource, readContent } from "./apply-catalog.ts";
+import type { CatalogContent } from "./content.ts";
 import { readDocument, toDocument } from "./document.ts";
 
 /** Another environment's catalog as the file to apply: what was tried in test is what live gets. */
 export function catalogOf(environmentId: EnvironmentId): CatalogSource {
   return async (tx, target) => {
-    const catalog = await loadCatalog(tx, environmentId);
-    const content = contentOf(catalog, await listEventKeys(tx, environmentId));
+    const content = await readContent(tx, environmentId, await loadCatalog(tx, environmentId));
     return readDocument(toDocument(withoutLeftovers(content, target)));
   };
 }

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { keyField, nameField, nullable } from "../fields.ts";
+import { THINGS_MAX } from "./bounds.ts";
 
 // The fields of a catalog: each is the validator and the OpenAPI in one, and holds to what the database's own checks say.
 
@@ -76,7 +77,6 @@ export const Limit = nullable(
 );
 
 const ALLOWANCES_MAX = 50;
-const FEATURES_MAX = 1_000;
 
 export const allowanceInputs = Type.Array(
   Type.Object(
@@ -101,7 +101,7 @@ export const planTermsInput = Type.Object(
     name: nameField,
     allowances: allowanceInputs,
     features: Type.Array(Type.Object(planFeatureInput, STRICT), {
-      maxItems: FEATURES_MAX,
+      maxItems: THINGS_MAX,
       description: "What customers on the plan may use; each feature at most once.",
     }),
   },

@@ -1,6 +1,6 @@
 import type { Catalog, VersionReach } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { setDefaultPlan } from "../../store/cell/catalogs.ts";
+import { setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { upsertEventKey } from "../../store/cell/event-keys.ts";
 import { archiveFeature, upsertFeature } from "../../store/cell/features.ts";
 import {
@@ -23,6 +23,7 @@ import {
   type PoolId,
 } from "../../words/brand.ts";
 import type { CatalogAudit } from "../edit-catalog.ts";
+import { planBytes } from "./bounds.ts";
 import {
   type EventKeyContent,
   type FeatureContent,
@@ -127,7 +128,7 @@ export async function publishVersion(
   reach: VersionReach,
 ): Promise<CatalogAudit> {
   const { tx, environmentId, at: publishedAt } = writing;
-  const plan = await upsertPlan(tx, environmentId, after);
+  const plan = await upsertPlan(tx, environmentId, after, planBytes(after));
   const number = (writing.plans.get(after.key)?.lastNumber ?? 0) + 1;
   writing.plans.set(after.key, { id: plan, lastNumber: number });
   const version = await insertPlanVersion(tx, environmentId, { plan, number, publishedAt, reach });

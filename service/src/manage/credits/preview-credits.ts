@@ -98,14 +98,21 @@ export async function previewCredits(
   { environmentId, workspaceId }: { readonly environmentId: EnvironmentId; readonly workspaceId: number },
   input: AddCreditsInput,
 ): Promise<CreditsPreview> {
-  const facts = await single(pools.cell, (tx) => readFacts(tx, environmentId, input));
-  const { customer, catalog, wallet, clock, pool, twins, earlier } = facts;
+  const { facts, kind, balanceBefore, use } = await single(pools.cell, async (tx) => {
+    const facts = await readFacts(tx, environmentId, input);
+    const { catalog, wallet, clock, pool } = facts;
+    const viewed = viewWallet(catalog, wallet, clock);
+    return {
+      facts,
+      kind: decide(facts, input),
+      balanceBefore: pool === null ? null : balanceOf(viewed, pool),
+      use: describeUse(catalog, viewed, pool, input.credits),
+    };
+  });
+  const { customer, twins, earlier } = facts;
   const since = await readHistoryStart(pools.control, workspaceId);
   const [earlierBy, ...twinsBy] = await nameActors(pools.control, workspaceId, facts.actors);
-  const kind = decide(facts, input);
   const isRefused = kind !== "added" && kind !== "already_added";
-  const viewed = viewWallet(catalog, wallet, clock);
-  const balanceBefore = pool === null ? null : balanceOf(viewed, pool);
   const isAdded = kind === "added" && balanceBefore !== null;
   return {
     outcome: isRefused ? "refused" : kind,
@@ -114,7 +121,7 @@ export async function previewCredits(
     balanceBefore,
     balanceAfter: isAdded ? balanceBefore + input.credits : balanceBefore,
     expiresAt: input.expiresAt === null ? null : formatTimestamp(input.expiresAt),
-    ...describeUse(catalog, viewed, pool, input.credits),
+    ...use,
     twins: twins.map(({ number, recordedAt, reference }, index) => ({
       grant: number,
       recordedAt: formatTimestamp(recordedAt),

@@ -30,6 +30,8 @@ export async function openWallet(
   customerId: CustomerId,
 ): Promise<OpenWallet | null> {
   const { environmentId } = context;
+  // What is not in memory is read before anybody has to wait for us.
+  await loadCatalog(tx, environmentId);
   const [found] = await lockWallets(tx, [{ environmentId, customerId }]);
   if (found === undefined) return null;
   if (found.isMissing) {

@@ -72,7 +72,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
         name: Type.String({ examples: ["Tokens used"] }),
         unit: nullable(Type.String({ examples: ["token"] })),
       }),
-      codes: [],
+      codes: ["catalog_too_large"],
       handle: async (call) => {
         const { name, unit = null } = call.body;
         const named = { key: call.params.key, name, unit };

@@ -1,5 +1,11 @@
 import { type Static, Type } from "typebox";
-import { type Catalog, type Feature as CatalogFeature, latestVersion } from "../../entitlement/catalog.ts";
+import {
+  type Catalog,
+  type Feature as CatalogFeature,
+  getPlan,
+  getVersion,
+} from "../../entitlement/catalog.ts";
+import type { PlanVersionId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { compareKeys, featureContent } from "../catalog/content.ts";
 import { Cost } from "../catalog/schema.ts";
@@ -20,7 +26,12 @@ export const Feature = Type.Object({
 
 export type Feature = Static<typeof Feature>;
 
-export function describeFeature(catalog: Catalog, feature: CatalogFeature): Feature {
+/** `users` are versions that include it. */
+export function describeFeature(
+  catalog: Catalog,
+  feature: CatalogFeature,
+  users: readonly PlanVersionId[],
+): Feature {
   const { key, name, unit, pool, cost } = featureContent(catalog, feature);
   const { archivedAt } = feature;
   return {
@@ -30,9 +41,6 @@ export function describeFeature(catalog: Catalog, feature: CatalogFeature): Feat
     pool,
     cost,
     archivedAt: archivedAt === null ? null : formatTimestamp(archivedAt),
-    usedBy: [...catalog.plans.values()]
-      .filter((plan) => latestVersion(plan).features.has(feature.id))
-      .map((plan) => plan.key)
-      .sort(compareKeys),
+    usedBy: users.map((id) => getPlan(catalog, getVersion(catalog, id).plan).key).sort(compareKeys),
   };
 }

@@ -1,8 +1,9 @@
 import { Type } from "typebox";
-import type { Catalog } from "../../entitlement/catalog.ts";
+import { type Catalog, type Feature as CatalogFeature, latestVersion } from "../../entitlement/catalog.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { assertNever } from "../../words/assert.ts";
+import { findVersionsWith } from "../../store/cell/plan-terms.ts";
+import { assert, assertNever } from "../../words/assert.ts";
 import { brandAs, type FeatureKey } from "../../words/brand.ts";
 import { featureContent, sortByKey } from "../catalog/content.ts";
 import { pageByKey } from "../catalog/page-by-key.ts";
@@ -64,7 +65,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
           ({ archivedAt }) => archived === undefined || (archivedAt !== null) === (archived === "true"),
         );
         const { items, nextCursor } = pageByKey(sortByKey(features), call.query);
-        return { items: items.map((feature) => describeFeature(catalog, feature)), nextCursor };
+        return { items: await describeFeatures(cellOf, call, catalog, items), nextCursor };
       },
     }),
     operation({
@@ -78,7 +79,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       params: featureParams,
       answer: Feature,
       codes: [],
-      handle: async (call) => answer(call, await readCatalog(cellOf, call)),
+      handle: async (call) => answer(cellOf, call, await readCatalog(cellOf, call)),
     }),
     operation({
       method: "PUT",
@@ -94,7 +95,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       headers: preconditionHeaders,
       body: Type.Object(featureInput, STRICT),
       answer: Feature,
-      codes: ["unknown_key", "changed_meanwhile", "precondition_required"],
+      codes: ["unknown_key", "changed_meanwhile", "precondition_required", "catalog_too_large"],
       handle: async (call) => {
         const { name, unit = null, pool = "credits", cost } = call.body;
         const { key } = call.params;
@@ -106,7 +107,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
         );
         switch (outcome.kind) {
           case "defined":
-            return answer(call, outcome.catalog);
+            return answer(cellOf, call, outcome.catalog);
           case "pool_not_found":
             throw unknownKey({ noun: "pool", key: pool });
           case "changed_meanwhile":
@@ -140,7 +141,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
         );
         switch (outcome.kind) {
           case "archived":
-            return answer(call, outcome.catalog);
+            return answer(cellOf, call, outcome.catalog);
           case "feature_not_found":
             throw missing("feature");
           case "changed_meanwhile":
@@ -159,9 +160,29 @@ function readCatalog(cellOf: ManageParts["cellOf"], call: Call): Promise<Catalog
   return single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
 }
 
-function answer(call: Call<{ key: string }>, catalog: Catalog): Feature {
+async function answer(
+  cellOf: ManageParts["cellOf"],
+  call: Call<{ key: string }>,
+  catalog: Catalog,
+): Promise<Feature> {
   const feature = catalog.features.get(brandAs<FeatureKey>(call.params.key));
   if (feature === undefined) throw missing("feature");
   call.reply.header("etag", etagOf(featureContent(catalog, feature)));
-  return describeFeature(catalog, feature);
+  const [described] = await describeFeatures(cellOf, call, catalog, [feature]);
+  assert(described !== undefined, "each of them is described");
+  return described;
+}
+
+/** By which plans they are used is asked of the database: of this catalog's versions, which never change. */
+async function describeFeatures(
+  cellOf: ManageParts["cellOf"],
+  call: Call,
+  catalog: Catalog,
+  features: readonly CatalogFeature[],
+): Promise<Feature[]> {
+  const { cell, environmentId } = placeOf(call);
+  const versions = [...catalog.plans.values()].map((plan) => latestVersion(plan).id);
+  const ids = features.map(({ id }) => id);
+  const users = await single(cellOf(cell), (tx) => findVersionsWith(tx, environmentId, versions, ids));
+  return features.map((feature) => describeFeature(catalog, feature, users.get(feature.id) ?? []));
 }

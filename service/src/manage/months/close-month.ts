@@ -67,12 +67,13 @@ type Walk = {
 /** Returns after whom it goes on; null when that was everybody. */
 async function addPage(walk: Walk, after: number): Promise<number | null> {
   const { cell, environmentId, roll, asOf } = walk;
-  const { page, catalog } = await single(cell, async (tx) => {
-    const page = await listMonthWallets(tx, environmentId, { after, limit: WALLETS_MAX });
+  const page = await single(cell, async (tx) => {
+    const owned = await listMonthWallets(tx, environmentId, { after, limit: WALLETS_MAX });
     // After the wallets, so that every version which they name is there.
-    return { page, catalog: await loadCatalog(tx, environmentId) };
+    const catalog = await loadCatalog(tx, environmentId);
+    return owned.map((one) => ({ ...one, due: viewDue(catalog, one.wallet, asOf) }));
   });
-  for (const { wallet } of page) roll.addWallet(wallet, viewDue(catalog, wallet, asOf));
+  for (const { wallet, due } of page) roll.addWallet(wallet, due);
   for await (const runs of runsOf(walk, page)) {
     const moved = await single(cell, (tx) => sumMoved(tx, environmentId, runs, walk));
     for (const one of moved) roll.addMoved(one);

@@ -1,6 +1,5 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { findPlanDraft } from "../../store/cell/plan-drafts.ts";
-import { planContent } from "../catalog/content.ts";
 import {
   judgePreconditions,
   type PreconditionFailure,
@@ -10,10 +9,10 @@ import { beginWriting, writePlan } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
 import { etagOfPlan } from "./describe-plan.ts";
-import { type PlanState, readPlanState, toPlanState } from "./plan-state.ts";
+import { type FullPlanState, readPlanContent, readPlanState, toPlanState } from "./plan-state.ts";
 
 export type ArchivePlanOutcome =
-  | { kind: "archived"; state: PlanState }
+  | { kind: "archived"; state: FullPlanState }
   | { kind: "plan_not_found" | "still_default" }
   | PreconditionFailure;
 
@@ -34,7 +33,7 @@ export function archivePlan(
     // Whoever nobody assigned a plan would go on getting it.
     if (archived && catalog.defaultPlan.plan === state.plan.id)
       return { outcome: { kind: "still_default" }, audits: [] };
-    const before = planContent(catalog, state.plan);
+    const before = await readPlanContent(tx, environmentId, catalog, state.plan);
     const writing = beginWriting(tx, environmentId, catalog, at);
     const audits = await writePlan(writing, before, { ...before, archived }, "new_assignments");
     return { outcome: { kind: "archived", state: await readPlanState(tx, environmentId, key) }, audits };

@@ -1,11 +1,12 @@
 import { type Static, Type } from "typebox";
 import type { PlanVersion as CatalogVersion } from "../../entitlement/catalog.ts";
+import type { PlanDraft } from "../../store/cell/plan-drafts.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { versionContent } from "../catalog/content.ts";
 import { etagOf } from "../catalog/preconditions.ts";
 import { Allowance, Cost, Limit, Reach } from "../catalog/schema.ts";
 import { nullable, timeField } from "../fields.ts";
-import type { PlanState } from "./plan-state.ts";
+import type { FullPlanState, PlanState } from "./plan-state.ts";
 
 export const PinnedFeature = Type.Object({
   feature: Type.String({ examples: ["image.generate"] }),
@@ -43,7 +44,15 @@ const base = {
 
 export const Plan = Type.Object({
   ...base,
-  versions: Type.Array(PlanVersion, { description: "The newest first. Empty: it was never published." }),
+  versions: Type.Array(PlanVersion, {
+    description: "The newest first, at most 10 of them. Empty: it was never published.",
+  }),
+  nextBefore: nullable(
+    Type.Integer({
+      description: "Send it as `before` to read the versions that come after these. Null: there are none.",
+      examples: [31],
+    }),
+  ),
   draft: nullable(Draft),
 });
 
@@ -57,22 +66,23 @@ export type Plan = Static<typeof Plan>;
 export type PlanSummary = Static<typeof PlanSummary>;
 
 /** Null: there is neither a version nor a draft of it. */
-export function describePlan(state: PlanState): Plan | null {
-  const { plan, draft } = state;
+export function describePlan(state: FullPlanState): Plan | null {
+  const { plan, draft, shown, nextBefore } = state;
   if (plan === null && draft === null) return null;
-  const versions = (plan?.versions ?? []).map((version) => describeVersion(state, version));
   return {
     ...describeBase(state),
-    versions: versions.toReversed(),
-    draft:
-      draft === null
-        ? null
-        : {
-            name: draft.name,
-            allowances: [...draft.allowances],
-            features: [...draft.features],
-            changedAt: formatTimestamp(draft.changedAt),
-          },
+    versions: shown.map((version) => describeVersion(state, version)),
+    nextBefore,
+    draft: draft === null ? null : describeDraft(draft),
+  };
+}
+
+function describeDraft(draft: PlanDraft): Static<typeof Draft> {
+  return {
+    name: draft.name,
+    allowances: [...draft.allowances],
+    features: [...draft.features],
+    changedAt: formatTimestamp(draft.changedAt),
   };
 }
 
@@ -95,12 +105,16 @@ function describeBase({ key, catalog, plan, draft }: PlanState): Pick<Plan, keyo
   };
 }
 
-/** Whether it is the default is not the plan's own affair. Null: there is no such plan. */
+/**
+ * Whether it is the default is not the plan's own affair. What was published never changes, so that the last of it names it
+ * all. Null: there is no such plan.
+ */
 export function etagOfPlan(state: PlanState): string | null {
-  const plan = describePlan(state);
-  if (plan === null) return null;
-  const { key, name, archivedAt, versions, draft } = plan;
-  return etagOf({ key, name, archivedAt, versions, draft });
+  const { plan, draft } = state;
+  if (plan === null && draft === null) return null;
+  const { key, name, archivedAt } = describeBase(state);
+  const latest = plan?.versions.at(-1)?.identity ?? null;
+  return etagOf({ key, name, archivedAt, latest, draft: draft && describeDraft(draft) });
 }
 
 function describeVersion({ catalog }: PlanState, version: CatalogVersion): Static<typeof PlanVersion> {

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { single } from "../../postgres/transaction.ts";
 import { assertNever } from "../../words/assert.ts";
+import { PLAN_BODY_BYTES_MAX } from "../catalog/bounds.ts";
 import { planContent } from "../catalog/content.ts";
 import {
   type PreconditionFailure,
@@ -40,6 +41,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       params: planParams,
       headers: preconditionHeaders,
       body: planTermsInput,
+      bodyBytesMax: PLAN_BODY_BYTES_MAX,
       answer: Plan,
       codes: ["unknown_key", "changed_meanwhile", "precondition_required"],
       handle: async (call) => {
@@ -110,7 +112,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       headers: preconditionHeaders,
       body: Type.Object({ reach: Reach, expectedVersion: Type.Optional(expectedVersionField) }, STRICT),
       answer: Plan,
-      codes: ["unknown_key", "changed_meanwhile"],
+      codes: ["unknown_key", "changed_meanwhile", "catalog_too_large"],
       handle: async (call) => {
         const { reach, expectedVersion = null } = call.body;
         const outcome = await publishDraft(

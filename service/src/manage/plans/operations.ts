@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { single } from "../../postgres/transaction.ts";
-import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { listPlanDrafts } from "../../store/cell/plan-drafts.ts";
 import { assertNever } from "../../words/assert.ts";
 import { sortByKey } from "../catalog/content.ts";
@@ -22,7 +22,7 @@ import { pageOf, pageQuery } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { archivePlan } from "./archive-plan.ts";
 import { describePlan, etagOfPlan, Plan, PlanSummary, summarizePlan } from "./describe-plan.ts";
-import { type PlanState, readPlanState, toPlanState } from "./plan-state.ts";
+import { type FullPlanState, type PlanState, readPlanState, toPlanState } from "./plan-state.ts";
 import { setDefaultPlan } from "./set-default-plan.ts";
 
 const NOUN = "Plans";
@@ -60,7 +60,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
             archived === undefined || (plan !== null && plan.archivedAt !== null) === (archived === "true"),
         );
         const { items, nextCursor } = pageByKey(states, call.query);
-        return { items: items.map(summarizePlan), nextCursor };
+        return { items: (await withLatest(cellOf, call, items)).map(summarizePlan), nextCursor };
       },
     }),
     operation({
@@ -71,14 +71,28 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Read a plan",
       description:
-        "With all its versions, what each has pinned, and the draft of the next one. The header `ETag` names what you read; " +
+        "With its versions, what each has pinned, and the draft of the next one. The header `ETag` names what you read; " +
         "send it as `If-Match` when you change the draft, publish or archive.",
       params: planParams,
+      query: Type.Object(
+        {
+          before: Type.Optional(
+            Type.String({
+              pattern: "^[1-9][0-9]{0,8}$",
+              description: "Only versions with a lower number.",
+              examples: ["31"],
+            }),
+          ),
+        },
+        STRICT,
+      ),
       answer: Plan,
       codes: [],
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
-        const state = await single(cellOf(cell), (tx) => readPlanState(tx, environmentId, call.params.key));
+        const before = call.query.before === undefined ? null : Number(call.query.before);
+        const { key } = call.params;
+        const state = await single(cellOf(cell), (tx) => readPlanState(tx, environmentId, key, before));
         return answerPlan(call, state);
       },
     }),
@@ -153,7 +167,23 @@ function listPlanStates(cellOf: ManageParts["cellOf"], call: Call): Promise<Plan
   });
 }
 
-export function answerPlan({ reply }: Call, state: PlanState): Plan {
+/** The latest version of each, in full. */
+function withLatest(
+  cellOf: ManageParts["cellOf"],
+  call: Call,
+  states: readonly PlanState[],
+): Promise<PlanState[]> {
+  const { cell, environmentId } = placeOf(call);
+  const [first] = states;
+  if (first === undefined) return Promise.resolve([]);
+  const latest = states.flatMap(({ plan }) => plan?.versions.at(-1) ?? []);
+  return single(cellOf(cell), async (tx) => {
+    const catalog = await withTerms(tx, environmentId, first.catalog, latest);
+    return states.map(({ key, draft }) => toPlanState(catalog, key, draft));
+  });
+}
+
+export function answerPlan({ reply }: Call, state: FullPlanState): Plan {
   const plan = describePlan(state);
   if (plan === null) throw missing("plan");
   reply.header("etag", etagOfPlan(state));

@@ -1,8 +1,16 @@
-import type { Catalog, Plan } from "../../entitlement/catalog.ts";
+import {
+  type Catalog,
+  getPlan,
+  getVersion,
+  latestVersion,
+  type Plan,
+  type PlanVersion,
+} from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { findPlanDraft, type PlanDraft } from "../../store/cell/plan-drafts.ts";
 import type { EnvironmentId } from "../../words/brand.ts";
+import { type PlanContent, planContent } from "../catalog/content.ts";
 
 /** A plan with what was published of it and what is being worked on. Either may be missing. */
 export type PlanState = {
@@ -12,9 +20,42 @@ export type PlanState = {
   readonly draft: PlanDraft | null;
 };
 
-export async function readPlanState(tx: Tx, environmentId: EnvironmentId, key: string): Promise<PlanState> {
+/** Also with some of its versions in full, the newest first. */
+export type FullPlanState = PlanState & {
+  readonly shown: readonly PlanVersion[];
+  /** The number to go on before; null: there are no more. */
+  readonly nextBefore: number | null;
+};
+
+const SHOWN_MAX = 10;
+
+export async function readPlanState(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  key: string,
+  before: number | null = null,
+): Promise<FullPlanState> {
   const catalog = await loadCatalog(tx, environmentId);
-  return toPlanState(catalog, key, await findPlanDraft(tx, environmentId, key));
+  const state = toPlanState(catalog, key, await findPlanDraft(tx, environmentId, key));
+  return fillPlanState(tx, environmentId, state, before);
+}
+
+/** What its versions have pinned is read, if it is not in memory: of so many, however often it was published. */
+export async function fillPlanState(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  state: PlanState,
+  before: number | null = null,
+): Promise<FullPlanState> {
+  const published = (state.plan?.versions ?? []).filter(({ number }) => before === null || number < before);
+  const shown = published.slice(-SHOWN_MAX).reverse();
+  const catalog = await withTerms(tx, environmentId, state.catalog, shown);
+  const full = toPlanState(catalog, state.key, state.draft);
+  return {
+    ...full,
+    shown: shown.map(({ id }) => getVersion(catalog, id)),
+    nextBefore: published.length > shown.length ? (shown.at(-1)?.number ?? null) : null,
+  };
 }
 
 export function toPlanState(catalog: Catalog, key: string, draft: PlanDraft | null): PlanState {
@@ -23,4 +64,15 @@ export function toPlanState(catalog: Catalog, key: string, draft: PlanDraft | nu
 
 export function findPlan({ plans }: Catalog, key: string): Plan | null {
   return [...plans.values()].find((plan) => plan.key === key) ?? null;
+}
+
+/** As of its latest version, which is read if it is not in memory. */
+export async function readPlanContent(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  catalog: Catalog,
+  plan: Plan,
+): Promise<PlanContent> {
+  const complete = await withTerms(tx, environmentId, catalog, [latestVersion(plan)]);
+  return planContent(complete, getPlan(complete, plan.id));
 }

@@ -4,7 +4,6 @@ import type { Tx } from "../../postgres/statement.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { deletePlanDraft, findPlanDraft, type PlanTerms } from "../../store/cell/plan-drafts.ts";
 import type { EnvironmentId, Instant } from "../../words/brand.ts";
-import { planContent } from "../catalog/content.ts";
 import {
   judgePreconditions,
   type PreconditionFailure,
@@ -15,7 +14,7 @@ import type { Context } from "../context.ts";
 import { type CatalogEdit, editCatalog, versionBefore } from "../edit-catalog.ts";
 import { etagOfPlan } from "./describe-plan.ts";
 import { type MissingTerm, pinTerms } from "./pin-terms.ts";
-import { findPlan, type PlanState, toPlanState } from "./plan-state.ts";
+import { type FullPlanState, fillPlanState, findPlan, readPlanContent, toPlanState } from "./plan-state.ts";
 
 export type PlanInput = PlanTerms & {
   readonly key: string;
@@ -23,7 +22,7 @@ export type PlanInput = PlanTerms & {
   readonly reach: VersionReach;
 };
 
-export type PublishOutcome = { kind: "published"; state: PlanState } | MissingTerm;
+export type PublishOutcome = { kind: "published"; state: FullPlanState } | MissingTerm;
 
 /** Publishes a version of a plan, the first one if the plan is new. It pins what its features cost now. */
 export function publishPlan(cell: Pool, context: Context, input: PlanInput): Promise<PublishOutcome> {
@@ -67,9 +66,10 @@ async function publish(
   const pinned = pinTerms(catalog, key, input);
   if (pinned.kind !== "pinned") return { outcome: pinned, audits: [] };
   const plan = findPlan(catalog, key);
-  const before = plan === null ? null : planContent(catalog, plan);
+  const before = plan === null ? null : await readPlanContent(tx, environmentId, catalog, plan);
   const writing = beginWriting(tx, environmentId, catalog, at);
   const audit = await publishVersion(writing, before, pinned.content, reach);
-  const state = toPlanState(await loadCatalog(tx, environmentId), key, null);
+  const edited = toPlanState(await loadCatalog(tx, environmentId), key, null);
+  const state = await fillPlanState(tx, environmentId, edited);
   return { outcome: { kind: "published", state }, audits: [audit] };
 }

@@ -15,9 +15,9 @@ import type { Context } from "../context.ts";
 import { editDrafts } from "../edit-catalog.ts";
 import { etagOfPlan } from "./describe-plan.ts";
 import { type MissingTerm, pinTerms, sortTerms } from "./pin-terms.ts";
-import { type PlanState, toPlanState } from "./plan-state.ts";
+import { type FullPlanState, fillPlanState, toPlanState } from "./plan-state.ts";
 
-export type PutDraftOutcome = { kind: "drafted"; state: PlanState } | MissingTerm | PreconditionFailure;
+export type PutDraftOutcome = { kind: "drafted"; state: FullPlanState } | MissingTerm | PreconditionFailure;
 
 /** Begins a plan's next version, the first one if the plan is new, or replaces what was begun. Nobody gets it yet. */
 export function putDraft(
@@ -40,11 +40,15 @@ export function putDraft(
     if (pinned.kind !== "pinned") return { outcome: pinned, audits: [] };
     const before = draft === null ? null : sortTerms(draft);
     const after = sortTerms(input);
-    if (isSame(before, after)) return { outcome: { kind: "drafted", state }, audits: [] };
+    if (isSame(before, after)) {
+      const full = await fillPlanState(tx, environmentId, state);
+      return { outcome: { kind: "drafted", state: full }, audits: [] };
+    }
     const next = { key, ...after, changedAt };
     await upsertPlanDraft(tx, environmentId, next);
+    const full = await fillPlanState(tx, environmentId, toPlanState(catalog, key, next));
     return {
-      outcome: { kind: "drafted", state: toPlanState(catalog, key, next) },
+      outcome: { kind: "drafted", state: full },
       audits: [{ action: "plan_draft.saved", subject: key, before, after }],
     };
   });

@@ -56,7 +56,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       params: Type.Object({ ...environmentParams, key: keyField }),
       body: Type.Object({ name: nameField }, STRICT),
       answer: Pool,
-      codes: [],
+      codes: ["catalog_too_large"],
       handle: async (call) => {
         const pool = { key: call.params.key, name: call.body.name };
         await definePool(cellOf(placeOf(call).cell), contextOf(call), pool);

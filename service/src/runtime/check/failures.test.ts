@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { setupCredits } from "../../../test/credits.ts";
 import { connectTo } from "../../../test/harness.ts";
 import { Session } from "../../postgres/session.ts";
+import { CatalogCache } from "../../store/cell/catalogs.ts";
 import { brandAs, type CustomerId, type FeatureKey } from "../../words/brand.ts";
-import { CatalogCache } from "../catalog-cache.ts";
 import { Reader } from "./reader.ts";
 
 test("a check that waited too long is refused at once, so that no queue outlives its callers", async () => {

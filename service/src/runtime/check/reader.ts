@@ -1,14 +1,16 @@
 import { type Decision, decide } from "../../entitlement/decide.ts";
+import { Lacking } from "../../postgres/lacking.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
-import { readCatalogVersions } from "../../store/cell/catalogs.ts";
+import { readCatalogRevisions } from "../../store/cell/catalog-row.ts";
+import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerName, customerKey } from "../../store/cell/customers.ts";
 import { readWallets } from "../../store/cell/wallets.ts";
 import { assert } from "../../words/assert.ts";
 import type { FeatureKey } from "../../words/brand.ts";
-import type { CatalogCache } from "../catalog-cache.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
+import { Parked } from "../parked.ts";
 
 export type CheckRequest = CustomerName & { readonly feature: FeatureKey; readonly quantity: number };
 
@@ -25,6 +27,8 @@ export type ReaderOptions = {
 };
 
 type Waiting = {
+  /** How often a catalog was fetched for it, and was another one by the time of its turn. */
+  fetches: number;
   readonly request: CheckRequest;
   readonly askedAtMs: number;
   readonly settle: (outcome: CheckOutcome) => void;
@@ -37,6 +41,8 @@ const QUEUE_AGE_MAX_MS = 2_000;
 const BATCHES_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 400;
 const ATTEMPTS = 2;
+/** After so many an edit has always come in between, and the catalog is read on this connection. */
+const FETCHES_MAX = 3;
 /** After a failure nobody waits for another attempt to connect, for this long. */
 const DOWN_MS = 200;
 
@@ -44,6 +50,7 @@ const DOWN_MS = 200;
 export class Reader {
   readonly #options: ReaderOptions;
   readonly #session: KeptSession;
+  readonly #parked: Parked<Waiting>;
   #queue: Waiting[] = [];
   #underWay = 0;
   #isScheduled = false;
@@ -53,6 +60,15 @@ export class Reader {
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.#session = new KeptSession(options.openSession);
+    this.#parked = new Parked({
+      catalogs: options.catalogs,
+      onBack: (waiting, isFetched) => {
+        if (isFetched) for (const each of waiting) each.fetches += 1;
+        this.#queue.unshift(...waiting);
+        this.#schedule();
+      },
+      onFailure: (error) => options.onFailure({ kind: "catalog", error }),
+    });
   }
 
   ask(request: CheckRequest): Promise<CheckOutcome> {
@@ -60,14 +76,14 @@ export class Reader {
       return Promise.resolve({ kind: "unavailable" });
     if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
     return new Promise((settle) => {
-      this.#queue.push({ request, askedAtMs: performance.now(), settle });
+      this.#queue.push({ request, askedAtMs: performance.now(), settle, fetches: 0 });
       this.#schedule();
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#underWay > 0 || this.#queue.length > 0)
+    while (this.#underWay > 0 || this.#queue.length > 0 || this.#parked.size > 0)
       await new Promise((resolve) => setTimeout(resolve, 5));
     this.#session.destroy();
   }
@@ -121,29 +137,42 @@ export class Reader {
     const names = [...new Map(batch.map(({ request }) => [customerKey(request), request])).values()];
     const environments = new Set(names.map(({ environmentId }) => environmentId));
     // In a transaction, whose beginning proves that this is the primary's own answer.
-    const [, wallets, versions, clock] = await session.trip(() => [
+    const [, wallets, revisions, clock] = await session.trip(() => [
       session.begin("read committed, read only"),
       readWallets(session, names),
-      readCatalogVersions(session, [...environments]),
+      readCatalogRevisions(session, [...environments]),
       readClock(session),
       session.rollback(),
     ]);
-    const catalogs = await this.#options.catalogs.get(session, environments, versions);
+    const { catalogs } = this.#options;
+    const impatient = new Set(
+      batch.filter(({ fetches }) => fetches >= FETCHES_MAX).map(({ request }) => request.environmentId),
+    );
+    const current = await catalogs.findAll(session, environments, revisions, impatient);
+    const parked: { lacking: Lacking; thing: Waiting }[] = [];
     const byCustomer = new Map(wallets.map((found) => [customerKey(found), found.readWallet]));
-    for (const { request, settle } of batch) {
-      const catalog = catalogs.get(request.environmentId);
+    for (const waiting of batch) {
+      const { request, settle } = waiting;
+      const catalog = current.get(request.environmentId);
       assert(catalog !== undefined, "a batch reads the catalog of each of its environments");
       const read = byCustomer.get(customerKey(request)) ?? null;
-      settle(answerOne(() => decide(catalog, read === null ? null : read(), request, clock)));
+      const outcome = answerOne(() => {
+        if (catalog instanceof Lacking) throw catalog;
+        return decide(catalog, read === null ? null : read(), request, clock);
+      });
+      if (outcome instanceof Lacking) parked.push({ lacking: outcome, thing: waiting });
+      else settle(outcome);
     }
+    this.#parked.park(parked);
   }
 }
 
 /** One customer's bad luck is not their neighbours'. */
-function answerOne(work: () => Decision): CheckOutcome {
+function answerOne(work: () => Decision): CheckOutcome | Lacking {
   try {
     return work();
   } catch (error) {
+    if (error instanceof Lacking) return error;
     return { kind: "fault", error };
   }
 }

@@ -1,8 +1,10 @@
+import { Lacking } from "../../postgres/lacking.ts";
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { insertAssignmentChanges } from "../../store/cell/assignments.ts";
-import { readCatalogVersions } from "../../store/cell/catalogs.ts";
+import { readCatalogRevisions } from "../../store/cell/catalog-row.ts";
+import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import {
   type CustomerName,
@@ -28,7 +30,6 @@ import { insertEmptyWallets, lockFreeWallets, lockWallets, updateWallets } from 
 import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { clocksAgree } from "../../words/clocks-agree.ts";
-import type { CatalogCache } from "../catalog-cache.ts";
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
 import type { Pending } from "./request.ts";
 
@@ -45,7 +46,11 @@ export type OpenOptions = {
   readonly idempotencyDays: number | null;
 };
 
-/** Clock and catalog versions by statements of their own, after the locks: one that waited would be from before. */
+const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
+/** After so many an edit has always come in between, and the catalog is read while wallets are held. */
+const FETCHES_MAX = 3;
+
+/** Clock and revisions of the catalogs by statements of their own, after the locks: one that waited would be from before. */
 export async function openBatch(
   session: Session,
   batch: readonly Pending[],
@@ -56,27 +61,29 @@ export async function openBatch(
   const consumers: CustomerName[] = [];
   const reporters: CustomerName[] = [];
   const environments = new Set<EnvironmentId>();
-  for (const { request, name, isUncertain } of batch) {
+  const impatient = new Set<EnvironmentId>();
+  for (const { request, name, isUncertain, fetches } of batch) {
     if (request.keyed !== null) keys.set(keyId(request.keyed), request.keyed);
     else if (name !== null && isUncertain) uncertain.push(name);
     if (request.endpoint === "events") reporters.push(request);
     else {
       consumers.push(request);
       environments.add(request.environmentId);
+      if (fetches >= FETCHES_MAX) impatient.add(request.environmentId);
     }
   }
   const lock = waits ? lockWallets : lockFreeWallets;
   const names = distinctCustomers(consumers);
-  const [, wallets, foundKeys, storedEvents, customers, versions, now] = await session.trip(() => [
+  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.trip(() => [
     session.begin(),
     names.length > 0 ? lock(session, names) : [],
     keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
     uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
     reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
-    environments.size > 0 ? readCatalogVersions(session, [...environments]) : new Map<never, never>(),
+    environments.size > 0 ? readCatalogRevisions(session, [...environments]) : NO_REVISIONS,
     readClock(session),
   ]);
-  const current = await catalogs.get(session, environments, versions);
+  const current = await catalogs.findAll(session, environments, revisions, impatient);
   const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
   const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
   // Nearly always everybody is known.
@@ -95,7 +102,10 @@ async function welcome(
 ): Promise<Map<string, CustomerNumber>> {
   const known = new Set([...wallets, ...customers].map(customerKey));
   const unknown = distinctCustomers(names).filter((name) => !known.has(customerKey(name)));
-  const mayCreate = unknown.some((name) => catalogs.get(name.environmentId)?.defaultPlan.plan != null);
+  const mayCreate = unknown.some(({ environmentId }) => {
+    const catalog = catalogs.get(environmentId);
+    return catalog !== undefined && !(catalog instanceof Lacking) && catalog.defaultPlan.plan !== null;
+  });
   const numbers = mayCreate ? await reserveCustomerNumbers(session, unknown.length) : [];
   return new Map(numbers.map((number, index) => [nameOf(unknown[index]), number]));
 }

@@ -1,5 +1,6 @@
 import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Lacking } from "../../postgres/lacking.ts";
 import type { AssignmentRow } from "../../store/cell/assignments.ts";
 import {
   type Customer,
@@ -16,9 +17,9 @@ import type { ChangedWallet, FoundWallet, WalletName } from "../../store/cell/wa
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { decideConsume } from "./decide-consume.ts";
 import { decideUsageEvent } from "./decide-event.ts";
-import type { HELD, KeyConflict, Outcome, Pending, RuntimeRequest } from "./request.ts";
+import type { KeyConflict, Outcome, Pending, RuntimeRequest, Undecided } from "./request.ts";
 
-/** What the database said in the first trip, and the catalogs of the versions it named. */
+/** What the database said in the first trip, and the catalogs of the revisions it named, or that they are not in memory. */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly FoundKey[];
@@ -26,13 +27,13 @@ export type BatchFacts = {
   readonly customers: readonly Customer[];
   /** Numbers for customers nobody knows, in case this batch makes them known. */
   readonly newcomers: ReadonlyMap<string, CustomerNumber>;
-  readonly catalogs: ReadonlyMap<EnvironmentId, Catalog>;
+  readonly catalogs: ReadonlyMap<EnvironmentId, Catalog | Lacking>;
   readonly now: Instant;
 };
 
 /** What is to be written, all at once, and what each caller hears once it is. */
 export class BatchPlan {
-  readonly outcomes: (Outcome | typeof HELD)[] = [];
+  readonly outcomes: (Outcome | Undecided)[] = [];
   readonly ledger: LedgerRow[] = [];
   readonly grants: GrantRow[] = [];
   readonly assignments: AssignmentRow[] = [];
@@ -89,7 +90,7 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
   return plan;
 }
 
-function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcome | typeof HELD {
+function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcome | Undecided {
   const { request } = pending;
   return request.endpoint === "events"
     ? decideUsageEvent(request, pending, facts, plan)

@@ -2,6 +2,7 @@ import { ANSWER_FORMAT_CONSUME } from "../../entitlement/answer.ts";
 import { type Decision, decide, type Reason } from "../../entitlement/decide.ts";
 import { exceededLimit } from "../../entitlement/metadata.ts";
 import { newWallet, type Wallet } from "../../entitlement/wallet.ts";
+import { Lacking } from "../../postgres/lacking.ts";
 import { customerKey } from "../../store/cell/customers.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
@@ -10,7 +11,7 @@ import type { Instant } from "../../words/brand.ts";
 import { consumeId } from "../../words/consume-id.ts";
 import { type Uuid, uuidV7 } from "../../words/uuid.ts";
 import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
-import { type ConsumeRequest, HELD, type Outcome, type Pending } from "./request.ts";
+import { type ConsumeRequest, HELD, type Outcome, type Pending, type Undecided } from "./request.ts";
 
 type Decided = Extract<Decision, { kind: "decided" }>;
 
@@ -23,19 +24,22 @@ export function decideConsume(
   pending: Pending,
   facts: BatchFacts,
   plan: BatchPlan,
-): Outcome | typeof HELD {
+): Outcome | Undecided {
   const { environmentId, consumption } = request;
   const exceeded = exceededLimit(consumption.metadata, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
   const catalog = facts.catalogs.get(environmentId);
   assert(catalog !== undefined, "a batch reads the catalog of each of its environments");
+  if (catalog instanceof Lacking) return { kind: "lacking", lacking: catalog };
   const key = customerKey(request);
   const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
   if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
 
   const wallet = plan.changedWallets.get(key)?.wallet ?? found?.readWallet?.() ?? null;
   const isKnown = plan.wallets.has(key);
-  const decision = decide(catalog, wallet ?? (isKnown ? newWallet(facts.now) : null), consumption, facts.now);
+  const known = wallet ?? (isKnown ? newWallet(facts.now) : null);
+  const decision = orLacking(() => decide(catalog, known, consumption, facts.now));
+  if (decision.kind === "lacking") return decision;
   if (decision.kind !== "decided") return refuse(pending, decision);
   if (found !== undefined) applyChange(request, decision, found, plan);
   const { reason, creditsRequired, after: position } = decision;
@@ -48,6 +52,16 @@ export function decideConsume(
   pending.name = { recordedAt: facts.now, id };
   plan.remember(request, answer);
   return { kind: "answered", answer, replayed: false };
+}
+
+/** What a plan's version has pinned may not be in memory. */
+export function orLacking<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Lacking) return { kind: "lacking", lacking: error };
+    throw error;
+  }
 }
 
 /** Nothing is stored for it, so an earlier attempt that may still land would contradict it. */

@@ -1,12 +1,14 @@
+import type { Lacking } from "../../postgres/lacking.ts";
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
-import { customerKey } from "../../store/cell/customers.ts";
+import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { assert, assertNever } from "../../words/assert.ts";
-import type { CatalogCache } from "../catalog-cache.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
+import { Parked } from "../parked.ts";
 import { closeBatch, DecisionFailed, openBatch } from "./commit-batch.ts";
 import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
+import { LaneQueue, refuse } from "./lane-queue.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
 export type LaneOptions = {
@@ -19,9 +21,6 @@ export type LaneOptions = {
   readonly onFailure: (failure: { kind: string; error: unknown }) => void;
 };
 
-const BATCH_SIZE_MAX = 300;
-const QUEUE_LENGTH_MAX = 2_000;
-const QUEUE_AGE_MAX_MS = 2_000;
 const RERUNS_MAX = 3;
 /** After so many skips a request goes where its wallet is waited for. */
 const SKIPS_MAX = 3;
@@ -59,9 +58,9 @@ type OpenedBatch = {
  */
 export class Lane {
   readonly #options: LaneOptions;
-  #queue: Pending[] = [];
-  readonly #ageTimer: NodeJS.Timeout;
+  readonly #queue = new LaneQueue();
   readonly #session: KeptSession;
+  readonly #parked: Parked<Pending>;
   #ahead: OpenedBatch | null = null;
   #aheadInARow = 0;
   #isBusy = false;
@@ -71,7 +70,15 @@ export class Lane {
   constructor(options: LaneOptions) {
     this.#options = options;
     this.#session = new KeptSession(options.openSession);
-    this.#ageTimer = setInterval(() => this.#refuseAged(), QUEUE_AGE_MAX_MS / 8).unref();
+    this.#parked = new Parked({
+      catalogs: options.catalogs,
+      onBack: (pendings, isFetched) => {
+        if (isFetched) for (const pending of pendings) pending.fetches += 1;
+        this.#queue.lead(pendings);
+        this.#wake();
+      },
+      onFailure: (error) => options.onFailure({ kind: "catalog", error }),
+    });
   }
 
   get queueLength(): number {
@@ -81,17 +88,21 @@ export class Lane {
   submit(request: RuntimeRequest): Promise<Outcome> {
     return new Promise((settle) => {
       const enqueuedAtMs = performance.now();
-      this.#enqueue({ request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0 });
+      this.#enqueue({ request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0, fetches: 0 });
     });
   }
 
   #enqueue(pending: Pending): void {
     const isServing = !this.#isDown && !this.#isClosed;
-    if (!isServing || this.#queue.length >= QUEUE_LENGTH_MAX) {
+    if (!isServing || this.#queue.isFull) {
       refuse([pending], { kind: isServing ? "overloaded" : "unavailable" });
       return;
     }
     this.#queue.push(pending);
+    this.#wake();
+  }
+
+  #wake(): void {
     if (this.#isBusy) return;
     this.#isBusy = true;
     // Not at once: the other requests that arrived in this turn of the event loop join the batch.
@@ -100,8 +111,8 @@ export class Lane {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#isBusy) await pause(5);
-    clearInterval(this.#ageTimer);
+    while (this.#isBusy || this.#parked.size > 0) await pause(5);
+    this.#queue.close();
     this.#session.destroy();
   }
 
@@ -183,7 +194,7 @@ export class Lane {
     if (this.#queue.length === 0) return;
     if (this.#aheadInARow >= AHEAD_MAX) {
       this.#aheadInARow = 0;
-      if (sharesWallet(closing, this.#queue)) return;
+      if (this.#queue.sharesWallet(closing)) return;
     }
     this.#aheadInARow += 1;
     const batch = this.#take();
@@ -199,7 +210,7 @@ export class Lane {
 
   async #explain(session: Session, error: unknown): Promise<Attempt> {
     // What set out behind this batch has written nothing; it waits again, and the rollback below ends its transaction.
-    this.#queue.unshift(...(this.#ahead?.batch ?? []));
+    this.#queue.lead(this.#ahead?.batch ?? []);
     this.#ahead = null;
     if (error instanceof OutcomeUnknown) {
       session.destroy();
@@ -225,20 +236,22 @@ export class Lane {
 
   /** What waits, in order; where wallets are waited for, only what waits for the same one. */
   #take(): Pending[] {
-    const [first] = this.#queue;
-    if (this.#options.patient !== null || first === undefined) return this.#queue.splice(0, BATCH_SIZE_MAX);
-    const batch = this.#queue.filter(({ request }) => isSameCustomer(request, first.request));
-    batch.splice(BATCH_SIZE_MAX);
-    const taken = new Set(batch);
-    this.#queue = this.#queue.filter((pending) => !taken.has(pending));
-    return batch;
+    return this.#options.patient === null ? this.#queue.takeOneCustomer() : this.#queue.take();
   }
 
-  /** Those that could not be decided lead the queue; those passed by often enough go where they are waited for. */
+  /**
+   * Those whose wallet was held lead the queue; those passed by often enough go where they are waited for. Those that lack a
+   * part of the catalog wait aside until it was fetched.
+   */
   #settle(batch: readonly Pending[], outcomes: BatchPlan["outcomes"]): void {
     const again: Pending[] = [];
+    const lacking: { lacking: Lacking; thing: Pending }[] = [];
     for (const [index, pending] of batch.entries()) {
       const outcome = outcomes[index] ?? { kind: "fault", error: new Error("a request without an outcome") };
+      if (outcome.kind === "lacking") {
+        lacking.push({ lacking: outcome.lacking, thing: pending });
+        continue;
+      }
       if (outcome.kind !== "held") {
         pending.settle(outcome);
         continue;
@@ -248,13 +261,14 @@ export class Lane {
       if (patient !== null && pending.skips >= SKIPS_MAX) patient.#enqueue(pending);
       else again.push(pending);
     }
-    this.#queue.unshift(...again);
+    this.#queue.lead(again);
+    this.#parked.park(lacking);
   }
 
   /** The database is out of reach: everyone is told at once, and new requests too, until it is back. */
   #goDown(batch: readonly Pending[]): void {
     refuse(batch, { kind: "unavailable" });
-    refuse(this.#queue.splice(0), { kind: "unavailable" });
+    this.#queue.refuseAll({ kind: "unavailable" });
     if (this.#isDown) return;
     this.#isDown = true;
     void this.#comeBack();
@@ -272,27 +286,6 @@ export class Lane {
       );
     }
   }
-
-  #refuseAged(): void {
-    const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
-    let count = 0;
-    while ((this.#queue[count]?.enqueuedAtMs ?? Number.POSITIVE_INFINITY) < oldestMs) count += 1;
-    refuse(this.#queue.splice(0, count), { kind: "overloaded" });
-  }
-}
-
-function sharesWallet(batch: readonly Pending[], queue: readonly Pending[]): boolean {
-  const customers = new Set(batch.map(({ request }) => customerKey(request)));
-  return queue.some(({ request }) => customers.has(customerKey(request)));
-}
-
-function isSameCustomer(a: RuntimeRequest, b: RuntimeRequest): boolean {
-  return a.customerId === b.customerId && a.environmentId === b.environmentId;
-}
-
-/** What was perhaps committed is not refused: its caller hears that the outcome is unknown. */
-function refuse(batch: readonly Pending[], outcome: Outcome): void {
-  for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
 }
 
 function pause(ms: number): Promise<void> {

@@ -3,6 +3,7 @@ import type { Consumption } from "../../entitlement/consumption.ts";
 import type { Fingerprint } from "../../entitlement/fingerprint.ts";
 import type { ExceededLimit, MetadataLimits } from "../../entitlement/metadata.ts";
 import type { EventDecision, UsageEvent } from "../../entitlement/usage-event.ts";
+import type { Lacking } from "../../postgres/lacking.ts";
 import type { EventName } from "../../store/cell/events.ts";
 import type { KeyName } from "../../store/cell/keyed-requests.ts";
 import type { CustomerId, EnvironmentId, ProjectId } from "../../words/brand.ts";
@@ -51,6 +52,9 @@ export type Outcome =
 /** Nothing was decided: another transaction holds the wallet. The next batch tries again. */
 export const HELD = { kind: "held" } as const;
 
+/** Why nothing was decided. What is lacking has to be fetched first, and not while wallets are held. */
+export type Undecided = typeof HELD | { readonly kind: "lacking"; readonly lacking: Lacking };
+
 /** A request that waits in a lane, and what its earlier attempts left behind. */
 export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   readonly request: R;
@@ -62,4 +66,6 @@ export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   isUncertain: boolean;
   /** How often its wallet was held elsewhere, and passed by. */
   skips: number;
+  /** How often a part of the catalog was fetched for it, and was another one by the time of its turn. */
+  fetches: number;
 };

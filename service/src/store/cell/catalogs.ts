@@ -1,258 +1,245 @@
-import type { Catalog, Feature, Plan, PlanFeature, PlanVersion, Pool } from "../../entitlement/catalog.ts";
-import { integers } from "../../postgres/binary-array.ts";
-import { readInstant, readInteger, readText } from "../../postgres/column.ts";
-import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import {
-  brandAs,
-  type EnvironmentId,
-  type FeatureId,
-  type FeatureKey,
-  type Instant,
-  type PlanId,
-  type PlanVersionId,
-  type PoolId,
-  type ProjectId,
-} from "../../words/brand.ts";
+import type { Catalog, PinnedFeatures, PlanFeature, PlanVersion } from "../../entitlement/catalog.ts";
+import { Lacking } from "../../postgres/lacking.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
+import type { EnvironmentId, FeatureId, PlanVersionId } from "../../words/brand.ts";
+import { BytesCache } from "../../words/bytes-cache.ts";
+import { EMPTY_CATALOG, loadOutline, type VersionLine } from "./catalog-outline.ts";
+import { readCatalogRevisions } from "./catalog-row.ts";
+import { loadPlanTerms, type PlanTermsTable } from "./plan-terms.ts";
 
-const READ_VERSIONS = statement(
-  "catalogs.read_versions",
-  `
-  select c.environment_id, c.version
-  from unnest($1::integer[]) as n (environment_id)
-  join cell.catalogs as c on c.environment_id = n.environment_id`,
-);
+const OUTLINES_BYTES_MAX = 64 * 1024 * 1024;
+const TERMS_BYTES_MAX = 64 * 1024 * 1024;
+/** Versions whose features one statement reads: 32,000 rows where a plan has a thousand, some 50 ms. */
+const VERSIONS_AT_ONCE = 32;
 
-/** The version of each environment's catalog. Where nothing was defined yet there is none. */
-export async function readCatalogVersions(
-  tx: Tx,
-  environments: readonly EnvironmentId[],
-): Promise<Map<EnvironmentId, number>> {
-  const { rows } = await tx.run(READ_VERSIONS, [integers(environments)]);
-  return new Map(
-    rows.map(([environment, version]) => [
-      brandAs<EnvironmentId>(readInteger(environment)),
-      readInteger(version),
-    ]),
-  );
+type Read = (work: (tx: Tx) => Promise<void>) => Promise<void>;
+type Known = { readonly revision: string; readonly catalog: Catalog };
+
+/**
+ * What this process knows of catalogs, within a bound of bytes. Whoever decides reads the revision from the database, after
+ * its locks, and takes only that one from here: an edit is in force at the next request, and a cache that is behind costs a
+ * read, never a wrong answer. What a version has pinned never changes, and is kept by its identity.
+ */
+export class CatalogCache {
+  readonly #outlines = new BytesCache<EnvironmentId, Known>(OUTLINES_BYTES_MAX);
+  readonly #terms = new BytesCache<string, PlanTermsTable>(TERMS_BYTES_MAX);
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #read: Read | null;
+
+  /** `read` is for what is fetched while nobody holds anything. */
+  constructor(read: Read | null = null) {
+    this.#read = read;
+  }
+
+  /** Of this revision; undefined: nothing was defined yet. */
+  find(environmentId: EnvironmentId, revision: string | undefined): Catalog | Lacking {
+    if (revision === undefined) return EMPTY_CATALOG;
+    const known = this.#outlines.find(environmentId);
+    return known?.revision === revision ? known.catalog : new OutlineLacking(this, environmentId, revision);
+  }
+
+  /** Of each its catalog, or what is lacking; of those in `now` it is read at once. */
+  async findAll(
+    tx: Tx,
+    environments: Iterable<EnvironmentId>,
+    revisions: ReadonlyMap<EnvironmentId, string>,
+    now: ReadonlySet<EnvironmentId>,
+  ): Promise<Map<EnvironmentId, Catalog | Lacking>> {
+    const catalogs = new Map<EnvironmentId, Catalog | Lacking>();
+    for (const environmentId of environments) {
+      const known = this.find(environmentId, revisions.get(environmentId));
+      const isRead = known instanceof Lacking && now.has(environmentId);
+      catalogs.set(environmentId, isRead ? await this.load(tx, environmentId) : known);
+    }
+    return catalogs;
+  }
+
+  /** As it is now. What a transaction has edited itself is nobody else's yet, and is not kept. */
+  async load(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
+    const outline = await loadOutline(
+      tx,
+      environmentId,
+      (version, plan) => new PinnedElsewhere(this, environmentId, version, plan),
+    );
+    if (outline === null) return EMPTY_CATALOG;
+    const { revision, catalog, bytes, isOwn } = outline;
+    if (!isOwn) this.#outlines.set(environmentId, { revision, catalog }, bytes);
+    return catalog;
+  }
+
+  findTerms(identity: string): PlanTermsTable | undefined {
+    return this.#terms.find(identity);
+  }
+
+  /** What these versions have pinned, from here or from the database. */
+  async loadTerms(
+    tx: Tx,
+    environmentId: EnvironmentId,
+    versions: readonly VersionLine[],
+  ): Promise<Map<PlanVersionId, PinnedFeatures>> {
+    const found = new Map<PlanVersionId, PinnedFeatures>();
+    const missing: VersionLine[] = [];
+    for (const version of versions) {
+      const terms = this.#terms.find(version.identity);
+      if (terms === undefined) missing.push(version);
+      else found.set(version.id, terms);
+    }
+    for (let start = 0; start < missing.length; start += VERSIONS_AT_ONCE) {
+      const some = missing.slice(start, start + VERSIONS_AT_ONCE);
+      const ids = some.map(({ id }) => id);
+      for (const { version, identity, isOwn, terms } of await loadPlanTerms(tx, environmentId, ids)) {
+        if (!isOwn) this.#terms.set(identity, terms, terms.bytes);
+        if (some.some((wanted) => wanted.identity === identity)) found.set(version, terms);
+      }
+    }
+    return found;
+  }
+
+  /** Once for all who lack it at a time. */
+  fetch(lacking: Lacking): Promise<void> {
+    const { what } = lacking;
+    let fetching = this.#underWay.get(what);
+    if (fetching === undefined) {
+      assert(this.#read !== null, "who fetches says how");
+      fetching = this.#read((tx) => lacking.fetch(tx)).finally(() => this.#underWay.delete(what));
+      this.#underWay.set(what, fetching);
+    }
+    return fetching;
+  }
 }
 
-const LOAD = statement(
-  "catalogs.load",
-  `
-  select
-    c.version,
-    (extract(epoch from c.changed_at) * 1000)::bigint,
-    c.default_plan_id,
-    (extract(epoch from c.default_plan_since) * 1000)::bigint,
-    (
-      select coalesce(json_agg(json_build_object('id', p.id, 'key', p.key, 'name', p.name) order by p.id), '[]')
-      from cell.pools as p
-      where p.environment_id = c.environment_id
-    )::text,
-    (
-      select coalesce(json_agg(json_build_object(
-        'id', f.id, 'key', f.key, 'name', f.name, 'unit', f.unit, 'pool', f.pool_id,
-        'cost', json_build_object('credits', f.cost_credits, 'per', f.cost_per),
-        'archivedAt', (extract(epoch from f.archived_at) * 1000)::bigint
-      )), '[]')
-      from cell.features as f
-      where f.environment_id = c.environment_id
-    )::text,
-    (
-      select coalesce(json_agg(json_build_object(
-        'id', p.id, 'key', p.key, 'name', p.name,
-        'archivedAt', (extract(epoch from p.archived_at) * 1000)::bigint
-      )), '[]')
-      from cell.plans as p
-      where p.environment_id = c.environment_id
-    )::text,
-    (
-      select coalesce(json_agg(json_build_object(
-        'id', v.id, 'plan', v.plan_id, 'number', v.number, 'reach', v.reach,
-        'publishedAt', (extract(epoch from v.published_at) * 1000)::bigint,
-        'allowances', (
-          select coalesce(json_agg(json_build_object(
-            'pool', a.pool_id, 'credits', a.credits, 'period', a.period, 'rollover', a.rollover
-          ) order by a.pool_id), '[]')
-          from cell.plan_allowances as a
-          where a.environment_id = v.environment_id
-            and a.plan_version_id = v.id
-        ),
-        'features', (
-          select coalesce(json_agg(json_build_object(
-            'feature', f.feature_id, 'pool', f.pool_id,
-            'cost', json_build_object('credits', f.cost_credits, 'per', f.cost_per),
-            'limit', case
-              when f.limit_quantity is not null
-              then json_build_object('quantity', f.limit_quantity, 'period', f.limit_period)
-            end
-          )), '[]')
-          from cell.plan_features as f
-          where f.environment_id = v.environment_id
-            and f.plan_version_id = v.id
-        )
-      ) order by v.number), '[]')
-      from cell.plan_versions as v
-      where v.environment_id = c.environment_id
-    )::text
-  from cell.catalogs as c
-  where c.environment_id = $1`,
-);
+class OutlineLacking extends Lacking {
+  readonly what: string;
+  readonly #cache: CatalogCache;
+  readonly #environmentId: EnvironmentId;
 
-/** Of these environments, as they are now: those among `known` that have changed, or are missing there, are loaded. */
+  constructor(cache: CatalogCache, environmentId: EnvironmentId, revision: string) {
+    super("a catalog is not in memory");
+    this.what = `catalog ${environmentId} ${revision}`;
+    this.#cache = cache;
+    this.#environmentId = environmentId;
+  }
+
+  async fetch(tx: Tx): Promise<void> {
+    await this.#cache.load(tx, this.#environmentId);
+  }
+}
+
+class TermsLacking extends Lacking {
+  readonly what: string;
+  readonly #load: (tx: Tx) => Promise<unknown>;
+
+  constructor(identity: string, load: (tx: Tx) => Promise<unknown>) {
+    super("what a plan's version has pinned is not in memory");
+    this.what = `terms ${identity}`;
+    this.#load = load;
+  }
+
+  async fetch(tx: Tx): Promise<void> {
+    await this.#load(tx);
+  }
+}
+
+/** A version's features, in the cache or still to be fetched. It holds on to nothing, so that the bound holds. */
+class PinnedElsewhere implements PinnedFeatures {
+  readonly #cache: CatalogCache;
+  readonly #environmentId: EnvironmentId;
+  readonly #version: VersionLine;
+  readonly #plan: readonly VersionLine[];
+
+  constructor(
+    cache: CatalogCache,
+    environmentId: EnvironmentId,
+    version: VersionLine,
+    plan: readonly VersionLine[],
+  ) {
+    this.#cache = cache;
+    this.#environmentId = environmentId;
+    this.#version = version;
+    this.#plan = plan;
+  }
+
+  get(feature: FeatureId): PlanFeature | undefined {
+    return this.#terms().get(feature);
+  }
+
+  has(feature: FeatureId): boolean {
+    return this.#terms().has(feature);
+  }
+
+  values(): Iterable<PlanFeature> {
+    return this.#terms().values();
+  }
+
+  #terms(): PlanTermsTable {
+    const { identity } = this.#version;
+    const terms = this.#cache.findTerms(identity);
+    if (terms !== undefined) return terms;
+    throw new TermsLacking(identity, (tx) =>
+      this.#cache.loadTerms(tx, this.#environmentId, this.#withFollowing()),
+    );
+  }
+
+  /** Who was away for long goes through these one after another. */
+  #withFollowing(): VersionLine[] {
+    const following = this.#plan.filter(
+      ({ number, reach }) => number > this.#version.number && reach !== "new_assignments",
+    );
+    return [this.#version, ...following].slice(0, VERSIONS_AT_ONCE);
+  }
+}
+
+const caches = new WeakMap<object, CatalogCache>();
+
+/** Of connections that know the same database, and so may know the same catalogs. */
+export function shareCatalogs(cache: CatalogCache, sources: readonly object[]): void {
+  for (const source of sources) caches.set(source, cache);
+}
+
+function cacheOf({ source }: Tx): CatalogCache {
+  const cache = caches.get(source) ?? new CatalogCache();
+  caches.set(source, cache);
+  return cache;
+}
+
+/** As it is now, and as this transaction has left it. */
+export async function loadCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
+  const catalogs = await loadCatalogs(tx, [environmentId]);
+  return catalogs.get(environmentId) ?? EMPTY_CATALOG;
+}
+
 export async function loadCatalogs(
   tx: Tx,
   environments: readonly EnvironmentId[],
-  known: ReadonlyMap<EnvironmentId, Catalog>,
 ): Promise<Map<EnvironmentId, Catalog>> {
-  const versions = await readCatalogVersions(tx, environments);
+  const cache = cacheOf(tx);
+  const revisions = await readCatalogRevisions(tx, environments);
   const catalogs = new Map<EnvironmentId, Catalog>();
   for (const environmentId of environments) {
-    const catalog = known.get(environmentId);
-    const isCurrent = catalog !== undefined && catalog.version === (versions.get(environmentId) ?? 0);
-    catalogs.set(environmentId, isCurrent ? catalog : await loadCatalog(tx, environmentId));
+    const known = cache.find(environmentId, revisions.get(environmentId));
+    catalogs.set(environmentId, known instanceof Lacking ? await cache.load(tx, environmentId) : known);
   }
   return catalogs;
 }
 
-/** All of it by one statement, so by one snapshot: the version and what it names cannot disagree. */
-export async function loadCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
-  const { rows } = await tx.run(LOAD, [environmentId]);
-  const row = rows[0];
-  if (row === undefined) return EMPTY;
-  const [version, changedAt, defaultPlan, defaultSince, pools, features, plans, versions] = row;
-  const published = parseVersions(readText(versions));
-  return {
-    version: readInteger(version),
-    changedAt: readInstant(changedAt),
-    pools: byId<PoolId, Pool>(parse(readText(pools))),
-    features: new Map(parse<Feature>(readText(features)).map((feature) => [feature.key, feature])),
-    plans: byId(
-      parse<Omit<Plan, "versions">>(readText(plans)).map((plan) => ({
-        ...plan,
-        versions: published.filter((other) => other.plan === plan.id),
-      })),
-    ),
-    versions: byId<PlanVersionId, PlanVersion>(published),
-    defaultPlan: {
-      plan: defaultPlan === null ? null : brandAs<PlanId>(readInteger(defaultPlan)),
-      since: readInstant(defaultSince),
-    },
+/** The same catalog with what these versions have pinned in it, for whoever goes on with it after the transaction. */
+export async function withTerms(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  catalog: Catalog,
+  wanted: readonly PlanVersion[],
+): Promise<Catalog> {
+  const terms = await cacheOf(tx).loadTerms(tx, environmentId, wanted);
+  const complete = (version: PlanVersion): PlanVersion => {
+    const features = terms.get(version.id);
+    return features === undefined ? version : { ...version, features };
   };
-}
-
-/** Where nothing was defined yet. */
-const EMPTY: Catalog = {
-  version: 0,
-  changedAt: brandAs<Instant>(0),
-  pools: new Map(),
-  features: new Map(),
-  plans: new Map(),
-  versions: new Map(),
-  defaultPlan: { plan: null, since: brandAs<Instant>(0) },
-};
-
-/** JSON that the statement above has built, column by column. */
-function parse<T>(text: string): T[] {
-  return JSON.parse(text);
-}
-
-function parseVersions(text: string): PlanVersion[] {
-  type Parsed = Omit<PlanVersion, "features"> & { features: PlanFeature[] };
-  return parse<Parsed>(text).map((version) => ({
-    ...version,
-    features: new Map<FeatureId, PlanFeature>(version.features.map((terms) => [terms.feature, terms])),
-  }));
-}
-
-function byId<Id, T extends { readonly id: Id }>(values: readonly T[]): Map<Id, T> {
-  return new Map(values.map((value) => [value.id, value]));
-}
-
-const ENSURE = statement(
-  "catalogs.ensure",
-  `
-  insert into cell.catalogs (environment_id, project_id, version, changed_at, default_plan_since)
-  values ($1, $2, 0, date_trunc('milliseconds', clock_timestamp()), date_trunc('milliseconds', clock_timestamp()))
-  on conflict on constraint catalogs_pkey do nothing`,
-);
-
-/** Returns whether this call made it. */
-export async function ensureCatalog(
-  tx: Tx,
-  { environmentId, projectId }: { environmentId: EnvironmentId; projectId: ProjectId },
-): Promise<boolean> {
-  const { rowCount } = await tx.run(ENSURE, [environmentId, projectId]);
-  return rowCount === 1;
-}
-
-const RAISE = statement(
-  "catalogs.raise",
-  `
-  update cell.catalogs
-  set
-    version = version + 1,
-    changed_at = greatest(changed_at, date_trunc('milliseconds', clock_timestamp()))
-  where environment_id = $1
-  returning (extract(epoch from changed_at) * 1000)::bigint`,
-);
-
-/**
- * Raises the version, and so locks the catalog until this transaction ends: edits come one after another. Returns when
- * the edit takes effect, never before an earlier one.
- */
-export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
-  const { rows } = await tx.run(RAISE, [environmentId]);
-  return readInstant(rows[0]?.[0]);
-}
-
-const LOCK = statement(
-  "catalogs.lock",
-  `
-  select version
-  from cell.catalogs
-  where environment_id = $1
-  for update`,
-);
-
-/** Holds up other edits until this transaction ends, and leaves the version as it is. */
-export function lockCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Rows> {
-  return tx.run(LOCK, [environmentId]);
-}
-
-const SET_DEFAULT_PLAN = statement(
-  "catalogs.set_default_plan",
-  `
-  update cell.catalogs
-  set
-    default_plan_id = $2,
-    default_plan_since = changed_at
-  where environment_id = $1`,
-);
-
-/** From when the catalog was last raised, which must be in this transaction. */
-export function setDefaultPlan(tx: Tx, environmentId: EnvironmentId, plan: PlanId | null): Promise<Rows> {
-  return tx.run(SET_DEFAULT_PLAN, [environmentId, plan]);
-}
-
-const FIND_FEATURE_ELSEWHERE = statement(
-  "catalogs.find_feature_elsewhere",
-  `
-  select f.id
-  from cell.catalogs as c
-  join cell.features as f on f.environment_id = c.environment_id
-  where c.project_id = $1
-    and c.environment_id <> $2
-    and f.key = $3
-  limit 1`,
-);
-
-/** Whether the project's other environment has a feature of this key: the usual reason why one is missing. */
-export async function isFeatureElsewhere(
-  tx: Tx,
-  where: { projectId: ProjectId; environmentId: EnvironmentId },
-  key: FeatureKey,
-): Promise<boolean> {
-  const { rowCount } = await tx.run(FIND_FEATURE_ELSEWHERE, [where.projectId, where.environmentId, key]);
-  return rowCount > 0;
+  const plans = new Map(
+    [...catalog.plans].map(([id, plan]) => [id, { ...plan, versions: plan.versions.map(complete) }]),
+  );
+  const versions = new Map(
+    [...plans.values()].flatMap((plan) => plan.versions.map((version) => [version.id, version])),
+  );
+  return { ...catalog, plans, versions };
 }

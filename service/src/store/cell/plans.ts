@@ -14,18 +14,23 @@ import { formatTimestamp } from "../../words/timestamp.ts";
 const UPSERT = statement(
   "plans.upsert",
   `
-  insert into cell.plans (environment_id, key, name)
-  values ($1, $2, $3)
-  on conflict on constraint plans_key_key do update set name = excluded.name
+  insert into cell.plans as p (environment_id, key, name, document_bytes)
+  values ($1, $2, $3, coalesce($4::integer, 0))
+  on conflict on constraint plans_key_key do update
+  set
+    name = excluded.name,
+    document_bytes = coalesce($4::integer, p.document_bytes)
   returning id`,
 );
 
+/** `documentBytes` is what its latest version takes as a part of a document; null: that stays. */
 export async function upsertPlan(
   tx: Tx,
   environmentId: EnvironmentId,
   plan: { readonly key: string; readonly name: string },
+  documentBytes: number | null = null,
 ): Promise<PlanId> {
-  const { rows } = await tx.run(UPSERT, [environmentId, plan.key, plan.name]);
+  const { rows } = await tx.run(UPSERT, [environmentId, plan.key, plan.name, documentBytes]);
   return brandAs<PlanId>(readInteger(rows[0]?.[0]));
 }
 

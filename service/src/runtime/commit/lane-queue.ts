@@ -1,0 +1,77 @@
+import { customerKey } from "../../store/cell/customers.ts";
+import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
+
+const BATCH_SIZE_MAX = 300;
+const LENGTH_MAX = 2_000;
+const AGE_MAX_MS = 2_000;
+
+/** What waits in a lane, the oldest first, and nobody for long. */
+export class LaneQueue {
+  #waiting: Pending[] = [];
+  readonly #ageTimer: NodeJS.Timeout;
+
+  constructor() {
+    this.#ageTimer = setInterval(() => this.#refuseAged(), AGE_MAX_MS / 8).unref();
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.length >= LENGTH_MAX;
+  }
+
+  push(pending: Pending): void {
+    this.#waiting.push(pending);
+  }
+
+  /** For those that were taken and could not be decided: they come before who came after them. */
+  lead(pendings: readonly Pending[]): void {
+    this.#waiting.unshift(...pendings);
+  }
+
+  take(): Pending[] {
+    return this.#waiting.splice(0, BATCH_SIZE_MAX);
+  }
+
+  /** Only what waits for the same wallet as the first. */
+  takeOneCustomer(): Pending[] {
+    const [first] = this.#waiting;
+    if (first === undefined) return [];
+    const batch = this.#waiting.filter(({ request }) => isSameCustomer(request, first.request));
+    batch.splice(BATCH_SIZE_MAX);
+    const taken = new Set(batch);
+    this.#waiting = this.#waiting.filter((pending) => !taken.has(pending));
+    return batch;
+  }
+
+  sharesWallet(batch: readonly Pending[]): boolean {
+    const customers = new Set(batch.map(({ request }) => customerKey(request)));
+    return this.#waiting.some(({ request }) => customers.has(customerKey(request)));
+  }
+
+  refuseAll(outcome: Outcome): void {
+    refuse(this.#waiting.splice(0), outcome);
+  }
+
+  close(): void {
+    clearInterval(this.#ageTimer);
+  }
+
+  #refuseAged(): void {
+    const oldestMs = performance.now() - AGE_MAX_MS;
+    let count = 0;
+    while ((this.#waiting[count]?.enqueuedAtMs ?? Number.POSITIVE_INFINITY) < oldestMs) count += 1;
+    refuse(this.#waiting.splice(0, count), { kind: "overloaded" });
+  }
+}
+
+function isSameCustomer(a: RuntimeRequest, b: RuntimeRequest): boolean {
+  return a.customerId === b.customerId && a.environmentId === b.environmentId;
+}
+
+/** What was perhaps committed is not refused: its caller hears that the outcome is unknown. */
+export function refuse(batch: readonly Pending[], outcome: Outcome): void {
+  for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
+}

@@ -1,0 +1,127 @@
+import type { Catalog, Feature, PinnedFeatures, Plan, PlanVersion, Pool } from "../../entitlement/catalog.ts";
+import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../words/brand.ts";
+
+// All that an environment sells but what its plans have pinned, which is most of it. Of each version ever published it has
+// a line of some hundred bytes, so that it is known which one a customer comes to next.
+const LOAD = statement(
+  "catalogs.load_outline",
+  `
+  select
+    c.revision::text,
+    coalesce(c.xmin = pg_current_xact_id_if_assigned()::xid, false),
+    c.version,
+    (extract(epoch from c.changed_at) * 1000)::bigint,
+    c.default_plan_id,
+    (extract(epoch from c.default_plan_since) * 1000)::bigint,
+    (
+      select coalesce(json_agg(json_build_object('id', p.id, 'key', p.key, 'name', p.name) order by p.id), '[]')
+      from cell.pools as p
+      where p.environment_id = c.environment_id
+    )::text,
+    (
+      select coalesce(json_agg(json_build_object(
+        'id', f.id, 'key', f.key, 'name', f.name, 'unit', f.unit, 'pool', f.pool_id,
+        'cost', json_build_object('credits', f.cost_credits, 'per', f.cost_per),
+        'archivedAt', (extract(epoch from f.archived_at) * 1000)::bigint
+      )), '[]')
+      from cell.features as f
+      where f.environment_id = c.environment_id
+    )::text,
+    (
+      select coalesce(json_agg(json_build_object(
+        'id', p.id, 'key', p.key, 'name', p.name,
+        'archivedAt', (extract(epoch from p.archived_at) * 1000)::bigint
+      )), '[]')
+      from cell.plans as p
+      where p.environment_id = c.environment_id
+    )::text,
+    (
+      select coalesce(json_agg(json_build_object(
+        'id', v.id, 'plan', v.plan_id, 'number', v.number, 'identity', v.identity, 'reach', v.reach,
+        'publishedAt', (extract(epoch from v.published_at) * 1000)::bigint,
+        'allowances', (
+          select coalesce(json_agg(json_build_object(
+            'pool', a.pool_id, 'credits', a.credits, 'period', a.period, 'rollover', a.rollover
+          ) order by a.pool_id), '[]')
+          from cell.plan_allowances as a
+          where a.environment_id = v.environment_id
+            and a.plan_version_id = v.id
+        )
+      ) order by v.number), '[]')
+      from cell.plan_versions as v
+      where v.environment_id = c.environment_id
+    )::text
+  from cell.catalogs as c
+  where c.environment_id = $1`,
+);
+
+export type CatalogOutline = {
+  readonly catalog: Catalog;
+  readonly revision: string;
+  /** Edited by this very transaction, which may not be done with it and may never commit. */
+  readonly isOwn: boolean;
+  /** About what it takes in memory. */
+  readonly bytes: number;
+};
+
+export type VersionLine = Omit<PlanVersion, "features">;
+
+/** Objects and maps take about so many bytes for each of their JSON. */
+const BYTES_OF_JSON = 3;
+
+/**
+ * By one statement, so by one snapshot: the revision and what it names cannot disagree. `pin` says where a version's
+ * features come from; it is given the plan's lines, too. Null: nothing was defined yet.
+ */
+export async function loadOutline(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  pin: (version: VersionLine, plan: readonly VersionLine[]) => PinnedFeatures,
+): Promise<CatalogOutline | null> {
+  const { rows } = await tx.run(LOAD, [environmentId]);
+  const row = rows[0];
+  if (row === undefined) return null;
+  const [revision, isOwn, version, changedAt, defaultPlan, defaultSince, ...texts] = row;
+  const [pools = "", features = "", plans = "", lines = ""] = texts.map(readText);
+  const published = Map.groupBy(parse<VersionLine>(lines), ({ plan }) => plan);
+  const complete = parse<Omit<Plan, "versions">>(plans).map((plan): Plan => {
+    const ofPlan = published.get(plan.id) ?? [];
+    return { ...plan, versions: ofPlan.map((line) => ({ ...line, features: pin(line, ofPlan) })) };
+  });
+  const catalog: Catalog = {
+    version: readInteger(version),
+    changedAt: readInstant(changedAt),
+    pools: byId(parse<Pool>(pools)),
+    features: new Map(parse<Feature>(features).map((feature) => [feature.key, feature])),
+    plans: byId(complete),
+    versions: byId(complete.flatMap(({ versions }) => versions)),
+    defaultPlan: {
+      plan: defaultPlan === null ? null : brandAs<PlanId>(readInteger(defaultPlan)),
+      since: readInstant(defaultSince),
+    },
+  };
+  const bytes = BYTES_OF_JSON * (pools.length + features.length + plans.length + lines.length) + 2_000;
+  return { catalog, revision: readText(revision), isOwn: readBoolean(isOwn), bytes };
+}
+
+/** Where nothing was defined yet. */
+export const EMPTY_CATALOG: Catalog = {
+  version: 0,
+  changedAt: brandAs<Instant>(0),
+  pools: new Map(),
+  features: new Map(),
+  plans: new Map(),
+  versions: new Map(),
+  defaultPlan: { plan: null, since: brandAs<Instant>(0) },
+};
+
+/** JSON that the statement above has built, column by column. */
+function parse<T>(text: string): T[] {
+  return JSON.parse(text);
+}
+
+function byId<T extends { readonly id: unknown }>(values: readonly T[]): Map<T["id"], T> {
+  return new Map(values.map((value) => [value.id, value]));
+}

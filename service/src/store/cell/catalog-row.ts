@@ -1,0 +1,124 @@
+import { integers } from "../../postgres/binary-array.ts";
+import { readInstant, readInteger, readText } from "../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import {
+  brandAs,
+  type EnvironmentId,
+  type FeatureKey,
+  type Instant,
+  type PlanId,
+  type ProjectId,
+} from "../../words/brand.ts";
+
+const READ_REVISIONS = statement(
+  "catalogs.read_revisions",
+  `
+  select c.environment_id, c.revision::text
+  from unnest($1::integer[]) as n (environment_id)
+  join cell.catalogs as c on c.environment_id = n.environment_id`,
+);
+
+/**
+ * What names each environment's catalog as it is now: every edit gets a new one, and no two ever the same, not even where a
+ * failover lost an edit and its version was counted again. Where nothing was defined yet there is none.
+ */
+export async function readCatalogRevisions(
+  tx: Tx,
+  environments: readonly EnvironmentId[],
+): Promise<Map<EnvironmentId, string>> {
+  const { rows } = await tx.run(READ_REVISIONS, [integers(environments)]);
+  return new Map(
+    rows.map(([environment, revision]) => [
+      brandAs<EnvironmentId>(readInteger(environment)),
+      readText(revision),
+    ]),
+  );
+}
+
+const ENSURE = statement(
+  "catalogs.ensure",
+  `
+  insert into cell.catalogs (environment_id, project_id, version, changed_at, default_plan_since)
+  values ($1, $2, 0, date_trunc('milliseconds', clock_timestamp()), date_trunc('milliseconds', clock_timestamp()))
+  on conflict on constraint catalogs_pkey do nothing`,
+);
+
+/** Returns whether this call made it. */
+export async function ensureCatalog(
+  tx: Tx,
+  { environmentId, projectId }: { environmentId: EnvironmentId; projectId: ProjectId },
+): Promise<boolean> {
+  const { rowCount } = await tx.run(ENSURE, [environmentId, projectId]);
+  return rowCount === 1;
+}
+
+const RAISE = statement(
+  "catalogs.raise",
+  `
+  update cell.catalogs
+  set
+    version = version + 1,
+    changed_at = greatest(changed_at, date_trunc('milliseconds', clock_timestamp()))
+  where environment_id = $1
+  returning (extract(epoch from changed_at) * 1000)::bigint`,
+);
+
+/**
+ * Raises the version, and so locks the catalog until this transaction ends: edits come one after another. Returns when
+ * the edit takes effect, never before an earlier one.
+ */
+export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
+  const { rows } = await tx.run(RAISE, [environmentId]);
+  return readInstant(rows[0]?.[0]);
+}
+
+const LOCK = statement(
+  "catalogs.lock",
+  `
+  select version
+  from cell.catalogs
+  where environment_id = $1
+  for update`,
+);
+
+/** Holds up other edits until this transaction ends, and leaves the version as it is. */
+export function lockCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Rows> {
+  return tx.run(LOCK, [environmentId]);
+}
+
+const SET_DEFAULT_PLAN = statement(
+  "catalogs.set_default_plan",
+  `
+  update cell.catalogs
+  set
+    default_plan_id = $2,
+    default_plan_since = changed_at
+  where environment_id = $1`,
+);
+
+/** From when the catalog was last raised, which must be in this transaction. */
+export function setDefaultPlan(tx: Tx, environmentId: EnvironmentId, plan: PlanId | null): Promise<Rows> {
+  return tx.run(SET_DEFAULT_PLAN, [environmentId, plan]);
+}
+
+const FIND_FEATURE_ELSEWHERE = statement(
+  "catalogs.find_feature_elsewhere",
+  `
+  select f.id
+  from cell.catalogs as c
+  join cell.features as f on f.environment_id = c.environment_id
+  where c.project_id = $1
+    and c.environment_id <> $2
+    and f.key = $3
+  limit 1`,
+);
+
+/** Whether the project's other environment has a feature of this key: the usual reason why one is missing. */
+export async function isFeatureElsewhere(
+  tx: Tx,
+  where: { projectId: ProjectId; environmentId: EnvironmentId },
+  key: FeatureKey,
+): Promise<boolean> {
+  const { rowCount } = await tx.run(FIND_FEATURE_ELSEWHERE, [where.projectId, where.environmentId, key]);
+  return rowCount > 0;
+}
