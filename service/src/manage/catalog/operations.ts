@@ -29,7 +29,7 @@ import {
 import { DOCUMENT_BODY_BYTES_MAX } from "./bounds.ts";
 import { applyOptions, CatalogApplied, CatalogDiff, diffOptions } from "./change-schema.ts";
 import { CatalogDocument, readDocument, toDocument } from "./document.ts";
-import { etagOf, preconditionProblem } from "./preconditions.ts";
+import { etagOfText, preconditionProblem } from "./preconditions.ts";
 import { stillDefault, unknownKey } from "./problems.ts";
 import { catalogOf } from "./promote.ts";
 import { STRICT } from "./schema.ts";
@@ -70,7 +70,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
         const document = toDocument(await exportCatalog(cellOf(cell), environmentId));
-        call.reply.header("etag", etagOf(document));
+        call.reply.header("etag", etagOfText(JSON.stringify(document)));
         return document;
       },
     }),
