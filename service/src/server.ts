@@ -11,7 +11,6 @@ import { acceptOnlyCsv, isUploading } from "./edge/csv-body.ts";
 import { serveDashboard } from "./edge/dashboard.ts";
 import { describeApi, serveDocs } from "./edge/docs.ts";
 import { answerErrors, toProblem } from "./edge/errors.ts";
-import { trustProxies } from "./edge/guard.ts";
 import { type Readiness, serveHealth } from "./edge/health.ts";
 import type { Metrics } from "./edge/metrics.ts";
 import { observeRequests } from "./edge/observe.ts";
@@ -53,14 +52,14 @@ export type ServerParts = {
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = createApp(parts);
   acceptOnlyJson(app);
-  const isTrustedProxy = trustProxies(parts.config.trustProxy);
-  protectReplies(app, { isTls: parts.certificate !== null, isTrustedProxy });
+  const { proxies } = parts.manage;
+  protectReplies(app, { isTls: parts.certificate !== null, isTrustedProxy: proxies.isTrusted });
   observeRequests(app, parts.log, parts.metrics);
   answerErrors(app, new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])));
   await describeApi(app, VERSION);
 
   await app.register(async (runtime) => {
-    admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy });
+    admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: proxies.isTrusted });
     const { lanesOf, readerOf, missingFeature, requestLog: log } = parts;
     runtime.route({ ...checkRoute(readerOf, missingFeature), onResponse: log.observe("check") });
     runtime.route({ ...consumeRoute(lanesOf, missingFeature), onResponse: log.observe("consume") });
@@ -69,7 +68,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await app.register(async (manage) => {
     await manage.register(cookie);
     refuseUnstorableText(manage);
-    admitManagers(manage, { doorman: parts.doorman, isTrustedProxy });
+    admitManagers(manage, { doorman: parts.doorman, proxies });
     const operations = manageOperations(parts.manage);
     for (const operation of operations) if (!operation.takesCsv) manage.route(toRoute(operation));
     await manage.register(async (files) => {

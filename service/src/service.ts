@@ -6,6 +6,7 @@ import { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { Certificate } from "./edge/certificate.ts";
 import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics } from "./edge/metrics.ts";
+import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
 import { Pace } from "./jobs/pace.ts";
@@ -194,6 +195,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       version: VERSION,
       startedAt: STARTED_AT,
       idempotencyDays,
+      proxies: new ProxyWatch(config.trustProxy, (address) => log.warn({ address }, UNTRUSTED_PROXY)),
       control: managePool,
       failedLogIns,
       sessions,

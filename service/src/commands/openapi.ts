@@ -2,6 +2,7 @@ import { ApiKeyCache } from "../edge/api-key-cache.ts";
 import { Readiness } from "../edge/health.ts";
 import { openLog } from "../edge/log.ts";
 import { Metrics } from "../edge/metrics.ts";
+import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { FailedLogIns } from "../manage/people/failed-log-ins.ts";
 import { LiveSessions } from "../manage/people/live-sessions.ts";
 import { openPool } from "../postgres/pool.ts";
@@ -32,6 +33,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
       version: VERSION,
       startedAt: brandAs<Instant>(0),
       idempotencyDays: null,
+      proxies: new ProxyWatch([], () => {}),
       control,
       failedLogIns: new FailedLogIns(control),
       sessions: new LiveSessions(control, 3_600),

@@ -3,9 +3,10 @@ import type { Place } from "../store/control/places.ts";
 import { brandAs, type ProjectId } from "../words/brand.ts";
 import { mayActAs, type Role } from "../words/role.ts";
 import { type EnvironmentKind, isWellFormedManagementToken } from "../words/secret.ts";
-import { type ProxyTrust, refusePlainHttp } from "./guard.ts";
+import { refusePlainHttp } from "./guard.ts";
 import { type Principal, reaches } from "./principal.ts";
 import { Problem } from "./problem.ts";
+import type { ProxyWatch } from "./proxy-watch.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
@@ -49,15 +50,13 @@ const BEARER = /^Bearer +(\S+)$/i;
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Who may come in, before a byte of the body is read: the credentials, then the place, then the role. */
-export function admitManagers(
-  app: FastifyInstance,
-  parts: { doorman: Doorman; isTrustedProxy: ProxyTrust },
-): void {
+export function admitManagers(app: FastifyInstance, parts: { doorman: Doorman; proxies: ProxyWatch }): void {
   const { doorman } = parts;
   app.addHook("onRequest", async (request, reply) => {
     // What is about people and money is nobody's to keep.
     reply.header("cache-control", "no-store");
-    refusePlainHttp(request, parts.isTrustedProxy);
+    parts.proxies.notice(request);
+    refusePlainHttp(request, parts.proxies.isTrusted);
     const access = accessOf(request);
     const bearer = readBearer(request);
     // A token travels with no browser, and no browser adds it by itself: only cookies need the check.

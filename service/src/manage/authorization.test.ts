@@ -3,6 +3,7 @@ import { ACCESS } from "../../test/access.ts";
 import type { Reply } from "../../test/harness.ts";
 import { addWorkspace, type CallOptions, type Managed, send, setupManage } from "../../test/manage.ts";
 import type { Access } from "../edge/admit-managers.ts";
+import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { openPool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { insertMember } from "../store/control/members.ts";
@@ -27,6 +28,7 @@ const OPERATIONS = manageOperations({
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: ANYWHERE,
+  proxies: new ProxyWatch([], () => {}),
   failedLogIns: new FailedLogIns(ANYWHERE),
   sessions: new LiveSessions(ANYWHERE, 3_600),
   cellOf: () => ANYWHERE,

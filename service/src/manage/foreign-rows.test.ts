@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createTestProject, post, type Reply } from "../../test/harness.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
+import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import type { Operation } from "./operation.ts";
@@ -34,6 +35,7 @@ const OPERATIONS = manageOperations({
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: NOWHERE,
+  proxies: new ProxyWatch([], () => {}),
   failedLogIns: new FailedLogIns(NOWHERE),
   sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,

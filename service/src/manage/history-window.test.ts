@@ -4,6 +4,7 @@ import { type Facts, HISTORY_LINES, type Look } from "../../test/history-lines.t
 import { type Managed, setupManage } from "../../test/manage.ts";
 import { lastMonths } from "../../test/months.ts";
 import { DAY_MS } from "../../test/wind-back.ts";
+import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import { parsePublicId, publicId } from "../words/public-id.ts";
@@ -24,6 +25,7 @@ const READS = manageOperations({
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: NOWHERE,
+  proxies: new ProxyWatch([], () => {}),
   failedLogIns: new FailedLogIns(NOWHERE),
   sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,

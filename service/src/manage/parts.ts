@@ -1,3 +1,4 @@
+import type { ProxyWatch } from "../edge/proxy-watch.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Instant } from "../words/brand.ts";
 import type { FailedLogIns } from "./people/failed-log-ins.ts";
@@ -12,6 +13,7 @@ export type ManageParts = {
   readonly startedAt: Instant;
   /** How long an idempotency key is kept. Null: for ever. */
   readonly idempotencyDays: number | null;
+  readonly proxies: ProxyWatch;
   readonly control: Pool;
   readonly failedLogIns: FailedLogIns;
   readonly sessions: LiveSessions;

@@ -1,9 +1,10 @@
 import { type Static, Type } from "typebox";
+import { UNTRUSTED_PROXY } from "../../edge/proxy-watch.ts";
 import { single } from "../../postgres/transaction.ts";
 import { listLargestTables, readCellMigration } from "../../store/cell/health.ts";
 import { type LatestMigration, readControlHealth } from "../../store/control/health.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { timeField } from "../fields.ts";
+import { nullable, timeField } from "../fields.ts";
 import type { ManageParts } from "../parts.ts";
 
 const TABLES_MAX = 10;
@@ -33,6 +34,17 @@ export const Installation = Type.Object({
     }),
     { description: `The ${TABLES_MAX} largest, the largest first.` },
   ),
+  untrustedProxy: nullable(
+    Type.Object(
+      {
+        address: Type.String({ examples: ["10.0.0.7"] }),
+        advice: Type.String({ examples: [UNTRUSTED_PROXY] }),
+      },
+      {
+        description: "Where this process last got `X-Forwarded-For` from without `TRUST_PROXY` covering it.",
+      },
+    ),
+  ),
   migrations: Type.Array(
     Type.Object({
       schema: Type.Enum(["control", "cell"]),
@@ -53,6 +65,7 @@ export async function describeInstallation(parts: ManageParts): Promise<Installa
     migration: await readCellMigration(tx),
     tables: await listLargestTables(tx, TABLES_MAX),
   }));
+  const address = parts.proxies.untrusted;
   return {
     version: parts.version,
     nodeVersion: process.versions.node,
@@ -61,6 +74,7 @@ export async function describeInstallation(parts: ManageParts): Promise<Installa
     databaseClock: formatTimestamp(clock),
     databaseBytes,
     tables: inCell.tables,
+    untrustedProxy: address === null ? null : { address, advice: UNTRUSTED_PROXY },
     migrations: [describe("control", migration), describe("cell", inCell.migration)],
   };
 }

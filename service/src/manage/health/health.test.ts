@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { setupManage } from "../../../test/manage.ts";
+import { send, setupManage } from "../../../test/manage.ts";
 import { VERSION } from "../../version.ts";
 
 const HEALTH = "/manage/v1/health";
@@ -53,4 +53,17 @@ test("the ten largest tables are sized with all their partitions, the largest fi
   expect(tables.filter(({ table }) => /_\d/.test(table))).toEqual([]);
   const sum = tables.reduce((total, { bytes }) => total + bytes, 0);
   expect(body["databaseBytes"]).toBeGreaterThan(sum);
+});
+
+test("a proxy that TRUST_PROXY does not cover is named, with what to set", async () => {
+  const { manage, service } = await setupManage({ TRUST_PROXY: "10.0.0.0/8" });
+  expect((await manage("GET", HEALTH)).body["untrustedProxy"]).toBeNull();
+  const headers = { "x-forwarded-for": "203.0.113.9" };
+  await send(`${service.url}/manage/v1/setup`, "GET", { headers });
+  expect((await manage("GET", HEALTH)).body["untrustedProxy"]).toEqual({
+    address: "127.0.0.1",
+    advice: expect.stringContaining("set TRUST_PROXY to it"),
+  });
+  const trusting = await setupManage({ TRUST_PROXY: "127.0.0.1" });
+  expect((await trusting.manage("GET", HEALTH, { headers })).body["untrustedProxy"]).toBeNull();
 });

@@ -77,6 +77,9 @@ function Facts({ health }: { health: Health }) {
         { name: "PostgreSQL", value: health.postgresVersion },
         { name: "Database", value: formatBytes(health.databaseBytes) },
         { name: "Its clock", value: <Time at={health.databaseClock} as="second" /> },
+        ...(health.untrustedProxy === null
+          ? []
+          : [{ name: `Proxy ${health.untrustedProxy.address}`, value: health.untrustedProxy.advice }]),
         ...health.migrations.map(({ schema, number, appliedAt }) => ({
           name: `Schema ${schema}`,
           value: (

@@ -1,0 +1,33 @@
+import type { FastifyRequest } from "fastify";
+import { type ProxyTrust, trustProxies } from "./guard.ts";
+
+/** What to do about a proxy that is not trusted. */
+export const UNTRUSTED_PROXY =
+  "X-Forwarded-For came from an address that TRUST_PROXY does not cover. If that is your proxy, set TRUST_PROXY to it: " +
+  "until then all people behind it share one limit of log-in attempts. If it is not, ignore this: anyone can send the header.";
+
+/** Notices a proxy in front of us that nobody told us to trust: behind it everybody has its address. */
+export class ProxyWatch {
+  readonly isTrusted: ProxyTrust;
+  readonly #onFirst: (address: string) => void;
+  #untrusted: string | null = null;
+
+  constructor(trustProxy: readonly string[], onFirst: (address: string) => void) {
+    this.isTrusted = trustProxies(trustProxy);
+    this.#onFirst = onFirst;
+  }
+
+  /** The last address that forwarded a call without being trusted. Null: none did. */
+  get untrusted(): string | null {
+    return this.#untrusted;
+  }
+
+  notice(request: FastifyRequest): void {
+    const address = request.socket.remoteAddress;
+    if (request.headers["x-forwarded-for"] === undefined || address === undefined) return;
+    if (this.isTrusted(address)) return;
+    const isFirst = this.#untrusted === null;
+    this.#untrusted = address;
+    if (isFirst) this.#onFirst(address);
+  }
+}
