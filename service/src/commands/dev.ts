@@ -33,6 +33,7 @@ export async function devCommand(options: DevOptions): Promise<void> {
   const postgres = await startLocalServer({
     dataDirectory: join(directory, "postgres"),
     port: await freePort(),
+    passwordFile: join(directory, "postgres-password"),
   });
   try {
     await serveFrom(postgres, directory, options);

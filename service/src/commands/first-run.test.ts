@@ -1,13 +1,17 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createDatabase, createTestProject, post, type TestDatabase } from "../../test/harness.ts";
 import { cookieOf, send } from "../../test/manage.ts";
 import { createFirstOwner } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
+import { freePort } from "../postgres/free-port.ts";
+import { startLocalServer } from "../postgres/local-server.ts";
 import { openPool } from "../postgres/pool.ts";
 import { makeApiKey } from "../words/secret.ts";
 
@@ -134,20 +138,26 @@ test("headless: a key comes only into an installation without a project", async 
   expect(ready["url"]).toMatch(/^http/);
 });
 
-test("dev prints how to come in as owner: the same at a second start, with a new sign-in link", {
-  timeout: 120_000,
-}, async () => {
+async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "purser-dev-"));
   // As root the server runs as another user, who must be able to enter.
   await chmod(directory, 0o755);
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const dev = () =>
-    start(
-      ["dev", "--json", "--no-demo", "--port", "0", "--directory", directory],
-      {},
-      ({ ready }) => ready === true,
-    );
-  const first = await dev();
+  return directory;
+}
+
+const dev = (directory: string): Promise<Started> =>
+  start(
+    ["dev", "--json", "--no-demo", "--port", "0", "--directory", directory],
+    {},
+    ({ ready }) => ready === true,
+  );
+
+test("dev prints how to come in as owner: the same at a second start, with a new sign-in link", {
+  timeout: 120_000,
+}, async () => {
+  const directory = await makeDirectory();
+  const first = await dev(directory);
   const { url, owner, managementToken, signIn } = first.ready as Record<string, string>;
   expect(String(signIn)).toMatch(new RegExp(`^${url}/sign-in#pur_link_\\w{38}$`));
   const session = await send(`${url}/manage/v1/session`, "POST", { body: owner });
@@ -165,10 +175,41 @@ test("dev prints how to come in as owner: the same at a second start, with a new
   expect((await stat(join(directory, "owner.json"))).mode & 0o777).toBe(0o600);
   await first.stop();
 
-  const second = await dev();
+  const second = await dev(directory);
   const { signIn: newSignIn, ...kept } = second.ready as Record<string, string>;
   expect(kept).toMatchObject({ owner, managementToken, keys: first.ready["keys"] });
   expect((await follow(newSignIn)).status).toBe(200);
   const again = await send(`${kept["url"]}/manage/v1/session`, "POST", { body: owner });
   expect(again.status).toBe(200);
 });
+
+test("dev's database wants the password that dev prints, also in a directory that trusted everybody", async () => {
+  const directory = await makeDirectory();
+  const dataDirectory = join(directory, "postgres");
+  const old = await startLocalServer({ dataDirectory, port: await freePort() });
+  await query(old.url("postgres"), "create table kept as select 42 as answer");
+  await old.stop();
+
+  const { databaseUrl } = (await dev(directory)).ready as Record<string, string>;
+  const url = new URL(String(databaseUrl));
+  url.pathname = "/postgres";
+  expect(await query(url.href, "select answer from kept")).toEqual([{ answer: 42 }]);
+  const verified = await promisify(execFile)(process.execPath, [MAIN, "verify"], {
+    env: { DATABASE_URL: databaseUrl },
+  });
+  expect(verified.stdout).toContain("0 customers");
+  url.password = "";
+  await expect(query(url.href, "select")).rejects.toThrow("password");
+  url.password = "guessed";
+  await expect(query(url.href, "select")).rejects.toMatchObject({ code: "28P01" });
+});
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client(url);
+  try {
+    await client.connect();
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}

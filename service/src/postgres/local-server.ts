@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chown, mkdir, readFile, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { chown, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { arch, platform } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -20,40 +21,31 @@ export type LocalServerOptions = {
   port: number;
   /** Where initdb and postgres are; by default those that came from npm. */
   binDirectory?: string;
+  /**
+   * Keeps the password that every connection needs; made where it is missing. Without it every connection is trusted,
+   * which is for the temporary servers of tests and proofs.
+   */
+  passwordFile?: string;
   /** `name=value` settings of the server. */
   settings?: readonly string[];
 };
 
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
-  const bin = options.binDirectory ?? (await packagedBinaries());
-  const running = await findRunningPort(options.dataDirectory);
-  if (running !== null) return { url: urlAt(running), process: null, stop: async () => {} };
+  const { dataDirectory, passwordFile } = options;
+  const place: Place = {
+    bin: options.binDirectory ?? (await packagedBinaries()),
+    dataDirectory,
+    owner: await serverOwner(),
+  };
+  if (!(await exists(join(dataDirectory, "PG_VERSION")))) await initialize(place);
+  const password = passwordFile === undefined ? null : await requirePassword(place, passwordFile);
+  const running = await findRunningPort(dataDirectory, password);
+  if (running !== null) return { url: urlAt(running, password), process: null, stop: async () => {} };
 
-  const owner = await serverOwner();
-  if (!(await exists(join(options.dataDirectory, "PG_VERSION")))) {
-    await mkdir(options.dataDirectory, { recursive: true });
-    if (owner !== null) await chown(options.dataDirectory, owner.uid, owner.gid);
-    await run(
-      join(bin, "initdb"),
-      [
-        "-D",
-        options.dataDirectory,
-        "-U",
-        "postgres",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--locale=C",
-        "--no-instructions",
-      ],
-      { ...owner, cwd: "/" },
-    ).catch((error: Error) => Promise.reject(explain(error, options.dataDirectory)));
-  }
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", `port=${options.port}`];
   const flags = [...settings, ...(options.settings ?? [])].flatMap((setting) => ["-c", setting]);
-  const child = spawn(join(bin, "postgres"), ["-D", options.dataDirectory, ...flags], {
-    ...owner,
+  const child = spawn(join(place.bin, "postgres"), ["-D", dataDirectory, ...flags], {
+    ...place.owner,
     cwd: "/",
     stdio: ["ignore", "ignore", "pipe"],
     // Out of the terminal's group: Ctrl C reaches Purser alone, which stops the server after its own drain.
@@ -61,12 +53,65 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   });
   const log: string[] = [];
   child.stderr?.on("data", (chunk: Buffer) => log.push(chunk.toString()) > 50 && log.shift());
-  await untilReady(urlAt(options.port)("postgres"), child, log);
-  return { url: urlAt(options.port), process: child, stop: () => stop(child) };
+  const url = urlAt(options.port, password);
+  try {
+    await untilReady(url("postgres"), child, log);
+  } catch (error) {
+    await stop(child);
+    if (!isPasswordWrong(error)) throw error;
+    throw new Error(`${passwordFile} holds another password: delete it and start again`, { cause: error });
+  }
+  return { url, process: child, stop: () => stop(child) };
 }
 
-function urlAt(port: number): (database: string) => string {
-  return (database) => `postgres://postgres@127.0.0.1:${port}/${database}`;
+type Place = {
+  readonly bin: string;
+  readonly dataDirectory: string;
+  readonly owner: { uid: number; gid: number } | null;
+};
+
+function urlAt(port: number, password: string | null): (database: string) => string {
+  const user = password === null ? "postgres" : `postgres:${password}`;
+  return (database) => `postgres://${user}@127.0.0.1:${port}/${database}`;
+}
+
+async function initialize({ bin, dataDirectory, owner }: Place): Promise<void> {
+  await mkdir(dataDirectory, { recursive: true });
+  if (owner !== null) await chown(dataDirectory, owner.uid, owner.gid);
+  const format = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-instructions"];
+  await run(join(bin, "initdb"), ["-D", dataDirectory, ...format], { ...owner, cwd: "/" }).catch(
+    (error: Error) => Promise.reject(explain(error, dataDirectory)),
+  );
+}
+
+const PASSWORD_RULES = `# Written by purser dev: every connection needs the password.
+host all all 127.0.0.1/32 scram-sha-256
+`;
+
+/**
+ * For a new directory, for one that an older version made, which trusted everybody, and for one whose password was lost.
+ * Done in single-user mode, so that the server never listens without a password. The file is written last: whatever was
+ * interrupted is done again.
+ */
+async function requirePassword({ bin, dataDirectory, owner }: Place, passwordFile: string): Promise<string> {
+  const rulesFile = join(dataDirectory, "pg_hba.conf");
+  const stored = await readFile(passwordFile, "utf8").catch(() => null);
+  if (stored !== null && (await readFile(rulesFile, "utf8")) === PASSWORD_RULES) return stored.trim();
+
+  const password = randomBytes(24).toString("base64url");
+  const flags = ["--single", "-D", dataDirectory, "-c", "exit_on_error=on", "postgres"];
+  const altered = run(join(bin, "postgres"), flags, { ...owner, cwd: "/" });
+  // Where it ends before it reads, its exit says why.
+  altered.child.stdin?.on("error", () => {});
+  // Not as an argument, which every process of the machine could read.
+  altered.child.stdin?.end(`alter role postgres password '${password}'\n`);
+  await altered.catch((error: Error) => {
+    const advice = `PostgreSQL in ${dataDirectory} got no password. If it is still running, stop it and start again.`;
+    throw new Error(`${advice}\n${error.message}`, { cause: error });
+  });
+  await writeFile(rulesFile, PASSWORD_RULES);
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  return password;
 }
 
 async function packagedBinaries(): Promise<string> {
@@ -76,14 +121,15 @@ async function packagedBinaries(): Promise<string> {
 }
 
 /** A server that outlived its `purser dev`, or that of another terminal: it is used as it is. */
-async function findRunningPort(dataDirectory: string): Promise<number | null> {
+async function findRunningPort(dataDirectory: string, password: string | null): Promise<number | null> {
   const lines = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").then(
     (text) => text.split("\n"),
     () => null,
   );
   const port = Number(lines?.[3]);
   if (!Number.isInteger(port) || port <= 0) return null;
-  const client = new pg.Client({ connectionString: urlAt(port)("postgres"), connectionTimeoutMillis: 1_000 });
+  const connectionString = urlAt(port, password)("postgres");
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
   client.on("error", () => {});
   try {
     await client.connect();
@@ -115,15 +161,20 @@ async function untilReady(url: string, child: ChildProcess, log: readonly string
     if (child.exitCode !== null) throw new Error(`PostgreSQL did not start:\n${log.join("")}`);
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
     client.on("error", () => {});
-    const isReady = await client.connect().then(
-      () => true,
-      () => false,
+    const failure: unknown = await client.connect().then(
+      () => null,
+      (error) => error,
     );
     await client.end().catch(() => {});
-    if (isReady) return;
+    if (failure === null) return;
+    if (isPasswordWrong(failure)) throw failure;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`PostgreSQL was not ready within 30 s:\n${log.join("")}`);
+}
+
+function isPasswordWrong(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "28P01";
 }
 
 function stop(child: ChildProcess): Promise<void> {
