@@ -7,13 +7,16 @@ import { Problem } from "./problem.ts";
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /** How long a file may keep us waiting for its next piece. */
 const SILENCE_MAX_MS = 30_000;
+/** So much a file may keep us waiting in all before its average counts, and so slow that average may be. */
+const GRACE_MS = 10_000;
+const BYTES_PER_SECOND_MIN = 8 * 1024;
 /** How long the rest of a file that nobody wants is taken off the wire, so that its sender comes to read the answer. */
 const DRAIN_MAX_MS = 10_000;
 
 /** A file whose bytes cannot be read on. What came before may have been dealt with already. */
 export class BrokenFile extends Error {
   override readonly name = "BrokenFile";
-  readonly code: "not_utf8" | "too_large";
+  readonly code: "not_utf8" | "too_large" | "too_slow";
 
   constructor(code: BrokenFile["code"], message: string) {
     super(message);
@@ -84,31 +87,57 @@ function decodeOrRefuse(decode: () => string): string {
   }
 }
 
+/** No sender holds a turn by dripping. The time runs while we wait for them, not while they wait for us. */
 async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
   const pieces: AsyncIterator<Buffer> = raw.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  let bytes = 0;
+  let waitedMs = 0;
+  let isWaiting = false;
   try {
     for (;;) {
-      const piece = await nextPiece(raw, pieces);
+      const allowedMs = Math.max(GRACE_MS, (bytes / BYTES_PER_SECOND_MIN) * 1_000) - waitedMs;
+      const sinceMs = performance.now();
+      isWaiting = true;
+      const piece = await nextPiece(pieces, Math.min(SILENCE_MAX_MS, allowedMs));
+      isWaiting = false;
+      waitedMs += performance.now() - sinceMs;
       if (piece === null) return;
+      bytes += piece.length;
       yield piece;
     }
   } finally {
-    // Lets go of the stream: while somebody listens for pieces, it does not flow.
-    await pieces.return?.();
+    // Lets go of the stream: while somebody listens for pieces, it does not flow. One that we still wait for ends with it.
+    const returned = pieces.return?.();
+    if (!isWaiting) await returned;
+    else returned?.catch(() => {});
   }
 }
 
-/** Null: that was all. The time runs while we wait for the sender, not while the sender waits for us. */
-async function nextPiece(raw: IncomingMessage, pieces: AsyncIterator<Buffer>): Promise<Buffer | null> {
-  const timer = setTimeout(() => raw.destroy(), SILENCE_MAX_MS);
+/** Null: that was all. */
+async function nextPiece(pieces: AsyncIterator<Buffer>, allowedMs: number): Promise<Buffer | null> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooSlow()), allowedMs);
+  const piece = pieces.next().then(
+    ({ done, value }): Buffer | null => (done === true ? null : value),
+    () => {
+      throw new Problem("invalid_request", { detail: "The connection ended before the file did." });
+    },
+  );
   try {
-    const { done, value } = await pieces.next();
-    return done === true ? null : value;
-  } catch {
-    throw new Problem("invalid_request", { detail: "The connection ended before the file did." });
+    return await Promise.race([piece, late.promise]);
+  } catch (error) {
+    piece.catch(() => {});
+    throw error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+function tooSlow(): BrokenFile {
+  return new BrokenFile(
+    "too_slow",
+    `The file came too slowly: less than ${BYTES_PER_SECOND_MIN} bytes a second, or nothing for ${SILENCE_MAX_MS / 1_000} s.`,
+  );
 }
 
 function drain(raw: IncomingMessage): void {

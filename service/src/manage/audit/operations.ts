@@ -2,7 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { type Static, Type } from "typebox";
 import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { Turns } from "../bulk/turns.ts";
+import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { endStalled, STALLED } from "../exports/end-early.ts";
 import { actorField, invalidField, nullable, readTime, timeField } from "../fields.ts";
 import {
@@ -126,7 +126,7 @@ export function auditOperations(parts: ManageParts): Operation[] {
 
 /** For an archive or a SIEM of one's own. */
 function exportOperation(parts: ManageParts): Operation {
-  const turns = new Turns();
+  const turns = new Turns(WAITING_FOR_CALLERS);
   return fileOperation({
     method: "GET",
     path: "/manage/v1/audit/export",
@@ -137,7 +137,7 @@ function exportOperation(parts: ManageParts): Operation {
     description:
       "NDJSON, one entry a line as the list has it, with a `cursor`. The newest first, sent while it is made. After an interruption drop the " +
       "last line if it is not whole, and send the same call with the `cursor` of the last one you have: what comes is the rest. " +
-      "Every export is in the audit log itself. A process makes two at a time.",
+      "Every export is in the audit log itself. A workspace has two at a time.",
     params: Type.Object({}),
     query: Type.Object({ cursor: pageQuery.cursor, ...filterQuery }, { additionalProperties: false }),
     files: {
@@ -154,7 +154,7 @@ function exportOperation(parts: ManageParts): Operation {
         ...describeEntry(entry),
         cursor: encodeCursor([entry.id]),
       });
-      const end = turns.begin();
+      const end = turns.begin(principalOf(call).workspaceId);
       try {
         const content = await exportAudit(parts, search, { actor: actorOf(call), ended, describe });
         addAbortSignal(parts.stopping, content).once("close", end);

@@ -107,7 +107,9 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
         const wanted = readAssignment(call.body);
-        const preview = await turns.take(() => previewAssignments(cellOf(cell), environmentId, wanted));
+        const preview = await turns.take(environmentId, () =>
+          previewAssignments(cellOf(cell), environmentId, wanted),
+        );
         if (preview.kind !== "preview") throw refuse(preview, wanted.plan);
         const { kind: _, sample, next, ...counts } = preview;
         const isExact = wanted.before === null && next === null;
@@ -157,7 +159,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         const wanted = { ...readAssignment(call.body), expectedCount: call.body.expectedCount };
         const cell = cellOf(placeOf(call).cell);
         const isWanted = (): boolean => !call.reply.raw.destroyed;
-        const outcome = await turns.take(() =>
+        const outcome = await turns.take(placeOf(call).environmentId, () =>
           tellInterruption(() => assignInBulk(cell, contextOf(call), wanted, isWanted)),
         );
         if (outcome.kind === "changed_meanwhile") {

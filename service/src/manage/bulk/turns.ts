@@ -4,13 +4,25 @@ import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 
 /** Long work for many customers: so many at once leave processor and connections to everybody else. Per process. */
 const AT_ONCE_MAX = 2;
+/** Work that mostly waits for its caller's network. Fewer than the connections that people and automation share. */
+export const WAITING_FOR_CALLERS = 6;
 const RETRY_AFTER_SECONDS = 10;
 
+/**
+ * Who may do long work at the same time: two of an owner (an environment or a workspace), so that one cannot keep the others out,
+ * and so many in all.
+ */
 export class Turns {
-  #running = 0;
+  readonly #running = new Map<number, number>();
+  readonly #allMax: number;
+  #all = 0;
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    const end = this.begin();
+  constructor(allMax = AT_ONCE_MAX) {
+    this.#allMax = allMax;
+  }
+
+  async take<T>(owner: number, work: () => Promise<T>): Promise<T> {
+    const end = this.begin(owner);
     try {
       return await work();
     } finally {
@@ -19,20 +31,31 @@ export class Turns {
   }
 
   /** For work that goes on after its call was answered. Returns what ends the turn. */
-  begin(): () => void {
-    if (this.#running >= AT_ONCE_MAX) {
-      throw new Problem("overloaded", {
-        detail: `This process is at ${AT_ONCE_MAX} such calls already. Send it again when one is done.`,
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-    this.#running += 1;
+  begin(owner: number): () => void {
+    const own = this.#running.get(owner) ?? 0;
+    if (own >= AT_ONCE_MAX) throw full(`${own} such calls of yours are under way already.`);
+    if (this.#all >= this.#allMax) throw full(`This process is at ${this.#all} such calls already.`);
+    this.#change(owner, 1);
     let isOver = false;
     return () => {
-      if (!isOver) this.#running -= 1;
+      if (!isOver) this.#change(owner, -1);
       isOver = true;
     };
   }
+
+  #change(owner: number, change: 1 | -1): void {
+    const own = (this.#running.get(owner) ?? 0) + change;
+    if (own === 0) this.#running.delete(owner);
+    else this.#running.set(owner, own);
+    this.#all += change;
+  }
+}
+
+function full(reason: string): Problem {
+  return new Problem("overloaded", {
+    detail: `${reason} Send it again when one is done.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
 
 /** Long work that the database interrupts has changed something already, and can be sent again. */

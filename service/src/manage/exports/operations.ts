@@ -2,7 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { Type } from "typebox";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
-import { Turns } from "../bulk/turns.ts";
+import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { readTime, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, notBefore } from "../history-window.ts";
 import {
@@ -32,11 +32,11 @@ const ABOUT_FILES =
   "not whole, and send the same call with the `cursor` of the last one you have; what comes is exactly the rest, without a header " +
   "line, to be appended. Where there is a history window a file can be continued for a day; later it has to begin anew. A file is complete when its transfer ended without an error; continued after its last row it has no more. " +
   "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end has an apostrophe before it, and so has one of these behind a " +
-  "semicolon, a tab or a line's end within a text, as a spreadsheet would run it; NDJSON has every text as it is. Every export is in the audit log. A process makes two at a time.";
+  "semicolon, a tab or a line's end within a text, as a spreadsheet would run it; NDJSON has every text as it is. Every export is in the audit log. An environment has two at a time.";
 
 /** Everything of a kind in one file. */
 export function exportOperations(parts: ManageParts): Operation[] {
-  const turns = new Turns();
+  const turns = new Turns(WAITING_FOR_CALLERS);
   return [
     exportOperation(parts, turns, { id: "exportEvents", noun: "usage events", source: eventSource }),
     exportOperation(parts, turns, { id: "exportCharges", noun: "charges", source: chargeSource }),
@@ -93,7 +93,7 @@ function exportOperation<Row>(
         about,
         resume,
       };
-      const end = turns.begin();
+      const end = turns.begin(placeOf(call).environmentId);
       try {
         const file = await exportFile(cellOf(cell), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { FILE_BYTES_MAX, readText } from "../../edge/csv-body.ts";
-import { Turns, tellInterruption } from "../bulk/turns.ts";
+import { Turns, tellInterruption, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { keyField, nullable } from "../fields.ts";
 import {
   contextOf,
@@ -42,7 +42,7 @@ const ImportAnswer = Type.Object({
 
 /** Many customers at once, from a file. */
 export function importOperations({ cellOf }: ManageParts): Operation[] {
-  const turns = new Turns();
+  const turns = new Turns(WAITING_FOR_CALLERS);
   return [
     operation({
       method: "POST",
@@ -60,7 +60,8 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         "Try it with `dryRun=true` first: it judges every row and writes nothing. An empty cell leaves what there is. " +
         "Credits without a `reference` get one of the import's `name` and the customer, so the same file can be sent again " +
         "under the same name, after an interruption say, and adds nothing twice. A row is done as a whole or not at all; the " +
-        "others are done all the same, unless `onError=stop`.",
+        "others are done all the same, unless `onError=stop`. Send at least 8 KiB a second on average: a slower upload is stopped " +
+        "where it is. An environment has two imports at a time.",
       params: Type.Object(environmentParams),
       query: Type.Object(
         {
@@ -94,7 +95,9 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         };
         const isWanted = (): boolean => !call.reply.raw.destroyed;
         const run = () => importCustomers(job, readRows(readText(call.request)), isWanted);
-        const report = await turns.take(() => (isDryRun ? run() : tellInterruption(run)));
+        const report = await turns.take(placeOf(call).environmentId, () =>
+          isDryRun ? run() : tellInterruption(run),
+        );
         return { isDryRun, ...report, errors: [...report.errors] };
       },
     }),

@@ -92,7 +92,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
         const closed =
           range === null
             ? null
-            : await turns.take(() => closeMonth(cellOf(cell), environmentId, range, isWanted));
+            : await turns.take(environmentId, () => closeMonth(cellOf(cell), environmentId, range, isWanted));
         if (range === null || closed === null) throw notFound();
         return { ...describe(month, range, closed), ...describeWindow(start) };
       },

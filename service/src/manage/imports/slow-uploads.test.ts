@@ -1,0 +1,47 @@
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { sendFile } from "../../../test/imports.ts";
+import { type Managed, setupManage } from "../../../test/manage.ts";
+
+const DRIP_MS = 200;
+
+/** An upload over a socket of its own that sends a row and then a byte now and then. Resolves with what came back. */
+async function drip(managed: Managed, name: string): Promise<string> {
+  const answer = await dripOnce(managed, name);
+  // The calls of the test take turns as well: whoever met one of them comes again.
+  return answer.startsWith("HTTP/1.1 503") ? drip(managed, name) : answer;
+}
+
+function dripOnce({ service, here, tokens }: Managed, name: string): Promise<string> {
+  const { hostname, port, host } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => void socket.destroy());
+  socket.write(
+    `POST ${here}/imports?name=${name} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${tokens.operator}\r\n` +
+      "content-type: text/csv\r\ncontent-length: 1000000\r\n\r\ncustomerId,name\ndrip,",
+  );
+  const timer = setInterval(() => socket.write("x"), DRIP_MS);
+  onTestFinished(() => clearInterval(timer));
+  return new Promise((resolve, reject) => {
+    socket.once("data", (chunk) => resolve(chunk.toString()));
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("the connection was closed without an answer")));
+  });
+}
+
+test("dripping uploads are stopped, and keep no other environment waiting", async () => {
+  const managed = await setupManage();
+  const csv = "customerId,name\nbert,Bert\n";
+  const slow = [drip(managed, "a"), drip(managed, "b")];
+  // Both hold a turn once a third is refused.
+  await expect.poll(async () => (await sendFile(managed, csv)).status, { interval: 300 }).toBe(503);
+  const live = { ...managed, here: managed.here.replace(/test$/, "live") };
+  expect(await sendFile(live, csv)).toMatchObject({ status: 200, body: { created: 1 } });
+
+  for (const answer of await Promise.all(slow)) {
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain('"outcome":"stopped"');
+    expect(answer).toContain('"code":"too_slow"');
+  }
+  expect(await sendFile(managed, csv)).toMatchObject({ status: 200, body: { failed: 0 } });
+});
