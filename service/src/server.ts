@@ -129,7 +129,6 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
         coerceTypes: false,
         removeAdditional: false,
         useDefaults: false,
-        allErrors: true,
       },
       // Times are read by our own parser, which can say what is wrong with one.
       onCreate: (ajv) => ajv.addFormat("date-time", true),

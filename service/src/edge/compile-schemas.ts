@@ -8,18 +8,70 @@ type Validate = ((data: unknown) => unknown) & { errors?: unknown };
 type Serialize = (data: unknown) => string;
 type Build<T> = (...parameters: unknown[]) => (route: Route) => T;
 
+/** A value within both is small enough to list all that is wrong with it. */
+const VALUES_MAX = 100;
+const TEXT_LENGTH_MAX = 4_096;
+
 /**
  * Compiles the schemas of a management route when it is first called. There are hundreds of them, most describing errors
  * that they are never used for, and compiling all took most of a second of every start.
  */
 export function compileWhenNeeded(): { compilersFactory: Factories } {
-  const buildValidator = AjvCompiler() as unknown as Build<Validate>;
+  const buildValidator = listErrorsOfSmallValues(AjvCompiler() as unknown as Build<Validate>);
   const buildSerializer = SerializerSelector() as unknown as Build<Serialize>;
   const factories = {
     buildValidator: whenNeeded(buildValidator, deferValidation),
     buildSerializer: whenNeeded(buildSerializer, deferSerialization),
   };
   return { compilersFactory: factories as unknown as Factories };
+}
+
+/**
+ * Validates up to the first error, and lists all of them only for a small value: 30,000 wrong elements would be 30,000
+ * errors, and a pattern is not run on a text that is too long already.
+ */
+function listErrorsOfSmallValues(build: Build<Validate>): Build<Validate> {
+  return (schemas, options) => {
+    const compileFirst = build(schemas, withOptions(options, { allErrors: false }));
+    const compileAll = build(schemas, withOptions(options, { allErrors: true }));
+    return (route) => {
+      const findFirst = compileFirst(route);
+      const findAll = deferValidation(() => compileAll(route));
+      const validate: Validate = (data) => {
+        if (findFirst(data) === true) return true;
+        const isListed = isSmall(data);
+        if (isListed) findAll(data);
+        validate.errors = isListed ? findAll.errors : findFirst.errors;
+        return false;
+      };
+      return validate;
+    };
+  };
+}
+
+function withOptions(options: unknown, more: object): object {
+  const { customOptions, ...rest } = options as { readonly customOptions: object };
+  return { ...rest, customOptions: { ...customOptions, ...more } };
+}
+
+/** Looks at no more than it may hold. */
+function isSmall(data: unknown): boolean {
+  const rest: unknown[] = [data];
+  let values = 0;
+  let textLength = 0;
+  for (let next = rest.pop(); rest.length <= VALUES_MAX; next = rest.pop()) {
+    if (next === undefined) return true;
+    values += 1;
+    if (typeof next === "string") textLength += next.length;
+    if (values > VALUES_MAX || textLength > TEXT_LENGTH_MAX) return false;
+    if (typeof next !== "object" || next === null) continue;
+    for (const name in next) {
+      textLength += name.length;
+      rest.push((next as Readonly<Record<string, unknown>>)[name]);
+      if (rest.length > VALUES_MAX) break;
+    }
+  }
+  return false;
 }
 
 /** The runtime's few routes are ready before the first call. */

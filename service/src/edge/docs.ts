@@ -159,8 +159,17 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
       const isPage = String(reply.getHeader("content-type")).startsWith("text/html");
       return isPage && typeof payload === "string" ? admitByNonce(reply, payload) : payload;
     });
-    docs.get("/openapi/runtime.json", { schema: { hide: true } }, () => app.swagger());
-    docs.get("/openapi/manage.json", { schema: { hide: true } }, () => app.manageSwagger());
+    for (const [name, describe] of [
+      ["runtime", () => app.swagger()],
+      ["manage", () => app.manageSwagger()],
+    ] as const) {
+      // Written once: anyone may ask for it, and it takes milliseconds.
+      let document: Buffer | null = null;
+      docs.get(`/openapi/${name}.json`, { schema: { hide: true } }, (_request, reply) => {
+        document ??= Buffer.from(JSON.stringify(describe()));
+        return reply.type("application/json; charset=utf-8").send(document);
+      });
+    }
     const codes = readdirSync(ERROR_PAGES).map((file) => file.replace(/\.md$/, ""));
     docs.get("/docs/errors", { schema: { hide: true } }, (_request, reply) =>
       reply

@@ -4,6 +4,8 @@ import { Problem } from "./problem.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
 export const BODY_BYTES_MAX = 64 * 1024;
+/** Of a route that anyone may call: what a stranger sends is parsed before they are known. */
+export const ANONYMOUS_BODY_BYTES_MAX = 4 * 1024;
 
 /** Only `application/json`, only valid UTF-8, and only JSON with one meaning. */
 export function acceptOnlyJson(app: FastifyInstance): void {

@@ -4,34 +4,47 @@ import { Problem } from "./problem.ts";
 
 const PATH_LENGTH_MAX = 200;
 
-/** PostgreSQL stores no NUL, and a lone surrogate is no text at all: refused wherever they stand. */
+/**
+ * PostgreSQL stores no NUL, and a lone surrogate is no text at all: refused wherever they stand. After validation: what no
+ * schema admits is refused without a walk over all of it.
+ */
 export function refuseUnstorableText(app: FastifyInstance): void {
-  app.addHook("preValidation", (request, _reply, done) => {
-    const field =
-      findUnstorable(request.params) ?? findUnstorable(request.query) ?? findUnstorable(request.body);
-    if (field === null) return done();
+  app.addHook("preHandler", (request, _reply, done) => {
+    const field = [request.params, request.query, request.body]
+      .map(findUnstorable)
+      .find((path) => path !== null);
+    if (field === undefined) return done();
     const error = { field, code: "wrong_form", message: "holds a NUL or a lone surrogate" };
     done(new Problem("invalid_request", { detail: describe([error]), errors: [error] }));
   });
 }
 
+type Node = { readonly value: object; readonly name: string; readonly parent: Node | null };
+
 /** The path of one such text; null when there is none. Without recursion: a body may be nested as deep as it is long. */
 function findUnstorable(value: unknown): string | null {
-  const rest: { value: unknown; path: string }[] = [{ value, path: "" }];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    const { path } = next;
-    if (typeof next.value === "string" && !isStorable(next.value)) return path;
-    if (typeof next.value !== "object" || next.value === null) continue;
-    for (const [key, member] of Object.entries(next.value)) {
-      if (!isStorable(key)) return path;
-      // A path that nobody would read to its end is not worth the memory of a deep body.
-      rest.push({
-        value: member,
-        path: path.length > PATH_LENGTH_MAX ? path : path === "" ? key : `${path}.${key}`,
-      });
+  if (typeof value === "string") return isStorable(value) ? null : "";
+  if (!isObject(value)) return null;
+  const rest: Node[] = [{ value, name: "", parent: null }];
+  for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
+    for (const [name, member] of Object.entries(node.value)) {
+      if (!isStorable(name)) return pathOf(node);
+      if (typeof member === "string" && !isStorable(member)) return pathOf({ value: {}, name, parent: node });
+      if (isObject(member)) rest.push({ value: member, name, parent: node });
     }
   }
   return null;
+}
+
+/** Made when it is needed. Nobody would read that of a deep body to its end. */
+function pathOf(node: Node): string {
+  const names: string[] = [];
+  for (let next: Node | null = node; next?.parent != null; next = next.parent) names.push(next.name);
+  return names.reverse().join(".").slice(0, PATH_LENGTH_MAX).toWellFormed();
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function isStorable(text: string): boolean {

@@ -2,6 +2,8 @@ import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Access } from "../edge/admit-managers.ts";
+import { toProblem } from "../edge/errors.ts";
+import { ANONYMOUS_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../edge/parse.ts";
 import type { Principal } from "../edge/principal.ts";
 import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
 import type { Place } from "../store/control/places.ts";
@@ -35,6 +37,8 @@ export type Operation = {
   readonly body?: TSchema;
   /** Where the usual limit is too low. */
   readonly bodyBytesMax?: number;
+  /** Told who sent a body that could not be read or is not valid. May throw a problem to answer with instead. */
+  readonly onMalformed?: (address: string) => void;
   /** The body is a file, which the operation reads while it comes; `body` only describes it. */
   readonly takesCsv?: true;
   readonly answer: TSchema;
@@ -105,6 +109,8 @@ const NO_QUERY = Type.Object({}, { additionalProperties: false });
 /** The operation as the server knows it. */
 export function toRoute(operation: Operation): RouteOptions {
   const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
+  const bodyLimit =
+    operation.bodyBytesMax ?? (access === "anyone" ? ANONYMOUS_BODY_BYTES_MAX : BODY_BYTES_MAX);
   const codes: ProblemCode[] = [
     ...CODES_OF_ALL,
     ...(method === "GET" ? [] : (["origin_not_allowed", "outcome_unknown"] as const)),
@@ -121,7 +127,8 @@ export function toRoute(operation: Operation): RouteOptions {
     config: { access },
     // Whoever asks for the headers alone must not make the whole file be written.
     ...(files === undefined ? {} : { exposeHeadRoute: false }),
-    ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
+    bodyLimit,
+    ...(operation.onMalformed === undefined ? {} : { errorHandler: reportMalformed(operation.onMalformed) }),
     schema: {
       operationId: operation.id,
       tags: [operation.noun],
@@ -152,6 +159,16 @@ export function toRoute(operation: Operation): RouteOptions {
       const call = { params, query, body, request, reply } as Call<never, never, never>;
       return reply.send(await tellTrouble(() => handle(call)));
     },
+  };
+}
+
+const MALFORMED: ReadonlySet<ProblemCode> = new Set([...CODES_OF_BODIES, "invalid_request"]);
+
+/** The server's own handler answers, with what is thrown here. */
+function reportMalformed(onMalformed: (address: string) => void): NonNullable<RouteOptions["errorHandler"]> {
+  return (error, request) => {
+    if (MALFORMED.has(toProblem(error).code)) onMalformed(request.ip);
+    throw error;
   };
 }
 
