@@ -2,11 +2,13 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { toFieldErrors } from "./field-errors.ts";
 import { refuseBrowsers } from "./guard.ts";
 import { BODY_BYTES_MAX } from "./parse.ts";
-import { Problem, replyWithProblem } from "./problem.ts";
+import { PROBLEMS, Problem, replyWithProblem } from "./problem.ts";
+import { StrangerBrake } from "./stranger-brake.ts";
 
 /** The one place where anything thrown becomes a reply. */
 export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string, string>): void {
-  app.setErrorHandler((error: FastifyError | Problem, request, reply) => {
+  const brake = new StrangerBrake();
+  app.setErrorHandler(async (error: FastifyError | Problem, request, reply) => {
     const problem = toProblem(error, request.routeOptions.bodyLimit);
     if (problem.code === "internal_error")
       request.log.error({ err: error, requestId: request.id }, "request failed");
@@ -15,8 +17,14 @@ export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string
         { err: problem.cause, requestId: request.id, code: problem.code },
         "request not served",
       );
+    // An outage is reported at once.
+    if (PROBLEMS[problem.code].status < 500) await brake.hold(request, performance.now());
     return replyWithProblem(reply, problem);
   });
+  // Before the body is read, which nobody would look at.
+  app.addHook("onRequest", (request, reply, done) =>
+    request.is404 ? done(notFound(request, reply, methodsOf)) : done(),
+  );
   app.setNotFoundHandler((request, reply) => replyWithProblem(reply, notFound(request, reply, methodsOf)));
 }
 

@@ -75,6 +75,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       body: LogInBody,
       answer: Me,
       codes: ["credentials_invalid", "rate_limited"],
+      onMalformed: (address) => guard.countMalformed(address, performance.now()),
       handle: async ({ body, request, reply }) => {
         const email = body.email.toLowerCase();
         const known = await findKnownDevice(control, { token: readDeviceCookie(request), email });

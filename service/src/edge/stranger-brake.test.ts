@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { connect, Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { post, setup } from "../../test/harness.ts";
+import type { ApiKey } from "../store/control/api-keys.ts";
+import { brandAs, type EnvironmentId, type ProjectId } from "../words/brand.ts";
+import { StrangerBrake } from "./stranger-brake.ts";
+
+const LOG_IN = "/manage/v1/session";
+const BURST = 200;
+const PER_SECOND = 50;
+const KEY: ApiKey = {
+  id: 1,
+  projectId: brandAs<ProjectId>(1),
+  environmentId: brandAs<EnvironmentId>(1),
+  environmentKind: "test",
+  cell: "default",
+  scopes: new Set(),
+  metadataLimits: { bytesMax: 1, keysMax: 1, depthMax: 1 },
+  requestsPerSecondMax: null,
+  expiresInMs: null,
+};
+
+test("a network that is refused again and again waits for it, and valid callers never do", async () => {
+  const brake = new StrangerBrake();
+  const refuse = (ip: string, nowMs: number, apiKey: ApiKey | null = null): Promise<void> =>
+    brake.hold({ apiKey, principal: null, ip, raw: { socket: new Socket() } }, nowMs);
+  const isHeld = async (held: Promise<void>): Promise<boolean> =>
+    (await Promise.race([held, nextTurn("held")])) === "held";
+
+  for (let i = 0; i < BURST; i++) expect(await isHeld(refuse(`2001:db8::${i.toString(16)}`, 0))).toBe(false);
+  const sinceMs = performance.now();
+  const held = refuse("2001:db8::ffff", 0);
+  expect(await isHeld(held)).toBe(true);
+  expect(await isHeld(refuse("2001:db8::ffff", 0, KEY))).toBe(false);
+  expect(await isHeld(refuse("2001:db8:0:1::1", 0))).toBe(false);
+  await held;
+  expect(performance.now() - sinceMs).toBeGreaterThan(900);
+
+  for (let i = 0; i < PER_SECOND; i++) expect(await isHeld(refuse("2001:db8::1", 1_000))).toBe(false);
+  expect(await isHeld(refuse("2001:db8::1", 1_000))).toBe(true);
+});
+
+test("whoever does not wait for refusals loses the connection", async () => {
+  const { service } = await setup();
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const attempt = "GET /no/such/path HTTP/1.1\r\nhost: a\r\n\r\n";
+  socket.on("error", () => {});
+  socket.resume().write(attempt.repeat(BURST * 3));
+  await once(socket, "close");
+  expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+});
+
+test("malformed log-ins are counted by network, and keep only their own network waiting", async () => {
+  const { service } = await setup({ TRUST_PROXY: "127.0.0.1" });
+  const logIn = async (body: unknown, address: string): Promise<number> =>
+    (await post(`${service.url}${LOG_IN}`, null, body, { "x-forwarded-for": address })).status;
+  const bodies = ['{"email":[1]}', "{", '{"email":"a","email":"b"}', `"${"a".repeat(5_000)}"`];
+  const statuses: number[] = [];
+  for (let i = 0; i < 100; i++) statuses.push(await logIn(bodies[i % bodies.length], "203.0.113.7"));
+  expect(new Set(statuses)).toEqual(new Set([400, 413, 429]));
+  const stranger = { email: "nobody@example.com", password: "a wrong password" };
+  expect(await logIn(stranger, "203.0.113.7")).toBe(429);
+  expect(await logIn(stranger, "203.0.113.8")).toBe(401);
+});

@@ -1,0 +1,45 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { TestDatabase } from "./harness.ts";
+import type { Answer, Question } from "./measured-service-main.ts";
+
+export type MeasuredService = {
+  readonly url: string;
+  /** Processor time that the service's process has used so far, in microseconds. */
+  cpuMicros(): Promise<number>;
+  /** Processor time of one `JSON.parse` of this text in the service's process, in microseconds. */
+  parseMicros(text: string): Promise<number>;
+};
+
+/** The service as a process of its own that reports how much processor time it has used. */
+export async function startMeasuredService(database: TestDatabase): Promise<MeasuredService> {
+  const child = fork(join(import.meta.dirname, "measured-service-main.ts"), {
+    env: {
+      DATABASE_URL: database.serviceUrl,
+      PORT: "0",
+      METRICS_PORT: "0",
+      LOG_LEVEL: "silent",
+      // Each call comes from an address of its own: what is counted by address must not end a measurement.
+      TRUST_PROXY: "127.0.0.1",
+    },
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await ended;
+  });
+  const ask = async (question: Question): Promise<Answer> => {
+    child.send(question);
+    const [answer] = (await once(child, "message")) as [Answer];
+    return answer;
+  };
+  const [ready] = (await once(child, "message")) as [{ url: string }];
+  return {
+    url: ready.url,
+    cpuMicros: async () => (await ask({ kind: "cpu" })).micros,
+    parseMicros: async (text) => (await ask({ kind: "parse", text })).micros,
+  };
+}
