@@ -59,8 +59,16 @@ export class Service {
 
   /** The most memory that it ever had, as the kernel counts it. */
   async peakMegabytes(): Promise<number> {
+    return this.#readMegabytes("VmHWM");
+  }
+
+  async residentMegabytes(): Promise<number> {
+    return this.#readMegabytes("VmRSS");
+  }
+
+  async #readMegabytes(name: "VmHWM" | "VmRSS"): Promise<number> {
     const status = await readFile(`/proc/${this.#child.pid}/status`, "utf8");
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+    return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / 1_024;
   }
 
   async #end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
