@@ -254,7 +254,7 @@ test.each([
   ["demoted", "role = 'viewer'", 403, "role_missing"],
   ["removed", "removed_at = now()", 401, "sign_in_required"],
 ] as const)(
-  "who is %s while their request waits creates no token, member or key",
+  "who is %s while their request waits creates no token, member, key or project",
   async (_, change, ...refusal) => {
     const managed = await setupManage();
     const { database, here } = managed;
@@ -264,6 +264,7 @@ test.each([
       await database.count("control.management_tokens"),
       await database.count("control.members"),
       await database.count("control.api_keys"),
+      await database.count("control.projects"),
     ];
     const before = await count();
     const changer = await connectTo(database);
@@ -276,6 +277,7 @@ test.each([
       call("POST", TOKENS, { name: "T", role: "viewer" }),
       adam.call("POST", MEMBERS, { email: "f@example.com", name: "F", role: "viewer" }),
       adam.call("POST", `${here}/api-keys`, { name: "K", scopes: ["check"] }),
+      adam.call("POST", "/manage/v1/projects", { name: "P" }),
     ];
     const isWaiting =
       "datname = current_database() and wait_event_type = 'Lock' and query like '/* members.lock_workspaces */%'";

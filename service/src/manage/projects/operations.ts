@@ -18,6 +18,7 @@ import {
 } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
+import { authorOf, openMembership, toProblem } from "../people/membership.ts";
 import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { createProjectIn } from "./create-project.ts";
 import { changeProjectName } from "./rename-project.ts";
@@ -89,11 +90,18 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
-        const input = { workspaceId, name: call.body.name, actor: actorOf(call) };
-        const { created, project } = await transaction(control, async (tx) => {
+        const author = authorOf(call);
+        const outcome = await transaction(control, async (tx) => {
+          // The first keys stay when their creator goes, as all API keys do.
+          const opened = await openMembership(tx, author);
+          if (opened.kind !== "open") return opened;
+          const input = { workspaceId, name: call.body.name, actor: author.actor };
           const created = await createProjectIn(tx, input);
-          return { created, project: await findProject(tx, created.projectId) };
+          const project = await findProject(tx, created.projectId);
+          return { kind: "created" as const, created, project };
         });
+        if (outcome.kind !== "created") throw toProblem(outcome.kind);
+        const { created, project } = outcome;
         assert(project !== null, "a project that was just made is there");
         const secrets = { test: created.test.key.secret, live: created.live.key.secret };
         return { project: describeProject(project), secrets };
