@@ -78,7 +78,7 @@ function ApiKeys({
   return (
     <Group title="API keys they created stay. Tick those to revoke.">
       {apiKeys.map(({ id, name, lastFour, lastUsedAt, projectId, environment }) => (
-        <li key={id} className="flex flex-wrap items-start justify-between gap-x-4 px-3 py-2">
+        <li key={id} className="px-3 py-2">
           <Checkbox
             label={name}
             hint={
@@ -87,6 +87,9 @@ function ApiKeys({
                 <span className="font-mono">
                   pur_{environment}_…{lastFour}
                 </span>
+                <span className="block">
+                  <LastUse at={lastUsedAt} />
+                </span>
               </>
             }
             checked={revoked.includes(id)}
@@ -94,9 +97,6 @@ function ApiKeys({
               onRevoke(target.checked ? [...revoked, id] : revoked.filter((one) => one !== id))
             }
           />
-          <span className="text-caption text-muted">
-            <LastUse at={lastUsedAt} />
-          </span>
         </li>
       ))}
     </Group>

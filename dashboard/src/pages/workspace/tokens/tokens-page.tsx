@@ -29,7 +29,7 @@ export function TokensPage() {
   return (
     <Page
       title="Management tokens"
-      note="Secrets of your automation, such as a billing webhook: whatever a person can click here, a program with a token of the same role can call. A token never works on /v1; that takes an API key."
+      note="Secrets of your automation, such as a billing webhook: a token can call what its role allows here, and manages members and tokens only if it was created to. A token never works on /v1; that takes an API key."
       actions={tokens.length > 0 && createButton}
     >
       <Card flush>
