@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { setupManage } from "../../service/test/manage.ts";
+import { settle } from "../../service/test/usage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
 import { tabTo } from "./tab-to.ts";
@@ -53,6 +55,25 @@ test("a month's books close on the page, and go into a file", async () => {
   const dark = await signIn(service.url, `${MONTH_END}?month=${thisMonth}`, { scheme: "dark", width: 390 });
   await dark.getByText("Every line adds up").waitFor();
   await expectAccessible(dark);
+});
+
+test("a month and usage that come to more than can be exact are refused on their pages, too", async () => {
+  const { service, topUp, consume, cell, context, publish, database } = await setupManage();
+  const cost = { credits: 1_000_000_000, per: 1 };
+  await defineFeature(cell, context, { key: "rocket", name: "Rocket", unit: null, pool: "credits", cost });
+  await publish({ features: [{ feature: "rocket", limit: null }], reach: "now" });
+  for (let i = 0; i < 10; i++) {
+    await topUp("ada", 1e15);
+    await consume({ customerId: "ada", feature: "rocket", quantity: 1e6, idempotencyKey: `${i}` });
+  }
+  await settle({ cell, database });
+  const page = await signIn(service.url, `${MONTH_END}?month=${thisMonth}`);
+  await page.getByText("A total is too large to be exact").waitFor();
+  await page.getByText(/Choose a shorter range/).waitFor();
+  await expectAccessible(page);
+  await page.goto(`${service.url}/projects/1/test/usage`);
+  await page.getByText("A total is too large to be exact").waitFor();
+  await page.getByText(/Choose a shorter range/).waitFor();
 });
 
 test("a month before the history window says why it is not shown", async () => {

@@ -37,6 +37,7 @@ export const PROBLEMS = {
   ends_in_the_past: { status: 422, title: "The end lies in the past" },
   too_many_grants: { status: 422, title: "The customer has too many open grants" },
   balance_too_large: { status: 422, title: "The balance would become too large" },
+  total_too_large: { status: 422, title: "A total is too large to be exact" },
   rate_limited: { status: 429, title: "Too many requests" },
   internal_error: { status: 500, title: "Purser failed to handle the request" },
   overloaded: { status: 503, title: "Purser is overloaded, and the request was not executed" },

@@ -4,13 +4,15 @@ import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nextUtcMonth } from "../../words/utc-month.ts";
 import { Turns } from "../bulk/turns.ts";
+import { exactTotal } from "../exact-total.ts";
 import { describeWindow, historyStartOf, notBefore, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { closeMonth, type MonthRange } from "./close-month.ts";
+import { type ClosedMonth, closeMonth, type MonthRange } from "./close-month.ts";
 
-// Written out to the credit, however many customers had the most there can be. A reader that takes it for a double rounds it.
-const amount = (description: string) => Type.Unsafe<bigint>(Type.Integer({ description, examples: [1_200] }));
+const amount = (description: string) => Type.Integer({ description, examples: [1_200] });
+
+const AMOUNTS = ["opening", "granted", "used", "expired", "revoked", "reversed", "closing"] as const;
 
 const Month = Type.Object({
   ...windowAnswer,
@@ -52,8 +54,8 @@ const Month = Type.Object({
     }),
     {
       description:
-        "`opening + granted - used - expired - revoked + reversed = closing`, to the credit: a sum over many customers may be beyond 2^53, " +
-        "which a reader that takes numbers for doubles rounds.",
+        "`opening + granted - used - expired - revoked + reversed = closing`, to the credit. What the kinds of a pool come to together is " +
+        "exact as well: beyond 2^53 - 1 the month is refused with `total_too_large`.",
     },
   ),
 });
@@ -82,7 +84,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
         }),
       }),
       answer: Month,
-      codes: ["overloaded", "ledger_detached"],
+      codes: ["overloaded", "ledger_detached", "total_too_large"],
       handle: async (call) => {
         const { cell, environmentId } = placeOf(call);
         const { month } = call.params;
@@ -115,7 +117,7 @@ function firstOf(month: string): Instant {
 function describe(
   month: string,
   { from, to }: MonthRange,
-  { until, completeTo, lines }: NonNullable<Awaited<ReturnType<typeof closeMonth>>>,
+  { until, completeTo, lines }: ClosedMonth,
 ): Omit<Static<typeof Month>, "windowStart"> {
   return {
     month,
@@ -123,8 +125,25 @@ function describe(
     to: formatTimestamp(until),
     completeTo: formatTimestamp(completeTo),
     isFinal: completeTo === to && from === firstOf(month),
-    lines: [...lines],
+    lines: exactLines(lines),
   };
+}
+
+/** Of whole pools, too: readers add up the kinds of each, and must not have to round. No amount is negative. */
+function exactLines(lines: ClosedMonth["lines"]): Static<typeof Month>["lines"] {
+  for (const ofPool of Map.groupBy(lines, ({ pool }) => pool).values())
+    for (const amount of AMOUNTS) exactTotal(ofPool.reduce((total, line) => total + line[amount], 0n));
+  return lines.map((line) => ({
+    pool: line.pool,
+    kind: line.kind,
+    opening: exactTotal(line.opening),
+    granted: exactTotal(line.granted),
+    used: exactTotal(line.used),
+    expired: exactTotal(line.expired),
+    revoked: exactTotal(line.revoked),
+    reversed: exactTotal(line.reversed),
+    closing: exactTotal(line.closing),
+  }));
 }
 
 function notFound(): Problem {

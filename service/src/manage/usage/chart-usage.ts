@@ -23,7 +23,7 @@ import { brandAs, type CustomerNumber, type FeatureId, type Instant } from "../.
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
-import { UsedFields, UsedSum } from "./range.ts";
+import { exactUsed, UsedFields, UsedSum } from "./range.ts";
 import { rankUsers, refuseTooLong } from "./rank-users.ts";
 import { withinSums } from "./within-sums.ts";
 
@@ -44,8 +44,17 @@ export const UsageLine = Type.Object({
   points,
 });
 
-export type UsageLine = Static<typeof UsageLine>;
-export type UsageLines = { readonly lines: UsageLine[]; readonly other: UsageLine | null };
+type Point = Used & { readonly at: Instant };
+type Line = { readonly key: string | null; readonly total: Used; readonly points: readonly Point[] };
+type Lines = { readonly lines: readonly Line[]; readonly other: Line | null };
+
+export function describeLine({ key, total, points: some }: Line): Static<typeof UsageLine> {
+  return {
+    key,
+    total: exactUsed(total),
+    points: some.map((point) => ({ at: formatTimestamp(point.at), ...exactUsed(point) })),
+  };
+}
 
 export type Grouping =
   | { readonly by: "none" | "event" | "feature" | "reason" | "customer" }
@@ -69,7 +78,7 @@ export async function chartUsage(
     readonly customer: CustomerNumber | null;
     readonly windowStart: Instant | null;
   },
-): Promise<UsageLines> {
+): Promise<Lines> {
   if (grouping.by === "metadata")
     return refuseTooLong("rows", () =>
       chartByMetadata(tx, scope, { ...options, customer, windowStart, field: grouping.field }),
@@ -110,7 +119,7 @@ export async function chartSome(
 }
 
 /** The largest customers are found first; what all others used is what is left of the whole. */
-async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<UsageLines> {
+async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<Lines> {
   const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
   const numbers = ranked.map(({ customerNumber }) => customerNumber);
   const ids = await mapCustomerIds(tx, scope.environmentId, numbers);
@@ -128,7 +137,7 @@ async function chartByMetadata(
     readonly windowStart: Instant | null;
     readonly field: string;
   },
-): Promise<UsageLines> {
+): Promise<Lines> {
   await refuseMissingRows(tx, scope);
   const found = await chartMetadata(tx, scope, { ...options, rowsMax: METADATA_ROWS_MAX });
   if (found === null) {
@@ -138,7 +147,8 @@ async function chartByMetadata(
   }
   const byValue = Map.groupBy(found, ({ value }) => value);
   const lines = [...byValue].map(([key, some]) => toLine(key, some));
-  lines.sort((a, b) => b.total[options.by] - a.total[options.by] || compare(a.key, b.key));
+  const { by } = options;
+  lines.sort((a, b) => compare(b.total[by], a.total[by]) || compare(a.key ?? "", b.key ?? ""));
   const rest = lines.slice(options.linesMax).flatMap(({ points: some }) => some);
   return { lines: lines.slice(0, options.linesMax), other: rest.length === 0 ? null : mergeRest(rest) };
 }
@@ -155,14 +165,15 @@ async function refuseMissingRows(tx: Tx, { kind, from }: UsageScope): Promise<vo
   throw invalidField({ field: "from", code: "too_small", message });
 }
 
-function compare(a: string | null, b: string | null): number {
-  return (a ?? "") < (b ?? "") ? -1 : 1;
+function compare<T extends string | bigint>(a: T, b: T): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
-function toLines(found: readonly ChartPoint[], nameOf: (group: string) => string | null): UsageLines {
+function toLines(found: readonly ChartPoint[], nameOf: (group: string) => string | null): Lines {
   const byGroup = Map.groupBy(found, ({ group }) => group);
-  const lines: UsageLine[] = [];
-  let other: UsageLine | null = null;
+  const lines: Line[] = [];
+  let other: Line | null = null;
   for (const [group, some] of byGroup) {
     if (group === null) other = toLine(null, some);
     else lines.push(toLine(nameOf(group), some));
@@ -170,23 +181,12 @@ function toLines(found: readonly ChartPoint[], nameOf: (group: string) => string
   return { lines, other };
 }
 
-type Point = Used & { readonly at: Instant };
-
-function toLine(key: string | null, some: readonly Point[]): UsageLine {
-  return {
-    key,
-    total: sum(some),
-    points: some.map(({ at, count, quantity, credits }) => ({
-      at: formatTimestamp(at),
-      count,
-      quantity,
-      credits,
-    })),
-  };
+function toLine(key: string | null, points: readonly Point[]): Line {
+  return { key, total: sum(points), points };
 }
 
-export function sum(some: readonly Used[]): UsedSum {
-  const total = { count: 0, quantity: 0, credits: 0 };
+export function sum(some: readonly Used[]): Used {
+  const total = { count: 0n, quantity: 0n, credits: 0n };
   for (const { count, quantity, credits } of some) {
     total.count += count;
     total.quantity += quantity;
@@ -195,23 +195,23 @@ export function sum(some: readonly Used[]): UsedSum {
   return total;
 }
 
-function mergeRest(rest: readonly UsageLine["points"][number][]): UsageLine {
-  const byTime = [...Map.groupBy(rest, ({ at }) => at)].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { key: null, total: sum(rest), points: byTime.map(([at, some]) => ({ at, ...sum(some) })) };
+export function negate({ count, quantity, credits }: Used): Used {
+  return { count: -count, quantity: -quantity, credits: -credits };
 }
 
-function subtract(all: UsageLine, lines: readonly UsageLine[]): UsageLine | null {
-  const negative = lines.flatMap((line) =>
-    line.points.map(({ at, count, quantity, credits }) => ({
-      at,
-      count: -count,
-      quantity: -quantity,
-      credits: -credits,
-    })),
+function mergeRest(rest: readonly Point[]): Line {
+  const byTime = [...Map.groupBy(rest, ({ at }) => at)].sort(([a], [b]) => a - b);
+  return toLine(
+    null,
+    byTime.map(([at, some]) => ({ at, ...sum(some) })),
   );
-  const rest = mergeRest([...all.points, ...negative]);
-  const points = rest.points.filter(
-    ({ count, quantity, credits }) => count !== 0 || quantity !== 0 || credits !== 0,
+}
+
+function subtract(all: Line, lines: readonly Line[]): Line | null {
+  const negative = lines.flatMap((line) => line.points.map((point) => ({ at: point.at, ...negate(point) })));
+  const { points } = mergeRest([...all.points, ...negative]);
+  const left = points.filter(
+    ({ count, quantity, credits }) => count !== 0n || quantity !== 0n || credits !== 0n,
   );
-  return points.length === 0 ? null : { ...rest, points };
+  return left.length === 0 ? null : toLine(null, left);
 }

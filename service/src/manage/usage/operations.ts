@@ -17,11 +17,20 @@ import {
   principalOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { chartUsage, type Grouping, holdRows, METADATA_ROWS_MAX, sum, UsageLine } from "./chart-usage.ts";
+import {
+  chartUsage,
+  describeLine,
+  type Grouping,
+  holdRows,
+  METADATA_ROWS_MAX,
+  sum,
+  UsageLine,
+} from "./chart-usage.ts";
 import {
   completeToField,
   describeRange,
   divisionQuery,
+  exactUsed,
   rangeAnswer,
   rangeQuery,
   readDivision,
@@ -124,7 +133,7 @@ function chart(parts: ManageParts): Operation {
       lines: Type.Array(UsageLine, { description: "The largest first." }),
       other: nullable(UsageLine),
     }),
-    codes: [],
+    codes: ["total_too_large"],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
@@ -151,9 +160,9 @@ function chart(parts: ManageParts): Operation {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
           buckets: buckets.map(({ at }) => formatTimestamp(at)),
-          total: sum([...lines, ...(other === null ? [] : [other])].map(({ total }) => total)),
-          lines,
-          other,
+          total: exactUsed(sum([...lines, ...(other === null ? [] : [other])].map(({ total }) => total))),
+          lines: lines.map(describeLine),
+          other: other === null ? null : describeLine(other),
         };
       });
     },

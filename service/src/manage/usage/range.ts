@@ -4,9 +4,11 @@ import { single } from "../../postgres/transaction.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { isServerZone } from "../../store/cell/server-zone.ts";
 import type { Bucket, Division } from "../../store/cell/usage/buckets.ts";
+import type { Used } from "../../store/cell/usage/chart.ts";
 import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
+import { exactTotal } from "../exact-total.ts";
 import { invalidField, nullable, readTime } from "../fields.ts";
 import { notBefore, readHistoryStart } from "../history-window.ts";
 
@@ -173,3 +175,7 @@ export const UsedFields = {
 };
 export const UsedSum = Type.Object(UsedFields);
 export type UsedSum = Static<typeof UsedSum>;
+
+export function exactUsed({ count, quantity, credits }: Used): UsedSum {
+  return { count: exactTotal(count), quantity: exactTotal(quantity), credits: exactTotal(credits) };
+}

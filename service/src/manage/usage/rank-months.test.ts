@@ -7,6 +7,7 @@ import { remakeMonths } from "../../store/cell/usage/levels.ts";
 import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nextUtcMonth, utcMonth } from "../../words/utc-month.ts";
+import { exactUsed } from "./range.ts";
 import { rankUsers } from "./rank-users.ts";
 
 const QUARTER_MS = 15 * 60_000;
@@ -55,7 +56,8 @@ test("customers are ranked by what their rows come to, however far the sums of m
               feature: null,
               pool: null,
             } as const;
-            const ranked = await rankUsers(tx, scope, { by: "quantity", limit: 100 });
+            const found = await rankUsers(tx, scope, { by: "quantity", limit: 100 });
+            const ranked = found.map((one) => ({ customerNumber: one.customerNumber, ...exactUsed(one) }));
             const rows = await database.query(
               `select e.customer_number::integer as "customerNumber", count(*)::integer as count, sum(e.quantity)::integer as quantity, 0 as credits
                from cell.events as e

@@ -7,19 +7,21 @@ import { reasonOf } from "../../store/cell/denials.ts";
 import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { chartAll, sumUsage, type UsageScope } from "../../store/cell/usage/chart.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
-import { listUsageTotals, type UsageTotal } from "../../store/cell/usage/totals.ts";
+import { listUsageTotals } from "../../store/cell/usage/totals.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { customerNotFound } from "../customers/operations.ts";
+import { exactTotal } from "../exact-total.ts";
 import { nullable, timeField } from "../fields.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { chartSome } from "./chart-usage.ts";
+import { chartSome, negate, sum } from "./chart-usage.ts";
 import { customerQuery, linesField, USAGE_NOUN as NOUN, rangeOfCall } from "./operations.ts";
 import {
   completeToField,
   describeRange,
   divisionQuery,
+  exactUsed,
   rangeAnswer,
   rangeQuery,
   readDivision,
@@ -60,7 +62,7 @@ function totals(parts: ManageParts): Operation {
       charges: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields })),
       denials: Type.Array(Type.Object({ reason: reasonField, ...UsedFields })),
     }),
-    codes: [],
+    codes: ["total_too_large"],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: false });
@@ -74,22 +76,17 @@ function totals(parts: ManageParts): Operation {
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
-          events: toUsed(found.find(({ kind }) => kind === "events")),
+          events: exactUsed(sum(found.filter(({ kind }) => kind === "events"))),
           charges: found.flatMap((total) =>
-            total.pool === null ? [] : [{ pool: names.pool(total.pool), ...toUsed(total) }],
+            total.pool === null ? [] : [{ pool: names.pool(total.pool), ...exactUsed(total) }],
           ),
           denials: found.flatMap((total) =>
-            total.reason === null ? [] : [{ reason: total.reason, ...toUsed(total) }],
+            total.reason === null ? [] : [{ reason: total.reason, ...exactUsed(total) }],
           ),
         };
       });
     },
   });
-}
-
-function toUsed(total: UsageTotal | undefined) {
-  const { count = 0, quantity = 0, credits = 0 } = total ?? {};
-  return { count, quantity, credits };
 }
 
 function decisions(parts: ManageParts): Operation {
@@ -120,7 +117,7 @@ function decisions(parts: ManageParts): Operation {
         { description: "Every bucket of the range, the earliest first." },
       ),
     }),
-    codes: [],
+    codes: ["total_too_large"],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
@@ -153,10 +150,10 @@ function decisions(parts: ManageParts): Operation {
           completeTo: formatTimestamp(completeTo),
           buckets: buckets.map(({ at }) => ({
             at: formatTimestamp(at),
-            allowed: allowed.get(at) ?? 0,
+            allowed: exactTotal(allowed.get(at) ?? 0n),
             denied: (denied.get(at) ?? []).map(({ group, count }) => ({
               reason: reasonOf(Number(group)),
-              count,
+              count: exactTotal(count),
             })),
           })),
         };
@@ -192,7 +189,7 @@ function customers(parts: ManageParts): Operation {
       ),
       other: UsedSum,
     }),
-    codes: [],
+    codes: ["total_too_large"],
     handle: async (call) => {
       const { cell, environmentId } = placeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: false });
@@ -206,23 +203,15 @@ function customers(parts: ManageParts): Operation {
           const ids = await mapCustomerIds(tx, environmentId, numbers);
           return { ranked, ids, total: await sumUsage(tx, scope) };
         });
-        const other = { ...total };
-        for (const { count, quantity, credits } of ranked) {
-          other.count -= count;
-          other.quantity -= quantity;
-          other.credits -= credits;
-        }
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
-          total,
-          customers: ranked.map(({ customerNumber, count, quantity, credits }) => ({
+          total: exactUsed(total),
+          customers: ranked.map(({ customerNumber, ...used }) => ({
             customerId: ids.get(customerNumber) ?? null,
-            count,
-            quantity,
-            credits,
+            ...exactUsed(used),
           })),
-          other,
+          other: exactUsed(sum([total, ...ranked.map(negate)])),
         };
       });
     },

@@ -50,7 +50,7 @@ test("a quarter that is too much for a statement is verified and repaired by som
   await database.query("update cell.usage_quarters set count = count + 1");
   // What all used is what each did, and more than the rows say.
   const { wrong } = await verify();
-  expect(wrong).toMatchObject({ customerNumber: 7, missing: { count: -1 } });
+  expect(wrong).toMatchObject({ customerNumber: 7, missing: { count: -1n } });
   await database.query("update cell.usage_quarters set quantity = quantity + 1");
   const { slow, taken } = slowDown(session, at);
   await repairDay(slow, utcDay(brandAs<Instant>(at)));

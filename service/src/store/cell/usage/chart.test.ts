@@ -42,7 +42,7 @@ async function setupSums(used: Used, division: Division, to: string) {
         ? chartAll(tx, scope, "none", options)
         : chartCustomers(tx, scope, [ADA], "none", options),
     );
-    return points.map(({ at, quantity }) => [new Date(at).toISOString(), quantity]);
+    return points.map(({ at, quantity }) => [new Date(at).toISOString(), Number(quantity)]);
   };
   return { database, cell, chart, meter: meter?.["id"] };
 }

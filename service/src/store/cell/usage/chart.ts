@@ -1,4 +1,4 @@
-import { readInstant, readNullable, readText } from "../../../postgres/column.ts";
+import { readBigInt, readInstant, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import type {
   CustomerNumber,
@@ -14,7 +14,8 @@ import { quartersSince, slotAt, slotsOf, slottedMonths } from "./customer-quarte
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
 export type Measure = "count" | "quantity" | "credits";
-export type Used = Readonly<Record<Measure, number>>;
+/** Sums of any size: of credits, ten of the largest charges are already more than a number holds exactly. */
+export type Used = Readonly<Record<Measure, bigint>>;
 
 /** What is asked about: usage of one kind, in a range that begins and ends with a quarter of an hour. */
 export type UsageScope = {
@@ -217,9 +218,10 @@ function readPoint([group, at, ...used]: readonly unknown[]): ChartPoint {
   return { group: readNullable(group, readText), at: readInstant(at), ...readUsed(used) };
 }
 
-/** Beyond what an integer can be sure of they are rounded. */
+/** Of three sums; those of no rows are null. */
 export function readUsed([count, quantity, credits]: readonly unknown[]): Used {
-  return { count: Number(count ?? 0), quantity: Number(quantity ?? 0), credits: Number(credits ?? 0) };
+  const read = (sum: unknown): bigint => readNullable(sum, readBigInt) ?? 0n;
+  return { count: read(count), quantity: read(quantity), credits: read(credits) };
 }
 
 const SUM = statement(

@@ -1,6 +1,7 @@
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { readUsed, type Used } from "./chart.ts";
 import { type MeterKind, meterKindOf } from "./rows.ts";
 import {
   OF_SOME_IN_SLICE,
@@ -19,7 +20,7 @@ export type WrongSum = {
   /** Null: it is of a meter that is not there. */
   readonly meter: { readonly kind: MeterKind; readonly key: string } | null;
   /** Of rows less what the sum says. */
-  readonly missing: { readonly count: number; readonly quantity: number; readonly credits: number };
+  readonly missing: Used;
 };
 
 // Rows, sums and progress of one instant: no row is added up meanwhile, and none that was is missing.
@@ -80,13 +81,13 @@ export async function compareWithRows(
 
 /** Null: there is none. */
 export function readWrongSum(columns: readonly unknown[]): WrongSum | null {
-  const [environmentId, customerNumber, at, kind, key, count, quantity, credits] = columns;
+  const [environmentId, customerNumber, at, kind, key, ...used] = columns;
   if (environmentId === null || environmentId === undefined) return null;
   return {
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
     customerNumber: readNullable(customerNumber, (number) => brandAs<CustomerNumber>(readInteger(number))),
     at: readInstant(at),
     meter: readNullable(kind, (number) => ({ kind: meterKindOf(readInteger(number)), key: readText(key) })),
-    missing: { count: Number(count), quantity: Number(quantity), credits: Number(credits) },
+    missing: readUsed(used),
   };
 }

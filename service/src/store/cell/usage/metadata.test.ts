@@ -71,7 +71,7 @@ test("a day last month is divided by metadata, whatever a neighbour and the days
       return { points, read: (await countRead(tx)) - before };
     });
   const point = { value: "m", at: day };
-  const used = { count: 2_000, quantity: 2_000, credits: 0 };
+  const used = { count: 2_000n, quantity: 2_000n, credits: 0n };
   const found = await ask("events", 2_000);
   expect(found.points).toEqual([{ ...point, ...used }]);
   // Some few more, which the planner looks at.
@@ -80,7 +80,7 @@ test("a day last month is divided by metadata, whatever a neighbour and the days
   const refused = await ask("events", 99);
   expect(refused.points).toBeNull();
   expect(refused.read).toBeLessThan(120);
-  const charged = { count: 100, quantity: 100, credits: 300 };
+  const charged = { count: 100n, quantity: 100n, credits: 300n };
   expect((await ask("charges", 100)).points).toEqual([{ ...point, ...charged }]);
   expect((await ask("charges", 99)).points).toBeNull();
 });
