@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { addsUp } from "../src/pages/usage/roll-forward.ts";
 import { WholeRows } from "../src/pages/usage/whole-rows.ts";
 import { startOf } from "../src/words/calendar.ts";
 import { bucketFor, bucketsFor, rangeOf } from "../src/words/usage-range.ts";
@@ -14,6 +15,21 @@ test("ranges begin with a whole hour, day or month", () => {
   expect(iso(rangeOf({}, NOW, "utc").from)).toBe("2026-10-17T00:00:00.000Z");
   expect(iso(rangeOf({ range: "month" }, NOW, "utc").from)).toBe("2026-11-01T00:00:00.000Z");
   expect(iso(startOf("month", NOW, "utc", 2))).toBe("2027-01-01T00:00:00.000Z");
+});
+
+test("a line of the books adds up exactly, where the largest amounts pass what a number holds on the way", () => {
+  const largest = Number.MAX_SAFE_INTEGER;
+  const line = {
+    opening: largest,
+    granted: 2,
+    used: 2,
+    expired: 0,
+    revoked: 0,
+    reversed: 0,
+    closing: largest,
+  };
+  expect(addsUp(line)).toBe(true);
+  expect(addsUp({ ...line, closing: largest - 1 })).toBe(false);
 });
 
 test("points are chosen so that there are some, and not too many", () => {

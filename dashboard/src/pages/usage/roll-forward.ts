@@ -32,11 +32,11 @@ function sumOf(lines: readonly Amounts[]): Amounts {
   };
 }
 
-/** Counted again here, from what the API says of each part. Beyond 2^53 a browser rounds each, and can tell no better. */
+/** Counted again here, from what the API says of each part. Each is exact, but what two of them come to may not be a number's. */
 export function addsUp({ opening, granted, used, expired, revoked, reversed, closing }: Amounts): boolean {
-  const off = opening + granted - used - expired - revoked + reversed - closing;
-  const largest = Math.max(opening, granted, used, expired, revoked, reversed, closing);
-  return Number.isSafeInteger(largest) ? off === 0 : Math.abs(off) <= largest * 2 ** -48;
+  const come = BigInt(opening) + BigInt(granted) + BigInt(reversed);
+  const gone = BigInt(used) + BigInt(expired) + BigInt(revoked);
+  return come - gone === BigInt(closing);
 }
 
 /** Whether a month begins with what the one before ended with, for every pool and kind. */
