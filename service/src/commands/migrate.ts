@@ -1,4 +1,4 @@
-import { followServer, migrate, setOrdinal } from "../postgres/migrate.ts";
+import { followNumbers, followServer, migrate, setOrdinal } from "../postgres/migrate.ts";
 import { grantToService } from "../postgres/privileges.ts";
 import { connect } from "./connect.ts";
 
@@ -22,6 +22,9 @@ export async function migrateCommand(options: {
       options.print(
         "this is another server: transaction numbers go on above those there are. Run purser verify --usage, and repair the days it names",
       );
+    const raised = await followNumbers(client);
+    if (raised.length > 0)
+      options.print(`new rows are numbered above those there are, which came without: ${raised.join(", ")}`);
     if (options.grantTo !== null) {
       const endsKeys = options.idempotencyDays != null;
       await grantToService(client, options.grantTo, { endsKeys });

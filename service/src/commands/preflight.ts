@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { readIdentitySequences } from "../postgres/identity-sequences.ts";
 import { readMigrationState } from "../postgres/migrate.ts";
 import { begin, UnfitConnection } from "../postgres/own-backend.ts";
 
@@ -16,6 +17,7 @@ export async function inspectEssentials(client: Client): Promise<Finding[]> {
     ...(await inspectDurability(client)),
     await inspectMigrations(client),
     ...(await inspectNumbers(client)),
+    ...(await inspectSequences(client)),
   ];
 }
 
@@ -132,4 +134,20 @@ async function inspectDoubt(client: Client): Promise<Finding[]> {
   if (!(since instanceof Date)) return [];
   const text = `may lack what was recorded since ${since.toISOString()}, when the database came to another server: run purser verify --usage`;
   return [{ level: "warning", about: "usage", text }];
+}
+
+/** A number that is given out again would lead to the rows of another customer, or fail as taken. */
+async function inspectSequences(client: Client): Promise<Finding[]> {
+  const sequences = await readIdentitySequences(client, { quickly: true });
+  const about = "row numbers";
+  const tablesOf = (some: typeof sequences): string => some.map(({ table }) => table).join(", ");
+  const behind = sequences.filter(({ isBehind }) => isBehind);
+  if (behind.length > 0) {
+    const text = `the next ones are taken already in ${tablesOf(behind)}, as in a logical replica: run purser migrate`;
+    return [{ level: "failure", about, text }];
+  }
+  const halfUsed = sequences.filter(({ isHalfUsed }) => isHalfUsed);
+  if (halfUsed.length === 0) return [{ level: "ok", about, text: "go on" }];
+  const text = `more than half of all there are were given out in ${tablesOf(halfUsed)}`;
+  return [{ level: "warning", about, text }];
 }

@@ -5,7 +5,9 @@ import { expect, test } from "vitest";
 import { liveBusyLives } from "../../test/busy-history.ts";
 import { type Credits, setupCredits } from "../../test/credits.ts";
 import type { TestDatabase } from "../../test/harness.ts";
-import { expectExactSums } from "../../test/usage.ts";
+import { lastMonths } from "../../test/months.ts";
+import { expectExactSums, settle } from "../../test/usage.ts";
+import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsageCommand } from "./verify-usage.ts";
@@ -132,6 +134,27 @@ test("a repaired day is right again, others are left as they are, and usage goes
   expect(found.at(-1)).toBe(SOUND);
   isOver = true;
   await writing;
+});
+
+test("a doubt whose month is detached stays, and verify says what to attach", async () => {
+  const credits = await setupCredits();
+  const { database, cell } = credits;
+  const [last = "", month = ""] = lastMonths(2);
+  await database.query("select cell.ensure_monthly_partitions(1, 0)");
+  await keepPartitions(cell);
+  await settle({ cell, database });
+  await database.query(`update cell.usage_progress set doubtful_since = '${last}-15T00:00:00Z'`);
+  const partition = `partition cell.events_${last.replace("-", "_")}`;
+  await database.query(`alter table cell.events detach ${partition}`);
+  expect(await verify(credits)).toMatch(
+    `stays in doubt after the switch to this server: attach the months from ${last} on`,
+  );
+  expect(await database.count("cell.usage_progress", "doubtful_since is null")).toBe(0);
+  await database.query(
+    `alter table cell.events attach ${partition} for values from ('${last}-01 00:00:00+00') to ('${month}-01 00:00:00+00')`,
+  );
+  expect(await verify(credits)).toContain("usage is complete again");
+  expect(await database.count("cell.usage_progress", "doubtful_since is null")).toBe(1);
 });
 
 test("the command ends with 1 for a wrong sum, and 0 for none, under load", {

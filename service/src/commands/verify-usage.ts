@@ -41,9 +41,14 @@ export async function verifyUsageCommand(options: {
       `What was recorded after ${formatTimestamp(completeTo)} may not be added up yet, and is not held against anything then.`,
     );
     print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong, since));
-    if (wrong === null && doubtfulSince !== null && hasRows(doubtfulSince, since)) {
-      await clearDoubt(tx, doubtfulSince);
-      print("Nothing is missing after the switch to this server: usage is complete again.");
+    if (wrong === null && doubtfulSince !== null) {
+      if (hasRows(doubtfulSince, since)) {
+        await clearDoubt(tx, doubtfulSince);
+        print("Nothing is missing after the switch to this server: usage is complete again.");
+      } else
+        print(
+          `Usage since ${formatTimestamp(doubtfulSince)} stays in doubt after the switch to this server: attach the months from ${formatTimestamp(doubtfulSince).slice(0, 7)} on, and verify again.`,
+        );
     }
     return wrong === null;
   });

@@ -22,6 +22,8 @@ import { rollUpUsage } from "./roll-up-usage.ts";
 
 const EVENTS_BEFORE = 40;
 const EVENTS_AFTER = 60;
+const CUSTOMERS = 7;
+const NEWCOMER = { customerId: "c-0", event: "tokens", quantity: 1 };
 /** How far the replica's transaction numbers are behind. */
 const BEHIND = 2_000;
 
@@ -30,7 +32,8 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
 }, async () => {
   const old = await openServer();
   const replica = await openServer();
-  const { secret } = (await createProject(old.pool, "Product")).test.key;
+  const project = await createProject(old.pool, "Product");
+  const { secret } = project.test.key;
   await replica.empty();
   await old.query("create publication everything for all tables");
   await old.burn(BEHIND);
@@ -60,9 +63,21 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
   expect(await replica.readProgress()).toEqual(before);
   await expect(rollUpUsage(replica.pool)).rejects.toThrow("another database server");
   expect(await doctor(replica.url)).toContain("FAILURE transaction numbers");
+  expect(await doctor(replica.url)).toMatch(/FAILURE row numbers: .*cell\.customers/);
+  // Their numbers would be those of customers of another environment.
+  const live = project.live.key.secret;
+  expect((await post(`${second.url}/v1/events`, live, NEWCOMER)).status).toBe(503);
 
   // The documented recovery.
   await migrateCommand({ databaseUrl: replica.url, grantTo: null, print });
+  expect(await doctor(replica.url)).toContain("ok      row numbers");
+  await send(second.url, live, 1);
+  expect(
+    await replica.query(
+      "select count(*)::integer as customers, count(distinct number)::integer as numbers from cell.customers",
+    ),
+  ).toEqual([{ customers: CUSTOMERS + 1, numbers: CUSTOMERS + 1 }]);
+  await createProject(replica.pool, "Another");
   await send(second.url, secret, 1);
   const settled = () =>
     replica.query(
@@ -74,10 +89,10 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
   expect(await doctor(replica.url)).toContain("warning usage");
   const verify = (repair: Instant | null) => verifyUsageCommand({ databaseUrl: replica.url, repair, print });
   expect(await verify(null)).toBe(false);
-  expect(await replica.countSummed()).toBeLessThan(EVENTS_BEFORE + EVENTS_AFTER + 2);
+  expect(await replica.countSummed()).toBeLessThan(EVENTS_BEFORE + EVENTS_AFTER + 3);
   const today = parseUtcDay(new Date().toISOString().slice(0, 10));
   expect(await verify(today)).toBe(true);
-  await expect.poll(() => replica.countSummed()).toBe(EVENTS_BEFORE + EVENTS_AFTER + 2);
+  await expect.poll(() => replica.countSummed()).toBe(EVENTS_BEFORE + EVENTS_AFTER + 3);
   await expect
     .poll(() => replica.readProgress().then(([row]) => row?.["complete_to"]))
     .not.toEqual(complete_to);
@@ -177,7 +192,7 @@ async function serve(databaseUrl: string) {
 
 async function send(url: string, secret: string, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
-    const body = { customerId: `c-${i % 7}`, event: "tokens", quantity: 1 };
+    const body = { customerId: `c-${i % CUSTOMERS}`, event: "tokens", quantity: 1 };
     expect((await post(`${url}/v1/events`, secret, body)).status).toBe(200);
   }
 }

@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { commit } from "./commit.ts";
+import { raiseIdentitySequences } from "./identity-sequences.ts";
 import { begin, claimBackend } from "./own-backend.ts";
 
 /** The two schemas: no statement, key or transaction of ours crosses from one into the other. */
@@ -66,14 +67,38 @@ export function setOrdinal(client: Client, ordinal: number): Promise<boolean> {
       throw new MigrationRefused(
         `this database has given out customer numbers of ordinal ${rows[0]?.ordinal}: an ordinal is only set before the first customer`,
       );
-    const first = ordinal * 2 ** 32;
-    const start = Math.max(1, first);
-    await client.query(
-      `alter sequence cell.customers_number_seq
-       minvalue ${start} maxvalue ${first + 2 ** 32 - 1} start with ${start} restart with ${start}`,
-    );
+    await restartCustomerNumbers(client, ordinal);
     await client.query("update cell.identity set ordinal = $1", [ordinal]);
     return true;
+  });
+}
+
+async function restartCustomerNumbers(client: Client, ordinal: number): Promise<void> {
+  const start = firstNumber(ordinal);
+  await client.query(
+    `alter sequence cell.customers_number_seq
+     minvalue ${start} maxvalue ${(ordinal + 1) * 2 ** 32 - 1} start with ${start} restart with ${start}`,
+  );
+}
+
+function firstNumber(ordinal: number): number {
+  return Math.max(1, ordinal * 2 ** 32);
+}
+
+/**
+ * After logical replication sequences stand where they stood before it, and customers' in the range of ordinal 0: makes all
+ * go on above the rows there are. Returns the tables where that was necessary.
+ */
+export function followNumbers(client: Client): Promise<string[]> {
+  return inTransaction(client, async () => {
+    const { rows } = await client.query<{ ordinal: number; first: string }>(
+      `select i.ordinal, q.seqmin::text as first
+       from cell.identity as i
+       join pg_sequence as q on q.seqrelid = 'cell.customers_number_seq'::regclass`,
+    );
+    const { ordinal = 0, first = "1" } = rows[0] ?? {};
+    if (Number(first) !== firstNumber(ordinal)) await restartCustomerNumbers(client, ordinal);
+    return raiseIdentitySequences(client);
   });
 }
 

@@ -28,6 +28,7 @@ export async function grantToService(
     grant select, insert, update (customer_id, name, email, billing_reference, metadata, erased_at) on cell.customers
       to ${to};
     grant usage on sequence cell.customers_number_seq to ${to};
+    grant select on all sequences in schema control, cell to ${to};
     grant select, insert, update (sequence, decided_at, balance, is_blocked, state) on cell.wallets to ${to};
     grant select, insert, update on cell.catalogs, cell.pools, cell.features, cell.plans to ${to};
     grant select, insert on cell.plan_versions, cell.plan_allowances, cell.plan_features, cell.assignments, cell.audit

@@ -46,23 +46,24 @@ export async function openWallet(
   return { environmentId, customerNumber, wallet: readWallet(), catalog, clock: await readClock(tx) };
 }
 
-/** The same for a customer who may not be known yet, and is created then. */
+/** The same for a customer who may not be known yet, and is created then. Looks first: an insert that finds them takes a number, too. */
 export async function openOrCreateWallet(
   tx: Tx,
   context: Context,
   customerId: CustomerId,
 ): Promise<OpenWallet & { readonly isNew: boolean }> {
-  const name = { environmentId: context.environmentId, customerId };
-  let { rowCount } = await insertMissingCustomers(tx, [name]);
-  let open = await openWallet(tx, context, customerId);
-  if (open === null) {
-    // The one that was there has just been erased, and the id is free.
-    ({ rowCount } = await insertMissingCustomers(tx, [name]));
-    open = await openWallet(tx, context, customerId);
+  let isNew = false;
+  // Whoever was made by another meanwhile may be erased again, once.
+  for (let inserts = 0; ; inserts++) {
+    const open = await openWallet(tx, context, customerId);
+    if (open !== null) return { ...open, isNew };
+    assert(inserts < INSERTS_MAX, "a customer that was just made is there");
+    const { environmentId } = context;
+    isNew = (await insertMissingCustomers(tx, [{ environmentId, customerId }])).rowCount > 0;
   }
-  assert(open !== null, "a customer that was just made is there");
-  return { ...open, isNew: rowCount > 0 };
 }
+
+const INSERTS_MAX = 2;
 
 /** What people said about a change: of a new grant, and of a reversal as JSON. An erasure takes both. */
 export type Words = {

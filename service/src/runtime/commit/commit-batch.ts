@@ -1,3 +1,4 @@
+import { exceededLimit } from "../../entitlement/metadata.ts";
 import { Lacking } from "../../postgres/lacking.ts";
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
@@ -31,7 +32,7 @@ import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { clocksAgree } from "../../words/clocks-agree.ts";
 import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
-import type { Pending } from "./request.ts";
+import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
 
 // One transaction in two trips: `openBatch` locks and reads, `closeBatch` decides, writes and commits. What the store
 // cannot encode it throws at once, not as a promise, so that no commit follows a write that was never sent.
@@ -88,26 +89,41 @@ export async function openBatch(
   const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
   // Nearly always everybody is known.
   if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };
-  return { ...facts, newcomers: await welcome(session, [...names, ...reporters], facts) };
+  return { ...facts, newcomers: await welcome(session, batch, facts) };
 }
 
 /**
- * Numbers for customers nobody knows, if one of them has the default plan and so may be made known by what is decided. For
- * those of events too: then one sorted statement makes all of them, and nobody deadlocks.
+ * Numbers for customers nobody knows and who may be made known by what is decided. If there are any, for those of events too:
+ * then one sorted statement makes all of them, and nobody deadlocks.
  */
 async function welcome(
   session: Session,
-  names: readonly CustomerName[],
-  { wallets, customers, catalogs }: Omit<BatchFacts, "newcomers">,
+  batch: readonly Pending[],
+  facts: Omit<BatchFacts, "newcomers">,
 ): Promise<Map<string, CustomerNumber>> {
-  const known = new Set([...wallets, ...customers].map(customerKey));
-  const unknown = distinctCustomers(names).filter((name) => !known.has(customerKey(name)));
-  const mayCreate = unknown.some(({ environmentId }) => {
-    const catalog = catalogs.get(environmentId);
-    return catalog !== undefined && !(catalog instanceof Lacking) && catalog.defaultPlan.plan !== null;
-  });
-  const numbers = mayCreate ? await reserveCustomerNumbers(session, unknown.length) : [];
-  return new Map(numbers.map((number, index) => [nameOf(unknown[index]), number]));
+  const known = new Set([...facts.wallets, ...facts.customers].map(customerKey));
+  const answered = new Set(facts.keyedRequests.filter(({ isEnded }) => !isEnded).map(keyId));
+  const unknown = batch.map(({ request }) => request).filter((request) => !known.has(customerKey(request)));
+  const isConsumer = (request: RuntimeRequest): boolean =>
+    request.endpoint === "consume" && !answered.has(keyId(request.keyed)) && mayCreate(request, facts);
+  const consumers = unknown.filter(isConsumer);
+  if (consumers.length === 0) return new Map();
+  const reporters = unknown.filter(({ endpoint }) => endpoint === "events");
+  const newcomers = distinctCustomers([...consumers, ...reporters]);
+  const numbers = await reserveCustomerNumbers(session, newcomers.length);
+  return new Map(numbers.map((number, index) => [nameOf(newcomers[index]), number]));
+}
+
+/** Numbers are not endless: none is taken for a request that is refused whoever the customer is. */
+function mayCreate(
+  { environmentId, consumption, metadataLimits }: ConsumeRequest,
+  { catalogs }: Pick<BatchFacts, "catalogs">,
+): boolean {
+  const catalog = catalogs.get(environmentId);
+  if (catalog === undefined || catalog instanceof Lacking || catalog.defaultPlan.plan === null) return false;
+  return (
+    catalog.features.has(consumption.feature) && exceededLimit(consumption.metadata, metadataLimits) === null
+  );
 }
 
 function nameOf(name: CustomerName | undefined): string {
