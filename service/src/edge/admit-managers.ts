@@ -32,6 +32,8 @@ declare module "fastify" {
     principal: Principal | null;
     /** The environment that the path names. */
     place: Place | null;
+    /** Refuses who may not do this any more. For what takes longer than a moment: a session, token or role can end meanwhile. */
+    admitAgain: (() => Promise<void>) | null;
   }
 }
 
@@ -63,23 +65,33 @@ export function admitManagers(app: FastifyInstance, parts: { doorman: Doorman; p
     if (bearer === null && !SAFE_METHODS.has(request.method)) refuseForeignOrigin(request);
     if (access === "anyone") return;
 
-    const principal = await identify(request, bearer, doorman);
-    request.principal = principal;
-    if (access === "signed_in") return;
-    if (access.in === "workspace") refuseNarrowToken(principal);
-    else request.place = await findPlaceOf(request, principal, doorman, access.in);
-    if (!mayActAs(principal.role, access.role)) {
-      throw new Problem("role_missing", {
-        detail: `This needs the role \`${access.role}\`, and you have \`${principal.role}\`.`,
-      });
-    }
-    if (access.managesAccess === true && !principal.managesAccess) {
-      throw new Problem("capability_missing", {
-        detail:
-          "This token was created without `managesAccess`, so it cannot manage members, links or tokens.",
-      });
-    }
+    const admit = async (): Promise<Pick<FastifyRequest, "principal" | "place">> => {
+      const principal = await identify(request, bearer, doorman);
+      if (access === "signed_in") return { principal, place: null };
+      if (access.in === "workspace") refuseNarrowToken(principal);
+      const place =
+        access.in === "workspace" ? null : await findPlaceOf(request, principal, doorman, access.in);
+      refuseLesser(principal, access);
+      return { principal, place };
+    };
+    Object.assign(request, await admit());
+    request.admitAgain = async () => {
+      await admit();
+    };
   });
+}
+
+function refuseLesser(principal: Principal, access: Exclude<Access, string>): void {
+  if (!mayActAs(principal.role, access.role)) {
+    throw new Problem("role_missing", {
+      detail: `This needs the role \`${access.role}\`, and you have \`${principal.role}\`.`,
+    });
+  }
+  if (access.managesAccess === true && !principal.managesAccess) {
+    throw new Problem("capability_missing", {
+      detail: "This token was created without `managesAccess`, so it cannot manage members, links or tokens.",
+    });
+  }
 }
 
 async function identify(

@@ -8,6 +8,7 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
   app.decorateRequest("apiKey", null);
   app.decorateRequest("principal", null);
   app.decorateRequest("place", null);
+  app.decorateRequest("admitAgain", null);
   app.decorateReply("problemCode", null);
   app.decorateReply("denialReason", null);
   app.addHook("onRequest", (request, reply, done) => {

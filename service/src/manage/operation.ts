@@ -190,6 +190,12 @@ export function placeOf({ request }: Call): Place {
   return request.place;
 }
 
+/** Refuses whoever has lost the session, token or role since this call began. */
+export async function admitAgain({ request }: Call): Promise<void> {
+  assert(request.admitAgain !== null, "an operation with a role was admitted once");
+  await request.admitAgain();
+}
+
 export function actorOf(call: Call): Actor {
   const { kind, id } = principalOf(call);
   return { kind, id: String(id), requestId: call.request.id };

@@ -11,13 +11,20 @@ import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 export async function exportAudit(
   parts: ManageParts,
   search: Omit<AuditSearch, "limit">,
-  { actor, ended, describe }: { actor: Actor; ended: AbortSignal; describe: (entry: AuditEntry) => object },
+  reader: {
+    readonly actor: Actor;
+    readonly ended: AbortSignal;
+    /** Throws if they may not read any more. */
+    readonly admitAgain: () => Promise<void>;
+  },
+  describe: (entry: AuditEntry) => object,
 ): Promise<Readable> {
-  await noteExport(parts.control, search, actor);
+  await noteExport(parts.control, search, reader.actor);
   async function* write(): AsyncGenerator<Buffer> {
     for (let before = search.before; ; ) {
       const { entries, next } = await listAudit(parts, { ...search, before, limit: PAGE_SIZE_MAX });
-      ended.throwIfAborted();
+      reader.ended.throwIfAborted();
+      await reader.admitAgain();
       const lines = entries.map((entry) => `${JSON.stringify(describe(entry))}\n`);
       if (lines.length > 0) yield Buffer.from(lines.join(""));
       if (next === null) return;

@@ -5,7 +5,7 @@ import { openPool } from "../../postgres/pool.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
 import { entryRuns } from "./entry-runs.ts";
-import { exportFile } from "./export-file.ts";
+import { type Ends, exportFile } from "./export-file.ts";
 import type { Source } from "./source.ts";
 
 /** Passes everything by, without an end. */
@@ -16,7 +16,7 @@ async function* passBy(): AsyncGenerator<readonly []> {
   }
 }
 
-test("an export that finds nothing ends with its reader", async () => {
+async function startExport(ends: Partial<Ends>) {
   const { database, project } = await setupManage();
   const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
   onTestFinished(() => cell.end());
@@ -27,7 +27,6 @@ test("an export that finds nothing ends with its reader", async () => {
     readPosition: () => null,
     pages: passBy,
   };
-  const reader = new AbortController();
   const { content } = await exportFile(
     cell,
     {
@@ -43,9 +42,17 @@ test("an export that finds nothing ends with its reader", async () => {
       windowStart: null,
       about: "",
       resume: null,
-      ended: reader.signal,
+      ended: new AbortController().signal,
+      admitAgain: async () => {},
+      ...ends,
     },
   );
+  return content;
+}
+
+test("an export that finds nothing ends with its reader", async () => {
+  const reader = new AbortController();
+  const content = await startExport({ ended: reader.signal });
   const ended = once(content, "close");
   content.on("error", () => {}).resume();
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -53,6 +60,16 @@ test("an export that finds nothing ends with its reader", async () => {
   reader.abort();
   await ended;
   expect(content.destroyed).toBe(true);
+});
+
+test("an export ends with the access of its reader", async () => {
+  let pages = 0;
+  const admitAgain = async (): Promise<void> => {
+    pages += 1;
+    if (pages === 3) throw new Error("your token was revoked");
+  };
+  const content = await startExport({ admitAgain });
+  await expect(content.toArray()).rejects.toThrow("your token was revoked");
 });
 
 test("a file of entries can be ended while it passes customers by", async () => {

@@ -30,8 +30,12 @@ export type ExportedFile = {
   readonly content: Readable;
 };
 
-/** A reader is gone, or the process stops: as a signal, because pages that are passed by for nothing are not the stream's to end. */
-export type Ends = { readonly ended: AbortSignal };
+export type Ends = {
+  /** A reader is gone, or the process stops: as a signal, because pages that are passed by for nothing are not the stream's to end. */
+  readonly ended: AbortSignal;
+  /** Throws if the reader may not read any more. */
+  readonly admitAgain: () => Promise<void>;
+};
 
 /**
  * A file that is made while it is read: a page is asked for when the one before was taken, so that a slow reader slows it
@@ -46,14 +50,15 @@ export async function exportFile<Row>(
   source: Source<Row>,
   request: ExportRequest & Ends,
 ): Promise<ExportedFile> {
-  const { format, from, to, windowStart, about, resume, ended } = request;
+  const { format, from, to, windowStart, about, resume, ended, admitAgain } = request;
   const { projectId, environmentId } = context;
   const now = await single(cell, readMoment);
   const { asOf, settled } = resume === null ? now : earlierOf(resume, now);
   const job: ExportJob = { cell, projectId, environmentId, from, to, asOf, settled, windowStart, about };
   const rowsEstimate = await single(cell, (tx) => estimateRows(tx, source.kind, job));
   await audit(job, context, source, request);
-  return { asOf, rowsEstimate, content: Readable.from(write(source, job, { format, resume, ended })) };
+  const content = Readable.from(write(source, job, { format, resume, ended, admitAgain }));
+  return { asOf, rowsEstimate, content };
 }
 
 type Settlement = Pick<Moment, "asOf" | "settled">;
@@ -80,12 +85,13 @@ function earlierOf(then: Settlement, now: Settlement): Settlement {
 async function* write<Row>(
   source: Source<Row>,
   job: ExportJob,
-  { format, resume, ended }: Pick<ExportRequest, "format" | "resume"> & Ends,
+  { format, resume, ended, admitAgain }: Pick<ExportRequest, "format" | "resume"> & Ends,
 ): AsyncGenerator<Buffer> {
   const header = resume === null ? formatHeader(format, source.columns) : "";
   if (header !== "") yield Buffer.from(header);
   for await (const page of source.pages(job, resume?.after ?? null)) {
     ended.throwIfAborted();
+    await admitAgain();
     yield* formatLines(format, source.columns, linesOf(page, job));
   }
 }

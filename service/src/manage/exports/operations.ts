@@ -6,6 +6,7 @@ import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { readTime, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, notBefore } from "../history-window.ts";
 import {
+  admitAgain,
   contextOf,
   ENVIRONMENT_PATH,
   environmentParams,
@@ -86,6 +87,7 @@ function exportOperation<Row>(
       if (reply.raw.destroyed) gone.abort();
       const request: ExportRequest & Ends = {
         ended: AbortSignal.any([gone.signal, stopping]),
+        admitAgain: () => admitAgain(call),
         format,
         from: notBefore(windowStart, from ?? brandAs<Instant>(0)),
         to: to ?? brandAs<Instant>(TIME_MAX),

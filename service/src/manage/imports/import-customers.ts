@@ -21,6 +21,13 @@ export type ImportReport = {
   readonly errors: readonly RowError[];
 };
 
+/** A file can take hours to arrive: its sender may leave meanwhile, or lose their access. */
+export type Caller = {
+  isWaiting(): boolean;
+  /** Throws if they may not import any more. */
+  admitAgain(): Promise<void>;
+};
+
 /**
  * Brings in customers with their plans and opening balances, a chunk at a time. Whatever interrupts it, the same file can be
  * sent again: every row finds done what was done.
@@ -28,11 +35,11 @@ export type ImportReport = {
 export async function importCustomers(
   job: ImportJob,
   rows: AsyncIterable<ReadRow>,
-  isWanted: () => boolean,
+  caller: Caller,
 ): Promise<ImportReport> {
   const tally = new Tally();
   try {
-    await importAll(job, rows, tally, isWanted);
+    await importAll(job, rows, tally, caller);
   } finally {
     if (!job.isDryRun && tally.hasWritten)
       await rerunTroubled(() => auditImport(job, tally.report("stopped")));
@@ -44,14 +51,17 @@ async function importAll(
   job: ImportJob,
   rows: AsyncIterable<ReadRow>,
   tally: Tally,
-  isWanted: () => boolean,
+  caller: Caller,
 ): Promise<void> {
   let chunk: ImportRow[] = [];
   const flush = async (): Promise<void> => {
     const ready = chunk;
     chunk = [];
-    if (ready.length > 0) tally.count(await importChunk(job, ready));
-    if ((job.stopsOnError && tally.hasFailed) || !isWanted()) tally.isStopped = true;
+    if (ready.length > 0) {
+      await rerunTroubled(() => caller.admitAgain());
+      tally.count(await importChunk(job, ready));
+    }
+    if ((job.stopsOnError && tally.hasFailed) || !caller.isWaiting()) tally.isStopped = true;
   };
   for await (const read of rows) {
     if (read.kind === "row") {

@@ -132,3 +132,36 @@ test("a sender who vanishes leaves whole chunks, and can send it again", async (
   const { body } = await sendFile(managed, `customerId,credits\n${rows}`, "name=v");
   expect(body).toMatchObject({ created: 1_001 - done, unchanged: done, failed: 0 });
 });
+
+test.each([
+  ["is revoked", "update control.management_tokens set revoked_at = now()", 401, "sign_in_required"],
+  ["expires", "update control.management_tokens set expires_at = now()", 401, "sign_in_required"],
+  ["is demoted", "update control.management_tokens set role = 'viewer'", 403, "role_missing"],
+] as const)(
+  "a token that %s during an upload imports no further rows, and the file can be resumed",
+  async (_, change, ...refusal) => {
+    const managed = await setupManage();
+    const { service, here, tokens, database } = managed;
+    const row = (i: number): string => `r${i},5\n`;
+    const imported = () => database.count("cell.customers", "customer_id like 'r%'");
+    async function* slowly(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("customerId,credits\n");
+      for (let i = 0; i < 300; i++) yield Buffer.from(row(i));
+      await expect.poll(imported).toBe(250);
+      await database.query(`${change} where name = 'The operator''s'`);
+      for (let i = 300; i < 900; i++) yield Buffer.from(row(i));
+    }
+    const sent = await fetch(`${service.url}${here}/imports?name=r`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${tokens.operator}`, "content-type": "text/csv" },
+      body: slowly(),
+      duplex: "half",
+    } as RequestInit);
+    expect([sent.status, ((await sent.json()) as { code: string }).code]).toEqual(refusal);
+    expect(await imported()).toBe(250);
+    expect(await database.count("cell.audit", "action = 'customers.imported'")).toBe(1);
+    const file = `customerId,credits\n${Array.from({ length: 900 }, (_, i) => row(i)).join("")}`;
+    const again = await sendFile(managed, file, "name=r", { authorization: `Bearer ${tokens.admin}` });
+    expect(again.body).toMatchObject({ created: 650, unchanged: 250, failed: 0 });
+  },
+);

@@ -1,8 +1,10 @@
 import { Type } from "typebox";
 import { FILE_BYTES_MAX, readText } from "../../edge/csv-body.ts";
+import { Problem } from "../../edge/problem.ts";
 import { Turns, tellInterruption, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { keyField, nullable } from "../fields.ts";
 import {
+  admitAgain,
   contextOf,
   ENVIRONMENT_PATH,
   environmentParams,
@@ -11,7 +13,7 @@ import {
   placeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { importCustomers } from "./import-customers.ts";
+import { type Caller, importCustomers } from "./import-customers.ts";
 import { COLUMNS } from "./import-row.ts";
 import { ROWS_MAX, readRows } from "./read-rows.ts";
 
@@ -61,7 +63,8 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         "Credits without a `reference` get one of the import's `name` and the customer, so the same file can be sent again " +
         "under the same name, after an interruption say, and adds nothing twice. A row is done as a whole or not at all; the " +
         "others are done all the same, unless `onError=stop`. Send at least 8 KiB a second on average: a slower upload is stopped " +
-        "where it is. An environment has two imports at a time.",
+        "where it is. An environment has two imports at a time. If your session, token or role ends meanwhile, the import stops with " +
+        "`sign_in_required` or `role_missing`; the rows before that stay done.",
       params: Type.Object(environmentParams),
       query: Type.Object(
         {
@@ -93,8 +96,11 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
           isDryRun,
           stopsOnError: onError === "stop",
         };
-        const isWanted = (): boolean => !call.reply.raw.destroyed;
-        const run = () => importCustomers(job, readRows(readText(call.request)), isWanted);
+        const caller: Caller = {
+          isWaiting: () => !call.reply.raw.destroyed,
+          admitAgain: () => admitAgain(call).catch(throwTrouble),
+        };
+        const run = () => importCustomers(job, readRows(readText(call.request)), caller);
         const report = await turns.take(placeOf(call).environmentId, () =>
           isDryRun ? run() : tellInterruption(run),
         );
@@ -102,4 +108,9 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       },
     }),
   ];
+}
+
+/** A database that was away for a moment interrupts no import: its own error is what is tried again. */
+function throwTrouble(error: unknown): never {
+  throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
