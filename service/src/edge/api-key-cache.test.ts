@@ -256,6 +256,39 @@ test("a flood of made-up keys waits in bounded number", async () => {
   await expect(lookUp()).rejects.toThrow("too many unknown keys at once");
 });
 
+test("known keys are refreshed while made-up ones wait for a distant database", async () => {
+  const { source, secret: known } = await setup();
+  const key = await source.find(known);
+  const connections = 4;
+  let [free, asked] = [connections, 0];
+  const waiting: (() => void)[] = [];
+  /** A pool's queue and a database 16 ms away. */
+  const distant: ApiKeySource = {
+    ...HANGING,
+    find: async (secret) => {
+      asked += 1;
+      if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      else free -= 1;
+      await new Promise((resolve) => setTimeout(resolve, 16));
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+      return secret === known ? key : null;
+    },
+  };
+  const cache = new ApiKeyCache(distant, { graceMs: 0 });
+  const find = async (secret: string) => cache.find(secret, performance.now());
+  expect(await find(known)).toBe(key);
+  moveClock(5_000);
+  asked = 0;
+  for (let i = 0; i < 256; i++) find(makeApiKey("live")).catch(() => {});
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toBeLessThan(connections);
+  expect(await find(known)).toBe(key);
+  // All of them have their turn.
+  await expect.poll(() => asked, { timeout: 20_000 }).toBe(257);
+}, 30_000);
+
 test("last use is written for the keys that were used, and only once for many uses", async () => {
   const { database, project, cache, find, secret } = await setup();
   for (let i = 0; i < 10; i++) await find(secret);

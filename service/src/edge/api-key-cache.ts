@@ -15,8 +15,10 @@ const FRESH_MS = 2_000;
 const STALE_MS = 4_000;
 /** How long a request waits for a look-up. The look-up itself goes on, and its answer counts whenever it comes. */
 const WAIT_MS = 800;
-/** Few enough that a refresh behind them waits some 100 ms at most, enough for a start with many projects calling. */
+/** First look-ups that wait or run: enough for a start with many projects calling. */
 const FIRST_LOOKUPS_MAX = 256;
+/** Fewer than the pool's connections: anyone can make up keys, and the refresh of a known one must not wait behind them. */
+const FIRST_LOOKUPS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
 
@@ -46,6 +48,7 @@ export class ApiKeyCache {
   /** One at a time for each key, so that an older answer never follows a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
   #firstLookups = 0;
+  readonly #firstInLine: (() => void)[] = [];
 
   /** `graceMs`: for how long a key that was live is trusted while the database is out of reach. */
   constructor(source: ApiKeySource, { graceMs }: { graceMs: number }) {
@@ -95,11 +98,22 @@ export class ApiKeyCache {
     if (this.#firstLookups >= FIRST_LOOKUPS_MAX) {
       return Promise.reject(new Error("too many unknown keys at once"));
     }
-    this.#firstLookups += 1;
-    const lookup = this.#lookUp(secret).finally(() => {
-      this.#firstLookups -= 1;
-    });
+    const lookup = this.#takeTurn()
+      .then(() => this.#ask(secret))
+      .finally(() => {
+        this.#lookups.delete(secret);
+        this.#firstLookups -= 1;
+        this.#firstInLine.shift()?.();
+      });
+    this.#lookups.set(secret, lookup);
     return this.#waitFor(secret, lookup);
+  }
+
+  /** In the order in which they came. */
+  #takeTurn(): Promise<void> {
+    this.#firstLookups += 1;
+    if (this.#firstLookups <= FIRST_LOOKUPS_AT_ONCE) return Promise.resolve();
+    return new Promise((resolve) => this.#firstInLine.push(resolve));
   }
 
   async #waitFor(secret: string, lookup: Promise<void>): Promise<ApiKey | null> {

@@ -177,6 +177,9 @@ test("a token for one environment learns nothing of the other, not even which ke
   const { body, text } = await readKey();
   expect(body).toMatchObject({ state: "not_kept", uses: [{ status: 409, refused: { differs: [] } }] });
   expect(text).not.toContain("environment");
+  // Nor does the request log take a key's text from the other environment.
+  const { body: log } = await send(`${base}/requests`, "GET", { token });
+  expect(log["items"]).toMatchObject([{ status: 409, idempotencyKey: null }]);
   for (const path of ["", "/test/customers", "/test/keys/planted-charge", "/test/search?q=planted-charge"]) {
     const url = `${service.url}/manage/v1/projects/${projectId}${path}`;
     expect((await send(url, "GET", { token })).status).toBe(404);

@@ -67,7 +67,7 @@ export function listDenials(
     const shown = found.slice(0, page.limit);
     const keys = await listKeyTexts(
       tx,
-      projectId,
+      { projectId, environmentId },
       shown.map(({ keyHash }) => keyHash),
     );
     const denials = shown.map((record) => describeDenial(record, names, keys));

@@ -146,7 +146,7 @@ export function listLedger(
     const shown = found.slice(0, page.limit);
     const keys = await listKeyTexts(
       tx,
-      projectId,
+      { projectId, environmentId },
       shown.flatMap(({ keyHash }) => keyHash ?? []),
     );
     const names = new CatalogNames(catalog);

@@ -120,7 +120,7 @@ async function* readPages(
         // After the entries, so that everything which they name is there.
         const names = new CatalogNames(await loadCatalog(tx, environmentId));
         const hashes = kind === null ? [] : entries.flatMap(({ keyHash }) => keyHash ?? []);
-        const keys = await listKeyTexts(tx, projectId, hashes);
+        const keys = await listKeyTexts(tx, { projectId, environmentId }, hashes);
         return entries.map((entry) => {
           const key = entry.keyHash === null ? null : (keys.get(entry.keyHash) ?? null);
           const position = [entry.owner.customerNumber, entry.sequence] as const;

@@ -62,7 +62,7 @@ export async function describeRequests(
   const numbers = records.flatMap(({ customerNumber }) => customerNumber ?? []);
   const hashes = records.flatMap(({ keyHash }) => keyHash ?? []);
   const customers = await mapCustomerIds(tx, place.environmentId, numbers);
-  const keys = await listKeyTexts(tx, place.projectId, hashes);
+  const keys = await listKeyTexts(tx, place, hashes);
   return records.map((record) => ({
     id: publicId("log", record.id),
     recordedAt: formatTimestamp(record.recordedAt),

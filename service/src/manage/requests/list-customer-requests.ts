@@ -134,7 +134,7 @@ function goOn(
 
 async function describe(tx: Tx, place: Place, found: readonly Found[]): Promise<CustomerRequest[]> {
   const hashes = found.flatMap(({ row }) => row.keyHash ?? []);
-  const keys = await listKeyTexts(tx, place.projectId, hashes);
+  const keys = await listKeyTexts(tx, place, hashes);
   return found.map((one) => {
     const { keyHash } = one.row;
     const shared = {
