@@ -36,6 +36,7 @@ export const PROBLEMS = {
   unknown_key: { status: 422, title: "The request names something that is not defined" },
   ends_in_the_past: { status: 422, title: "The end lies in the past" },
   too_many_grants: { status: 422, title: "The customer has too many open grants" },
+  too_many_tokens: { status: 422, title: "You have created too many valid tokens" },
   balance_too_large: { status: 422, title: "The balance would become too large" },
   total_too_large: { status: 422, title: "A total is too large to be exact" },
   rate_limited: { status: 429, title: "Too many requests" },

@@ -14,7 +14,7 @@ import {
 } from "../../store/control/members.ts";
 import { assert } from "../../words/assert.ts";
 import { mayActAs, type Role } from "../../words/role.ts";
-import { endAccess } from "./member-access.ts";
+import { endAccess, endApiKeysOf } from "./member-access.ts";
 import { type MadeLink, makeLinkFor } from "./member-links.ts";
 import { type Author, type Authority, openMembership, type Refusal } from "./membership.ts";
 
@@ -52,7 +52,7 @@ type MemberChange = {
   readonly id: number;
   readonly name?: string;
   readonly role?: Role;
-  /** Those of their API keys that are to end with a demotion. */
+  /** Those of their API keys that are to end with a demotion, or with its repetition. */
   readonly revokeApiKeys?: readonly number[];
 };
 
@@ -67,11 +67,13 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
       const { name = before.name, role = before.role, revokeApiKeys = [] } = input;
       if (!mayActAs(authority.role, role)) return { kind: "above_own_role" };
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
-      if (name === before.name && role === before.role) return { kind: "done", member: before };
       const isDemoted = !mayActAs(role, before.role);
-      if (!isDemoted && revokeApiKeys.length > 0) return { kind: "not_demoted" };
-      if (isDemoted && !(await endAccess(tx, author.actor, before, revokeApiKeys)))
-        return { kind: "not_found" };
+      if (isDemoted) await endAccess(tx, author.actor, before);
+      // A demotion that is repeated names the role the member has by now.
+      const mayNameKeys = isDemoted || input.role === before.role;
+      if (!mayNameKeys && revokeApiKeys.length > 0) return { kind: "not_demoted" };
+      if (!(await endApiKeysOf(tx, author.actor, before, revokeApiKeys))) return { kind: "not_found" };
+      if (name === before.name && role === before.role) return { kind: "done", member: before };
       await updateMember(tx, { id: before.id, name, role });
       // Whoever holds a link to a lesser member must not become the greater one by it.
       if (!mayActAs(before.role, role)) await endLinksOf(tx, before.id);
@@ -97,7 +99,8 @@ export function expelMember(
       const { member } = found;
       if (await isLastOwner(tx, member)) return { kind: "last_owner" };
       // First: what belongs to a removed member is not found any more.
-      if (!(await endAccess(tx, author.actor, member, revokeApiKeys))) return { kind: "not_found" };
+      await endAccess(tx, author.actor, member);
+      if (!(await endApiKeysOf(tx, author.actor, member, revokeApiKeys))) return { kind: "not_found" };
       await removeMember(tx, id);
       await audit(tx, author, { action: "member.removed", before: member, after: null });
       return { kind: "done", member };

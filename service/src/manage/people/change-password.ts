@@ -3,7 +3,7 @@ import { transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
 import { endLinksOf } from "../../store/control/links.ts";
-import { replacePassword } from "../../store/control/members.ts";
+import { lockMembership, replacePassword } from "../../store/control/members.ts";
 import { deleteOtherSessionsOf } from "../../store/control/sessions.ts";
 import { hashSecret } from "../../words/secret.ts";
 import { hashPassword } from "./password.ts";
@@ -27,6 +27,8 @@ export async function changePassword(
   const { id, workspaceId, email } = member;
   const after = await hashPassword(input.password);
   return transaction(control, async (tx) => {
+    // Before the sessions end: whoever changes access in one of them comes before all of this, or not at all.
+    await lockMembership(tx);
     if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;
     await deleteOtherSessionsOf(tx, { memberId: id, tokenHash: input.sessionHash });
     const except = input.device === null ? null : hashSecret(input.device);

@@ -1,16 +1,17 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { insertControlAudit } from "../../store/control/audit.ts";
+import { type ControlAudit, insertControlAudit, insertControlAudits } from "../../store/control/audit.ts";
 import { readControlClock } from "../../store/control/clock.ts";
 import { endLinksCreatedByTokens } from "../../store/control/links.ts";
 import {
+  countValidTokens,
   insertManagementToken,
   listDescendantTokens,
   lockManagementToken,
   type ManagementToken,
   type NewManagementToken,
-  revokeManagementToken,
+  revokeManagementTokens,
 } from "../../store/control/management-tokens.ts";
 import type { Actor } from "../../words/actor.ts";
 import type { Instant } from "../../words/brand.ts";
@@ -18,6 +19,11 @@ import { mayActAs } from "../../words/role.ts";
 import { hashSecret, makeManagementToken } from "../../words/secret.ts";
 import { describeToken } from "./describe-token.ts";
 import { type Author, openMembership, type Refusal } from "./membership.ts";
+
+/** Valid ones that one member and their tokens have created: as many as somebody can look through. */
+export const TOKENS_MAX = 500;
+/** From before there was a bound, somebody may have many thousands: no statement takes long. */
+const REVOKED_AT_ONCE = 1_000;
 
 export type TokenInput = Omit<NewManagementToken, "secretHash" | "lastFour" | "createdBy" | "rootMemberId">;
 export type CreatedToken = ManagementToken & { readonly secret: string };
@@ -45,14 +51,14 @@ async function createTokenIn(
     secretHash: hashSecret(secret),
     lastFour: secret.slice(-4),
   });
-  await audit(tx, actor, { action: "token.created", before: null, after: token });
+  await insertControlAudit(tx, auditOf(actor, { action: "token.created", before: null, after: token }));
   return { ...token, secret };
 }
 
 export type IssueTokenOutcome =
   | { kind: "issued"; token: CreatedToken }
   | { kind: "outlives_creator"; endsAtMax: Instant }
-  | { kind: Refusal | "ends_in_the_past" };
+  | { kind: Refusal | "ends_in_the_past" | "too_many_tokens" };
 
 /** By somebody, and never above what they may do themselves. Made with a token that ends, it ends then at the latest. */
 export function issueManagementToken(
@@ -71,6 +77,9 @@ export function issueManagementToken(
       return { kind: "outlives_creator", endsAtMax };
     }
     const { workspaceId } = author.principal;
+    if ((await countValidTokens(tx, { workspaceId, rootMemberId })) >= TOKENS_MAX) {
+      return { kind: "too_many_tokens" };
+    }
     const token = { ...input, workspaceId, rootMemberId, expiresAt };
     return { kind: "issued", token: await createTokenIn(tx, author.actor, token) };
   });
@@ -89,8 +98,8 @@ export function endManagementToken(control: Pool, author: Author, id: number): P
     if (!mayActAs(opened.authority.role, before.role)) return { kind: "above_own_role" };
     if (before.revokedAt !== null) return { kind: "revoked", token: before };
     const descendants = await listDescendantTokens(tx, id);
-    const [token = before] = await revokeTokens(tx, author.actor, [before, ...descendants]);
-    return { kind: "revoked", token };
+    const revoked = await revokeTokens(tx, author.actor, [before, ...descendants]);
+    return { kind: "revoked", token: revoked.find((token) => token.id === id) ?? before };
   });
 }
 
@@ -101,10 +110,19 @@ export async function revokeTokens(
   tokens: readonly ManagementToken[],
 ): Promise<ManagementToken[]> {
   const revoked: ManagementToken[] = [];
-  for (const before of tokens) {
-    const after = await revokeManagementToken(tx, before.id);
-    await audit(tx, actor, { action: "token.revoked", before, after });
-    revoked.push(after);
+  for (let from = 0; from < tokens.length; from += REVOKED_AT_ONCE) {
+    const some = new Map(tokens.slice(from, from + REVOKED_AT_ONCE).map((token) => [token.id, token]));
+    const ended = await revokeManagementTokens(tx, [...some.keys()]);
+    const lines = ended.map((after) => ({
+      action: "token.revoked",
+      before: some.get(after.id) ?? null,
+      after,
+    }));
+    await insertControlAudits(
+      tx,
+      lines.map((line) => auditOf(actor, line)),
+    );
+    revoked.push(...ended);
   }
   await endLinksCreatedByTokens(
     tx,
@@ -113,12 +131,11 @@ export async function revokeTokens(
   return revoked;
 }
 
-async function audit(
-  tx: Tx,
+function auditOf(
   actor: Actor,
   { action, before, after }: { action: string; before: ManagementToken | null; after: ManagementToken },
-): Promise<void> {
-  await insertControlAudit(tx, {
+): ControlAudit {
+  return {
     workspaceId: after.workspaceId,
     environmentId: after.environment?.environmentId ?? null,
     actor,
@@ -126,7 +143,7 @@ async function audit(
     subject: after.name,
     before: before && summarize(before),
     after: summarize(after),
-  });
+  };
 }
 
 function summarize(token: ManagementToken): object {

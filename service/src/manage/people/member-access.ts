@@ -1,5 +1,9 @@
 import type { Tx } from "../../postgres/statement.ts";
-import { type ApiKeyRecord, listApiKeysCreatedBy } from "../../store/control/api-key-list.ts";
+import {
+  type ApiKeyRecord,
+  findApiKeysCreatedBy,
+  listApiKeysCreatedBy,
+} from "../../store/control/api-key-list.ts";
 import { endLinksCreatedBy, endLinksOf, listOpenLinks, type OpenLink } from "../../store/control/links.ts";
 import { listTokensOfMember, type ManagementToken } from "../../store/control/management-tokens.ts";
 import type { Member } from "../../store/control/members.ts";
@@ -29,25 +33,27 @@ export async function listAccess(tx: Tx, { id, workspaceId }: Whose): Promise<Me
   };
 }
 
+/** Ends all of it and their sessions, but for the API keys. Whoever calls this holds the membership. */
+export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">): Promise<void> {
+  await deleteSessionsOf(tx, id);
+  await endLinksOf(tx, id);
+  await endLinksCreatedBy(tx, id);
+  await revokeTokens(tx, actor, await listTokensOfMember(tx, id));
+}
+
 /**
- * Ends all of it and their sessions, but for the API keys, of which only those that are named: a product's backend may run on them. False: one of
- * those was not created by this member. Whoever calls this holds the membership.
+ * Only those that are named: a product's backend may run on the others. False: one of them was not created by this member.
+ * Safe to repeat.
  */
-export async function endAccess(
+export async function endApiKeysOf(
   tx: Tx,
   actor: Actor,
   { id, workspaceId }: Whose,
   apiKeyIds: readonly number[],
 ): Promise<boolean> {
-  await deleteSessionsOf(tx, id);
-  await endLinksOf(tx, id);
-  await endLinksCreatedBy(tx, id);
-  await revokeTokens(tx, actor, await listTokensOfMember(tx, id));
-  const keys = apiKeyIds.length === 0 ? [] : await listApiKeysCreatedBy(tx, { workspaceId, memberId: id });
-  for (const keyId of apiKeyIds) {
-    const key = keys.find((found) => found.id === keyId);
-    if (key === undefined) return false;
-    await endApiKeyIn(tx, actor, key);
-  }
+  if (apiKeyIds.length === 0) return true;
+  const keys = await findApiKeysCreatedBy(tx, { workspaceId, memberId: id, ids: apiKeyIds });
+  if (keys.length < apiKeyIds.length) return false;
+  for (const key of keys) await endApiKeyIn(tx, actor, key);
   return true;
 }

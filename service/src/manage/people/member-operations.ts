@@ -115,7 +115,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         const input = { id: memberIdOf(call), ...change, revokeApiKeys: revokeApiKeys.map(readKeyId) };
         const outcome = await changeMember(control, authorOf(call), input);
         if (outcome.kind === "not_demoted") {
-          const message = "goes with a lower role only";
+          const message = "needs `role`: a lower one, or the one that the member has";
           throw invalidField({ field: "revokeApiKeys", code: "unknown_field", message });
         }
         if (outcome.kind !== "done") throw toProblem(outcome.kind);

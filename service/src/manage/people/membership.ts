@@ -3,6 +3,7 @@ import { Problem } from "../../edge/problem.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { lockManagementToken } from "../../store/control/management-tokens.ts";
 import { findMember, lockMembership } from "../../store/control/members.ts";
+import { isSessionOpen } from "../../store/control/sessions.ts";
 import type { Actor } from "../../words/actor.ts";
 import type { Instant } from "../../words/brand.ts";
 import { mayActAs, type Role } from "../../words/role.ts";
@@ -36,11 +37,13 @@ export type Refusal =
 type Opened = { kind: "open"; authority: Authority } | { kind: "author_gone" | "author_demoted" };
 
 /**
- * One such change at a time, and each by what its author may do now: somebody who was removed or demoted while their request
- * was under way changes nothing any more.
+ * One such change at a time, and each by what its author may do now: whoever was removed or demoted, or whose session
+ * ended, while their request was under way changes nothing any more.
  */
 export async function openMembership(tx: Tx, { principal, actor }: Author): Promise<Opened> {
   await lockMembership(tx);
+  const { sessionHash } = principal;
+  if (sessionHash !== null && !(await isSessionOpen(tx, sessionHash))) return { kind: "author_gone" };
   const authority = await findAuthority(tx, principal.workspaceId, actor);
   if (authority === null) return { kind: "author_gone" };
   if (!mayActAs(authority.role, "admin")) return { kind: "author_demoted" };
@@ -66,7 +69,10 @@ export async function findAuthority(
 }
 
 const DETAILS = {
-  author_gone: ["sign_in_required", "You were removed, or your token was revoked, while this was under way."],
+  author_gone: [
+    "sign_in_required",
+    "Your session or token ended, or you were removed, while this was under way.",
+  ],
   author_demoted: ["role_missing", "Your role was changed while this was under way."],
   not_found: ["not_found", "There is no such member, token or key in this workspace."],
   above_own_role: ["role_missing", "Nobody gives, changes or takes away a role above their own."],

@@ -128,7 +128,8 @@ export const ListedMember = Type.Object({
 export const revokeApiKeysField = Type.Array(Type.String({ examples: ["7"] }), {
   maxItems: 100,
   uniqueItems: true,
-  description: "Ids of API keys that the member created, to revoke with a demotion. All others stay.",
+  description:
+    "Ids of API keys that the member created, to revoke with a demotion. All others stay. `role` must be named too.",
 });
 
 export const managesAccessField = Type.Boolean({

@@ -13,7 +13,7 @@ import type { ManageParts } from "../parts.ts";
 import { findEnvironment } from "../workspace/find-environment.ts";
 import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { describeToken } from "./describe-token.ts";
-import { endManagementToken, issueManagementToken } from "./management-tokens.ts";
+import { endManagementToken, issueManagementToken, TOKENS_MAX } from "./management-tokens.ts";
 import { authorOf, toProblem } from "./membership.ts";
 import { managesAccessField, roleField, Token } from "./schema.ts";
 
@@ -72,7 +72,8 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       summary: "Make a management token",
       description:
         "For one environment, or for all of the workspace; with a role that is not above your own. It ends when you are demoted or " +
-        "removed; created with a token, it ends with that token. The secret is in the answer and nowhere else.",
+        `removed; created with a token, it ends with that token. You and your tokens can have ${TOKENS_MAX} valid ones. The secret is in ` +
+        "the answer and nowhere else.",
       body: TokenBody,
       answer: Type.Object({
         token: Token,
@@ -81,7 +82,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
           examples: ["pur_mgmt_…"],
         }),
       }),
-      codes: ["not_found", "ends_in_the_past"],
+      codes: ["not_found", "ends_in_the_past", "too_many_tokens"],
       handle: async (call) => {
         const { name, role, managesAccess = false } = call.body;
         const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
@@ -94,6 +95,11 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
         const outcome = await issueManagementToken(control, authorOf(call), input);
         if (outcome.kind === "ends_in_the_past") {
           throw new Problem("ends_in_the_past", { detail: "`expiresAt` lies in the past." });
+        }
+        if (outcome.kind === "too_many_tokens") {
+          throw new Problem("too_many_tokens", {
+            detail: `You and your tokens have created ${TOKENS_MAX} tokens that are still valid. Revoke some first.`,
+          });
         }
         if (outcome.kind === "outlives_creator") {
           const message = `must not be after ${formatTimestamp(outcome.endsAtMax)}, when the token that creates it ends`;

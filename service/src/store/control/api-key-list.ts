@@ -101,13 +101,34 @@ const LIST_CREATED_BY = statement(
   limit $3`,
 );
 
-/** Valid ones that a member or one of their tokens created, last used first. Without a limit: all. */
+/** Valid ones that a member or one of their tokens created, last used first. */
 export async function listApiKeysCreatedBy(
   tx: Tx,
   { workspaceId, memberId }: { workspaceId: number; memberId: number },
-  limit: number | null = null,
+  limit: number,
 ): Promise<ApiKeyRecord[]> {
   const { rows } = await tx.run(LIST_CREATED_BY, [workspaceId, memberId, limit]);
+  return rows.map(readRecord);
+}
+
+const FIND_CREATED_BY = statement(
+  "api_keys.find_created_by",
+  `
+  select ${COLUMNS}
+  from control.api_keys as k
+  join control.projects as p on p.id = k.project_id
+  where k.id = any($3::integer[])
+    and p.workspace_id = $1
+    and ${isCreatedByMember("k", "$2")}
+  order by k.id`,
+);
+
+/** Those of these that a member or one of their tokens created, also if they have ended. */
+export async function findApiKeysCreatedBy(
+  tx: Tx,
+  { workspaceId, memberId, ids }: { workspaceId: number; memberId: number; ids: readonly number[] },
+): Promise<ApiKeyRecord[]> {
+  const { rows } = await tx.run(FIND_CREATED_BY, [workspaceId, memberId, ids]);
   return rows.map(readRecord);
 }
 

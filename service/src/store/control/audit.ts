@@ -22,22 +22,33 @@ const INSERT = statement(
   insert into control.audit (
     workspace_id, environment_id, id, recorded_at, actor_kind, actor_id, request_id, action, subject, before, after
   )
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11::jsonb)`,
+  select
+    r.workspace_id, r.environment_id, r.id, $1::timestamptz, r.actor_kind, r.actor_id, r.request_id, r.action, r.subject,
+    r.before, r.after
+  from jsonb_to_recordset($2::jsonb) as r (
+    workspace_id integer, environment_id integer, id uuid, actor_kind text, actor_id text, request_id text, action text,
+    subject text, before jsonb, after jsonb
+  )`,
 );
 
-export async function insertControlAudit(tx: Tx, row: ControlAudit): Promise<Rows> {
+export function insertControlAudit(tx: Tx, row: ControlAudit): Promise<Rows> {
+  return insertControlAudits(tx, [row]);
+}
+
+/** Many of one moment, in one statement. */
+export async function insertControlAudits(tx: Tx, rows: readonly ControlAudit[]): Promise<Rows> {
   const recordedAt = await readControlClock(tx);
-  return tx.run(INSERT, [
-    row.workspaceId,
-    row.environmentId ?? null,
-    uuidV7(recordedAt).toString("hex"),
-    formatTimestamp(recordedAt),
-    row.actor.kind,
-    row.actor.id,
-    row.actor.requestId,
-    row.action,
-    row.subject,
-    row.before === null ? null : JSON.stringify(row.before),
-    row.after === null ? null : JSON.stringify(row.after),
-  ]);
+  const written = rows.map(({ workspaceId, environmentId, actor, action, subject, before, after }) => ({
+    workspace_id: workspaceId,
+    environment_id: environmentId ?? null,
+    id: uuidV7(recordedAt).toString("hex"),
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    request_id: actor.requestId,
+    action,
+    subject,
+    before,
+    after,
+  }));
+  return tx.run(INSERT, [formatTimestamp(recordedAt), JSON.stringify(written)]);
 }

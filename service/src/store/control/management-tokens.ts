@@ -251,14 +251,35 @@ const REVOKE = statement(
   `
   update control.management_tokens as t
   set revoked_at = clock_timestamp()
-  where t.id = $1
+  where t.id = any($1::integer[])
     and t.revoked_at is null
   returning ${COLUMNS}`,
 );
 
-export async function revokeManagementToken(tx: Tx, id: number): Promise<ManagementToken> {
-  const { rows } = await tx.run(REVOKE, [id]);
-  return readToken(rows[0] ?? []);
+/** In no order. */
+export async function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
+  const { rows } = await tx.run(REVOKE, [ids]);
+  return rows.map(readToken);
+}
+
+const COUNT_VALID = statement(
+  "management_tokens.count_valid",
+  `
+  select count(*)
+  from control.management_tokens as t
+  where t.workspace_id = $1
+    and (t.root_member_id = $2::integer or (t.root_member_id is null and $2::integer is null))
+    and t.created_by_kind in ('member', 'token')
+    and ${IS_VALID}`,
+);
+
+/** Valid ones that this member and their tokens created. Null: those that the command line's tokens created. */
+export async function countValidTokens(
+  tx: Tx,
+  { workspaceId, rootMemberId }: Pick<ManagementToken, "workspaceId" | "rootMemberId">,
+): Promise<number> {
+  const { rows } = await tx.run(COUNT_VALID, [workspaceId, rootMemberId]);
+  return readInteger(rows[0]?.[0]);
 }
 
 const LIST_NAMES = statement(

@@ -43,6 +43,22 @@ export async function findSession(
   };
 }
 
+const EXISTS = statement(
+  "sessions.exists",
+  `
+  select exists (
+    select from control.sessions as s
+    where s.token_hash = $1
+      and s.expires_at > clock_timestamp()
+  )`,
+);
+
+/** Whether it is still there: neither logged out, nor ended by a new password or somebody else. */
+export async function isSessionOpen(tx: Tx, tokenHash: Buffer): Promise<boolean> {
+  const { rows } = await tx.run(EXISTS, [tokenHash]);
+  return readBoolean(rows[0]?.[0]);
+}
+
 const INSERT = statement(
   "sessions.insert",
   `
