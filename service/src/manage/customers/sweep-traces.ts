@@ -3,7 +3,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { eraseRequestLog, eraseWordsOfGrants } from "../../store/cell/erase/customers.ts";
 import { eraseDenialsPage, momentBefore } from "../../store/cell/erase/denials.ts";
-import { eraseEventsPage, eventsBefore } from "../../store/cell/erase/events.ts";
+import { eraseEvents, eventsBefore, listEventsToErase } from "../../store/cell/erase/events.ts";
 import { eraseKeys, findKeysOfEvents, readExtentOfKeys } from "../../store/cell/erase/keys.ts";
 import { eraseLedgerPage } from "../../store/cell/erase/ledger.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
@@ -20,8 +20,8 @@ export type Swept = {
   readonly lastSequence: number;
 };
 
-// Each page is a transaction of its own, of some tens of milliseconds: no old snapshot holds up a busy wallet, and no
-// statement comes near its time-out however large the tables are.
+// What changes rows is a transaction of its own, of some tens of milliseconds: no old snapshot holds up a busy wallet, and
+// no statement comes near its time-out however large the tables are.
 const ROWS_MAX = 1_000;
 /** Events whose keys are looked for in one go. */
 const EVENTS_MAX = 20_000;
@@ -84,14 +84,19 @@ async function sweepDenials(place: Place, since: Instant): Promise<number> {
 }
 
 async function sweepEvents(place: Place, since: Instant): Promise<number> {
+  const { cell, customer } = place;
   let rows = 0;
   let ids: Uuid[] = [];
+  let rowsMax = ROWS_MAX;
   await walk(eventsBefore(since), async (after) => {
-    const page = await transaction(place.cell, (tx) =>
-      eraseEventsPage(tx, place.customer, { after, since, rowsMax: ROWS_MAX }),
-    );
-    rows += page.erased;
-    ids.push(...page.ids);
+    const page = await single(cell, (tx) => listEventsToErase(tx, customer, { after, since, rowsMax }));
+    // The index lacks their ids: each page reads all events of its last moment, and should therefore take many of them.
+    rowsMax = page.areOfOneMoment ? EVENTS_MAX : ROWS_MAX;
+    const doomed = page.events.filter(({ hasMetadata }) => hasMetadata);
+    for (let at = 0; at < doomed.length; at += ROWS_MAX) {
+      rows += await transaction(cell, (tx) => eraseEvents(tx, doomed.slice(at, at + ROWS_MAX)));
+    }
+    for (const { id } of page.events) ids.push(id);
     if (ids.length >= EVENTS_MAX || page.last === null) {
       await sweepKeysOfEvents(place, ids);
       ids = [];

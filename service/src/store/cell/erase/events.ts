@@ -1,4 +1,5 @@
-import { readBoolean, readBytes, readInstant, readText } from "../../../postgres/column.ts";
+import { timestamps, uuids } from "../../../postgres/binary-array.ts";
+import { readBoolean, readBytes, readInstant } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
@@ -15,7 +16,7 @@ export const LIST_EVENTS_TO_ERASE = statement(
   `
   select
     (extract(epoch from e.occurred_at) * 1000)::bigint,
-    encode(uuid_send(e.id), 'hex'),
+    (extract(epoch from e.recorded_at) * 1000)::bigint,
     uuid_send(e.id),
     e.metadata is not null
   from cell.events as e
@@ -27,16 +28,16 @@ export const LIST_EVENTS_TO_ERASE = statement(
   limit $5`,
 );
 
+// By the table's key: any number of a customer's events may be of the same moment, and a range of moments has no bound.
 const ERASE = statement(
   "erase.events",
   `
-  update cell.events
+  update cell.events as e
   set metadata = null
-  where customer_number = $1
-    and occurred_at >= $2::timestamptz
-    and occurred_at <= $3::timestamptz
-    and recorded_at >= $4::timestamptz
-    and metadata is not null`,
+  from unnest($1::timestamptz[], $2::uuid[]) as d (recorded_at, id)
+  where e.recorded_at = d.recorded_at
+    and e.id = d.id
+    and e.metadata is not null`,
 );
 
 /** Where a page ends, by the events' own time. */
@@ -47,34 +48,49 @@ export function eventsBefore(recordedAt: Instant): EventMoment {
   return { occurredAt: brandAs<Instant>(recordedAt - LATE_MS_MAX), id: "0".repeat(32) };
 }
 
-export type ErasedEvents = {
-  /** All of the page. */
-  readonly ids: readonly Uuid[];
-  /** How many of them had metadata. */
-  readonly erased: number;
+export type EventToErase = { readonly recordedAt: Instant; readonly id: Uuid; readonly hasMetadata: boolean };
+
+export type EventsToErase = {
+  readonly events: readonly EventToErase[];
   /** Null: there is nothing after it. */
   readonly last: EventMoment | null;
+  /** All of them, so that there may be many more of it. */
+  readonly areOfOneMoment: boolean;
 };
 
-export async function eraseEventsPage(
+/** A customer's next events, with those that have no metadata: they may have a key. */
+export async function listEventsToErase(
   tx: Tx,
   { customerNumber }: WalletName,
   page: { readonly after: EventMoment; readonly since: Instant; readonly rowsMax: number },
-): Promise<ErasedEvents> {
-  const after = formatTimestamp(page.after.occurredAt);
-  const since = formatTimestamp(page.since);
+): Promise<EventsToErase> {
   const { rows } = await tx.run(LIST_EVENTS_TO_ERASE, [
     customerNumber,
-    after,
+    formatTimestamp(page.after.occurredAt),
     page.after.id,
-    since,
+    formatTimestamp(page.since),
     page.rowsMax,
   ]);
-  const last = rows.at(-1);
-  if (last === undefined) return { ids: [], erased: 0, last: null };
-  const until = { occurredAt: readInstant(last[0]), id: readText(last[1]) };
-  const isNeeded = rows.some((row) => readBoolean(row[3]));
-  const range = [customerNumber, after, formatTimestamp(until.occurredAt), since];
-  const { rowCount } = isNeeded ? await tx.run(ERASE, range) : { rowCount: 0 };
-  return { ids: rows.map((row) => readBytes(row[2])), erased: rowCount, last: until };
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) return { events: [], last: null, areOfOneMoment: false };
+  const events = rows.map(([, recordedAt, id, hasMetadata]) => ({
+    recordedAt: readInstant(recordedAt),
+    id: readBytes(id),
+    hasMetadata: readBoolean(hasMetadata),
+  }));
+  const occurredAt = readInstant(last[0]);
+  return {
+    events,
+    last: { occurredAt, id: readBytes(last[2]).toString("hex") },
+    areOfOneMoment: readInstant(first[0]) === occurredAt,
+  };
+}
+
+/** Takes the metadata of these: the one change that the table allows. */
+export async function eraseEvents(tx: Tx, events: readonly EventToErase[]): Promise<number> {
+  const { rowCount } = await tx.run(ERASE, [
+    timestamps(events.map(({ recordedAt }) => recordedAt)),
+    uuids(events.map(({ id }) => id)),
+  ]);
+  return rowCount;
 }
