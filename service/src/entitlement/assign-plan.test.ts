@@ -54,6 +54,57 @@ test("what billing events say ends the same in every order, however often each a
   );
 });
 
+test("of billing events of the same time a cancellation wins, however often and in whichever order they arrive", () => {
+  const asOf = at("2026-01-01");
+  const renewal = { plan: "pro", endsAt: at("2026-03-01") };
+  const cuts = [
+    { cut: { plan: "pro", endsAt: at("2026-02-01") }, left: at("2026-02-01") },
+    { cut: { plan: null, endsAt: null }, left: undefined },
+  ];
+  for (const { cut, left } of cuts) {
+    const events = [renewal, cut, renewal, cut];
+    fc.assert(
+      fc.property(fc.shuffledSubarray(events, { minLength: 3 }), (delivered) => {
+        const customer = new Timeline(catalog);
+        customer.assign("2025-12-01", "pro", { endsAt: at("2026-02-15"), asOf: at("2025-12-01") });
+        for (const { plan, endsAt } of delivered) {
+          if (plan === null) customer.end("2026-01-05", asOf);
+          else customer.assign("2026-01-05", plan, { endsAt, asOf, shorten: true });
+        }
+        expect(customer.wallet.assignment?.endsAt).toBe(left);
+      }),
+    );
+  }
+});
+
+test("after a cancellation at the same time nothing starts or extends a plan, until a later event or a call without one", () => {
+  const customer = new Timeline(catalog);
+  const asOf = at("2026-01-02");
+  customer.assign("2026-01-02", "pro", { endsAt: at("2026-02-01"), asOf });
+  // Nothing was cancelled yet: what is said at the same time counts.
+  expect(customer.assign("2026-01-02", "pro", { endsAt: null, asOf })).toBe("changed");
+  const shortened = { endsAt: at("2026-03-01"), shorten: true, asOf };
+  expect(customer.assign("2026-01-02", "pro", shortened)).toBe("changed");
+  expect(customer.assign("2026-01-03", "pro", shortened)).toBe("unchanged");
+  for (const [plan, endsAt] of [
+    ["pro", null],
+    ["pro", at("2026-03-02")],
+    ["scale", undefined],
+  ] as const) {
+    expect(customer.assign("2026-01-03", plan, { endsAt, asOf })).toBe("unchanged");
+    expect(customer.wallet.assignment?.endsAt).toBe(at("2026-03-01"));
+  }
+  expect(customer.assign("2026-01-03", "pro", { ...shortened, endsAt: at("2026-02-15") })).toBe("changed");
+  expect(customer.end("2026-01-03", asOf)).toBe("ended");
+  expect(customer.end("2026-01-03", asOf)).toBe("no_assignment");
+  expect(customer.assign("2026-01-03", "pro", { asOf })).toBe("unchanged");
+  // Delivered so late that its end has passed: still no error, which would be sent again and again.
+  expect(customer.assign("2026-04-01", "pro", { endsAt: at("2026-03-01"), asOf })).toBe("unchanged");
+  expect(customer.assign("2026-04-01", "pro", { asOf: at("2026-01-02T00:00:01") })).toBe("changed");
+  customer.end("2026-04-02", at("2026-04-02"));
+  expect(customer.assign("2026-04-02", "pro")).toBe("changed");
+});
+
 test("a billing event may be five minutes ahead, and not more", () => {
   const customer = new Timeline(catalog);
   const assign = (asOf: string) => customer.assign("2026-01-05", "pro", { asOf: at(asOf) });

@@ -20,7 +20,7 @@ export type AssignmentRequest = {
 
 export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
-  /** It says nothing new, or is about an older event; the change is at most what was due, and a later `asOf`. */
+  /** It says nothing new, or comes after what a later event said; the change is at most what was due, and a later `asOf`. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" | "as_of_out_of_range" }
   /** It is kept and renewed where it is active, and given to nobody else. */
@@ -49,10 +49,12 @@ export function assignPlan(
   catchUp(catalog, draft, now);
   // Before anything else: an event that comes late may name an end that has passed meanwhile.
   if (isOlder(asOf, wallet)) return { kind: "unchanged", change: draft.finish(now) };
-  if (typeof endsAt === "number" && endsAt <= now) return { kind: "ends_in_the_past" };
 
   const { assignment } = draft.wallet;
   const active = assignment?.plan === plan ? assignment : null;
+  if (isCutAt(asOf, wallet) && givesMore(active, endsAt))
+    return { kind: "unchanged", change: draft.finish(now) };
+  if (typeof endsAt === "number" && endsAt <= now) return { kind: "ends_in_the_past" };
   if (active === null && getPlan(catalog, plan).archivedAt !== null) return { kind: "plan_archived" };
   const running = active ?? findPaused(draft.wallet, plan, now)?.assignment;
   if (running !== undefined && anchor !== null && anchor !== running.anchor)
@@ -60,7 +62,7 @@ export function assignPlan(
   if (active !== null && endsSooner(active, endsAt) && !shorten)
     return { kind: "would_shorten", endsAt: active.endsAt };
 
-  draft.noteAsOf(asOf);
+  draft.noteAsOf(asOf, active !== null && endsSooner(active, endsAt));
   if (active === null) {
     leavePlan(draft);
     startPlan(catalog, draft, { plan, anchor, endsAt: endsAt ?? null, isDefault: false });
@@ -83,6 +85,13 @@ function endsSooner(active: Assignment, endsAt: Instant | null | undefined): boo
   return active.endsAt === null || endsAt < active.endsAt;
 }
 
+/** Starts the plan, or ends it later. */
+function givesMore(active: Assignment | null, endsAt: Instant | null | undefined): boolean {
+  if (active === null || active.isDefault) return true;
+  if (endsAt === undefined || active.endsAt === null) return false;
+  return endsAt === null || endsAt > active.endsAt;
+}
+
 export type EndOutcome =
   | { kind: "ended" | "no_assignment" | "unchanged"; change: Change | null }
   | { kind: "as_of_out_of_range" };
@@ -99,7 +108,7 @@ export function endPlan(
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
   if (isOlder(asOf, wallet)) return { kind: "unchanged", change: draft.finish(now) };
-  draft.noteAsOf(asOf);
+  draft.noteAsOf(asOf, true);
   const { assignment } = draft.wallet;
   if (assignment === null || assignment.isDefault)
     return { kind: "no_assignment", change: draft.finish(now) };
@@ -114,4 +123,12 @@ function isTooFarAhead(asOf: Instant | null, now: Instant): boolean {
 
 function isOlder(asOf: Instant | null, { planAsOf }: Wallet): boolean {
   return asOf !== null && planAsOf !== null && asOf < planAsOf;
+}
+
+/**
+ * Billing systems tell the time in whole seconds, so that a renewal and a cancellation may name the same, and each may be
+ * delivered again. The cancellation wins, in whichever order they arrive.
+ */
+function isCutAt(asOf: Instant | null, { planAsOf, isPlanCut }: Wallet): boolean {
+  return asOf !== null && asOf === planAsOf && isPlanCut;
 }

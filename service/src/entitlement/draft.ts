@@ -101,9 +101,12 @@ export class Draft {
     return this.#lastGrant();
   }
 
-  /** The latest that was named stays: whoever names an older one comes too late. */
-  noteAsOf(asOf: Instant | null): void {
-    if (asOf !== null && asOf !== this.wallet.planAsOf) this.wallet = { ...this.wallet, planAsOf: asOf };
+  /** The latest that was named stays, and whether anything at that time ended or shortened the plan. */
+  noteAsOf(asOf: Instant | null, isCut: boolean): void {
+    if (asOf === null) return;
+    const { planAsOf, isPlanCut } = this.wallet;
+    if (asOf !== planAsOf) this.wallet = { ...this.wallet, planAsOf: asOf, isPlanCut: isCut };
+    else if (isCut && !isPlanCut) this.wallet = { ...this.wallet, isPlanCut: true };
   }
 
   noteAssignment(kind: AssignmentChangeKind, assignment: Assignment): void {

@@ -17,6 +17,8 @@ export type Wallet = {
   readonly paused: readonly PausedPlan[];
   /** Time of the latest billing event that set or ended a plan: what an older one says comes too late. Null: none said. */
   readonly planAsOf: Instant | null;
+  /** A billing event of that time ended or shortened the plan: one of the same time does not start or extend it any more. */
+  readonly isPlanCut: boolean;
 };
 
 export type GrantKind = "allowance" | "purchase" | "manual" | "promotion";
@@ -96,6 +98,7 @@ export function newWallet(now: Instant): Wallet {
     grants: [],
     paused: [],
     planAsOf: null,
+    isPlanCut: false,
   };
 }
 

@@ -19,6 +19,8 @@ export type Customer = {
   plansTaken: number;
   /** The time of the latest billing event that an assignment or an end named. */
   planAsOf: number | null;
+  /** Whether one of that time ended or shortened the plan. */
+  isPlanCut: boolean;
   grantsMade: number;
 };
 
@@ -81,6 +83,7 @@ export function newCustomer(now: number): Customer {
     consumes: [],
     plansTaken: 0,
     planAsOf: null,
+    isPlanCut: false,
     grantsMade: 0,
   };
 }

@@ -186,14 +186,17 @@ function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">):
   const { plan, anchor, endsAt, shorten, asOf } = request;
   const tooLate = judgeAsOf(customer, asOf);
   if (tooLate !== null) return tooLate;
+  const never = Number.POSITIVE_INFINITY;
+  const has = active?.plan === plan && !active.isDefault ? (active.endsAt ?? never) : 0;
+  const wants = endsAt === undefined ? has || never : (endsAt ?? never);
+  // At the same time a cancellation beats what gives more.
+  if (asOf !== null && asOf === customer.planAsOf && customer.isPlanCut && (has === 0 || wants > has))
+    return { kind: "unchanged" };
   if (endsAt !== undefined && isOver(endsAt, now)) return { kind: "ends_in_the_past" };
   const running = active?.plan === plan ? active : findResumable(customer, plan);
   if (anchor !== null && running !== undefined && running.anchor !== anchor) return { kind: "anchor_fixed" };
-  const never = Number.POSITIVE_INFINITY;
-  if (active?.plan === plan && !active.isDefault && endsAt !== undefined && !shorten) {
-    if ((endsAt ?? never) < (active.endsAt ?? never)) return { kind: "would_shorten" };
-  }
-  customer.planAsOf = asOf ?? customer.planAsOf;
+  if (wants < has && !shorten) return { kind: "would_shorten" };
+  noteAsOf(customer, asOf, wants < has);
   if (active?.plan !== plan) {
     leavePlan(customer);
     takeUpPlan(catalog, customer, { plan, anchor: anchor ?? now, endsAt: endsAt ?? null, isDefault: false });
@@ -217,10 +220,16 @@ function judgeAsOf({ now, planAsOf }: Customer, asOf: number | null): Answer | n
   return planAsOf !== null && asOf < planAsOf ? { kind: "unchanged" } : null;
 }
 
+function noteAsOf(customer: Customer, asOf: number | null, isCut: boolean): void {
+  if (asOf === null) return;
+  customer.isPlanCut = isCut || (customer.isPlanCut && asOf === customer.planAsOf);
+  customer.planAsOf = asOf;
+}
+
 function end(catalog: Catalog, customer: Customer, { asOf }: Asked<"end">): Answer {
   const tooLate = judgeAsOf(customer, asOf);
   if (tooLate !== null) return tooLate;
-  customer.planAsOf = asOf ?? customer.planAsOf;
+  noteAsOf(customer, asOf, true);
   if (customer.plan === null || customer.plan.isDefault) return { kind: "no_assignment" };
   leavePlan(customer);
   settle(catalog, customer);

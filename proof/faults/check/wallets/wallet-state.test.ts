@@ -35,6 +35,7 @@ test("a wallet as the service writes it can be read", () => {
     ],
     paused: [{ assignment: held(1), leftAt: at(4), grants: [] }],
     planAsOf: at(3),
+    isPlanCut: true,
   };
   const counters = [{ feature: 3, used: 4, fromSequence: 5 }];
   expect(findWalletState(encodeWalletState(wallet))).toEqual({

@@ -25,7 +25,8 @@ const asOfField = Type.String({
   format: "date-time",
   description:
     "When the billing event happened that this call is about. The latest is kept: a call with an older one answers `unchanged`, " +
-    "so that events may arrive in any order. Calls without it always count.",
+    "so that events may arrive in any order. Of the same time a cancellation wins: once a call has ended or shortened the plan, " +
+    "one with the same `asOf` that starts or extends it answers `unchanged`. Calls without it always count.",
   examples: ["2026-11-15T08:30:00Z"],
 });
 

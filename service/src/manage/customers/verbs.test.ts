@@ -104,6 +104,23 @@ test("a call about an older billing event changes nothing: not a renewal after a
   expect((await assign({})).body).toMatchObject({ outcome: "changed" });
 });
 
+test("a renewal that is delivered again does not undo a cancellation of the same second", async () => {
+  const { manage } = await setupManage();
+  const asOf = "2026-03-01T00:00:00Z";
+  const renew = (endsAt: string | null) =>
+    manage("POST", "customers/bob/plan", { body: { plan: "pro", endsAt, shorten: true, asOf } });
+  expect((await renew(null)).body["outcome"]).toBe("changed");
+  expect((await renew(LATER)).body["outcome"]).toBe("changed");
+  expect((await renew(null)).body).toMatchObject({
+    outcome: "unchanged",
+    customer: { plan: { endsAt: LATER } },
+  });
+  const end = () => manage("DELETE", `customers/bob/plan?asOf=${asOf}`);
+  expect((await end()).body["outcome"]).toBe("ended");
+  expect((await renew(null)).body).toMatchObject({ outcome: "unchanged", customer: { plan: null } });
+  expect((await end()).body["outcome"]).toBe("no_assignment");
+});
+
 test("a billing event from the future is refused", async () => {
   const { manage } = await setupManage();
   const refused = { status: 422, body: { code: "timestamp_out_of_range" } };

@@ -12,13 +12,14 @@ import {
 // The form of `wallets.state`: JSON without names, a third of the size of one with them, since it is written at every
 // charge. Times are milliseconds since 1970, null where there is no end.
 //
-//   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…], planAsOf?]
+//   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…], planAsOf?, isPlanCut?]
 //   grant       [number, pool, kind, remaining, expiresAt]        kind as in cell.grants
 //   assignment  [number, plan, version, anchor, endsAt, isDefault 0|1, [allowance…], [counter…]]
 //   allowance   [pool, end, grant, base]
 //   counter     [feature, end, used, fromSequence]
 //   paused      [assignment, leftAt, [grant…]]
 //   planAsOf    only where there is one
+//   isPlanCut   1, and only where it is so
 
 const FORM = 1;
 
@@ -54,10 +55,19 @@ type AssignmentState = [
   CounterState[],
 ];
 type PausedState = [AssignmentState, number, GrantState[]];
-type State = [number, number, number, AssignmentState | null, GrantState[], PausedState[], planAsOf?: number];
+type State = [
+  number,
+  number,
+  number,
+  AssignmentState | null,
+  GrantState[],
+  PausedState[],
+  planAsOf?: number,
+  isPlanCut?: 1,
+];
 
 export function encodeWalletState(wallet: Wallet): string {
-  const { grantCount, assignmentCount, assignment, grants, paused, planAsOf } = wallet;
+  const { grantCount, assignmentCount, assignment, grants, paused, planAsOf, isPlanCut } = wallet;
   const state: State = [
     FORM,
     grantCount,
@@ -67,6 +77,7 @@ export function encodeWalletState(wallet: Wallet): string {
     paused.map((plan) => [writeAssignment(plan.assignment), plan.leftAt, plan.grants.map(writeGrant)]),
   ];
   if (planAsOf !== null) state.push(planAsOf);
+  if (planAsOf !== null && isPlanCut) state.push(1);
   return JSON.stringify(state);
 }
 
@@ -75,7 +86,7 @@ export function decodeWalletState(
   row: Pick<Wallet, "sequence" | "decidedAt" | "isBlocked">,
 ): Wallet {
   const state: State = JSON.parse(text);
-  const [form, grantCount, assignmentCount, assignment, grants, paused, planAsOf = null] = state;
+  const [form, grantCount, assignmentCount, assignment, grants, paused, planAsOf = null, isPlanCut] = state;
   assert(form === FORM, "a wallet is in a form that this release knows");
   return {
     ...row,
@@ -91,6 +102,7 @@ export function decodeWalletState(
       }),
     ),
     planAsOf: readEnd(planAsOf),
+    isPlanCut: isPlanCut === 1,
   };
 }
 
