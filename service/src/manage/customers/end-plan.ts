@@ -2,34 +2,51 @@ import { endPlan as decideEnd } from "../../entitlement/assign-plan.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openWallet, saveChange, summarize, summarizeBefore } from "./open-wallet.ts";
+import {
+  auditCustomer,
+  openOrCreateWallet,
+  openWallet,
+  saveChange,
+  summarize,
+  summarizeBefore,
+} from "./open-wallet.ts";
 import { walletTransaction } from "./wallet-transaction.ts";
 
 export type EndPlanOutcome = {
   kind: "ended" | "no_assignment" | "unchanged" | "customer_not_found" | "as_of_out_of_range";
 };
 
-/** Ends a customer's plan now. Purchased credits stay. */
+/**
+ * Ends a customer's plan now. Purchased credits stay. With `asOf`, a customer nobody knows yet is created to keep it: an
+ * older event that started the plan may still arrive.
+ */
 export function endPlan(
   cell: Pool,
   context: Context,
-  input: { readonly customerId: CustomerId; readonly asOf?: Instant | null },
+  { customerId, asOf = null }: { readonly customerId: CustomerId; readonly asOf?: Instant | null },
 ): Promise<EndPlanOutcome> {
-  return walletTransaction<EndPlanOutcome>(cell, context, input.customerId, async (tx) => {
-    const open = await openWallet(tx, context, input.customerId);
-    if (open === null) return { kind: "customer_not_found" };
-    const { catalog, wallet, clock } = open;
-    const outcome = decideEnd(catalog, wallet, { asOf: input.asOf ?? null }, clock);
-    if (outcome.kind === "as_of_out_of_range") return outcome;
-    await saveChange(tx, open, outcome.change);
-    if (outcome.kind === "ended") {
-      await auditCustomer(tx, context, open, {
-        action: "plan.ended",
-        subject: "plan",
-        before: summarizeBefore(open),
-        after: summarize(outcome.change?.wallet ?? wallet, catalog),
-      });
-    }
-    return { kind: outcome.kind };
-  });
+  const openIt = asOf === null ? openWallet : openOrCreateWallet;
+  return walletTransaction<EndPlanOutcome>(
+    cell,
+    context,
+    customerId,
+    async (tx) => {
+      const open = await openIt(tx, context, customerId);
+      if (open === null) return { kind: "customer_not_found" };
+      const { catalog, wallet, clock } = open;
+      const outcome = decideEnd(catalog, wallet, { asOf }, clock);
+      if (outcome.kind === "as_of_out_of_range") return outcome;
+      await saveChange(tx, open, outcome.change);
+      if (outcome.kind === "ended") {
+        await auditCustomer(tx, context, open, {
+          action: "plan.ended",
+          subject: "plan",
+          before: summarizeBefore(open),
+          after: summarize(outcome.change?.wallet ?? wallet, catalog),
+        });
+      }
+      return { kind: outcome.kind };
+    },
+    ({ kind }) => kind !== "as_of_out_of_range",
+  );
 }

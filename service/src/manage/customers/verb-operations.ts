@@ -149,7 +149,8 @@ function ending({ cellOf }: ManageParts): Operation {
     summary: "End a customer's plan",
     description:
       "Now, and safe to repeat. What is left of the allowance ends, purchased credits stay, and the environment's default plan " +
-      "takes over if there is one.",
+      "takes over if there is one. With `asOf`, a customer who does not exist is created to keep it, and the outcome is " +
+      "`no_assignment`: an older billing event that arrives later then gives no plan.",
     params: customerParams,
     query: Type.Object({ asOf: Type.Optional(asOfField) }, { additionalProperties: false }),
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),

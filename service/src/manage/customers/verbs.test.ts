@@ -121,6 +121,23 @@ test("a renewal that is delivered again does not undo a cancellation of the same
   expect((await end()).body["outcome"]).toBe("no_assignment");
 });
 
+test("a cancellation that arrives before the customer is known is kept, and the older start gives no plan", async () => {
+  const { manage, database } = await setupManage();
+  const end = (asOf: string) => manage("DELETE", `customers/new/plan?asOf=${asOf}`);
+  expect((await manage("DELETE", "customers/new/plan")).status).toBe(404);
+  expect((await end(LATER)).status).toBe(422);
+  expect(await database.count("cell.customers", "customer_id = 'new'")).toBe(0);
+  const kept = { plan: null, planAsOf: "2026-03-02T00:00:00.000Z" };
+  expect(await end("2026-03-02T00:00:00Z")).toMatchObject({
+    status: 200,
+    body: { outcome: "no_assignment", customer: kept },
+  });
+  for (const asOf of ["2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"]) {
+    const late = await manage("POST", "customers/new/plan", { body: { plan: "pro", asOf } });
+    expect(late.body).toMatchObject({ outcome: "unchanged", customer: kept });
+  }
+});
+
 test("a billing event from the future is refused", async () => {
   const { manage } = await setupManage();
   const refused = { status: 422, body: { code: "timestamp_out_of_range" } };
