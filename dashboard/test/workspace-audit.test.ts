@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -39,6 +40,31 @@ test("what was done by API is a sentence, and unfolds into before and after, all
   expect(JSON.parse(json)).toMatchObject({ action: "credits.added", customerId: "ada" });
   await line.getByRole("link", { name: "ada" }).click();
   await page.waitForURL("**/projects/1/test/customers/ada");
+});
+
+test("an admin exports what the filters leave, and an operator is not offered it", async () => {
+  const { service, manage, tokens } = await setupManage();
+  for (const customer of ["ada", "bob"]) {
+    await manage("POST", `customers/${customer}/credits`, { body: { ...CREDITS, reference: customer } });
+  }
+  const page = await signIn(service.url, `${PATH}?customerId=bob&projectId=1&environment=test`);
+  await page.getByText("added 500 credits to bob").waitFor();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  const file = await download;
+  expect(file.suggestedFilename()).toMatch(/^audit-\d{4}-\d\d-\d\d\.ndjson$/);
+  const entries = (await readFile(await file.path(), "utf8")).trimEnd().split("\n");
+  expect(entries.map((line) => JSON.parse(line))).toMatchObject([
+    { action: "credits.added", customerId: "bob" },
+  ]);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByText("exported the audit log as NDJSON").waitFor();
+  await expectAccessible(page);
+  const credentials = await addMember(service.url, tokens.owner, "operator");
+  const other = await signIn(service.url, PATH, { credentials });
+  await other.getByText("exported the audit log as NDJSON").waitFor();
+  expect(await other.getByRole("button", { name: "Export", exact: true }).count()).toBe(0);
 });
 
 test("filters stand in the address, and survive a reload", async () => {

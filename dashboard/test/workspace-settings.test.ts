@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { post } from "../../service/test/harness.ts";
-import { OWNER, setupManage } from "../../service/test/manage.ts";
+import { cookieOf, OWNER, send, setupManage } from "../../service/test/manage.ts";
 import { logIn } from "../../service/test/members.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, openWindow, signIn } from "./browser.ts";
@@ -108,6 +108,25 @@ test("a password is changed from the menu, and the old one ends", async () => {
   expect((await logIn(managed, OWNER.email, "eleven-silver-spoons")).status).toBe(200);
   await page.reload();
   await page.getByRole("heading", { name: "Settings" }).waitFor();
+});
+
+test("a member sees where they are logged in, and ends another session", async () => {
+  const managed = await setupManage();
+  const other = await logIn(managed, OWNER.email, OWNER.password);
+  const page = await signIn(managed.service.url, PATH);
+  const rows = page.getByRole("region", { name: "Your sessions" }).getByRole("row");
+  await rows
+    .filter({ hasText: "This one" })
+    .getByText(/Chrome on/)
+    .waitFor();
+  expect(await rows.count()).toBe(3);
+  await rows.getByRole("button", { name: /^End/ }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Ended 1 session").waitFor();
+  await expect.poll(() => rows.count()).toBe(2);
+  const headers = cookieOf(other, managed.service.url);
+  expect((await send(`${managed.service.url}/manage/v1/session`, "GET", { headers })).status).toBe(401);
+  await expectAccessible(page);
 });
 
 test("look and clock are chosen by keyboard, and kept", async () => {

@@ -25,6 +25,13 @@ export const tokensQuery = pagesOf(["tokens"], (cursor) =>
   answerOf(api.GET("/manage/v1/tokens", { params: { query: cursor } })),
 );
 
+/** Read on every visit: another browser may have logged in since. */
+export const sessionsQuery = queryOptions({
+  queryKey: ["sessions"],
+  queryFn: async () => (await answerOf(api.GET("/manage/v1/sessions"))).items,
+  staleTime: 0,
+});
+
 export const workspaceQuery = queryOptions({
   queryKey: ["workspace"],
   queryFn: () => answerOf(api.GET("/manage/v1/workspace")),

@@ -7,6 +7,7 @@ import {
   defaultPlansQuery,
   healthQuery,
   membersQuery,
+  sessionsQuery,
   tokensQuery,
   workspaceQuery,
 } from "./queries.ts";
@@ -48,6 +49,7 @@ const settingsRoute = createRoute({
       queryClient.ensureQueryData(workspaceQuery),
       // Both anew: what was read minutes ago is no health, and a plan may be the default since.
       queryClient.fetchQuery(healthQuery),
+      queryClient.fetchQuery(sessionsQuery),
       ...projects.map(({ id }) => queryClient.fetchQuery(defaultPlansQuery(id))),
     ]);
   },

@@ -28,3 +28,19 @@ test("the audit log is exported as NDJSON, whole, and continued after any line w
   );
   expect((await manage("GET", EXPORT, { token: tokens.operator })).status).toBe(403);
 });
+
+test("an export holds what its filters name: one environment, one customer", async () => {
+  const { manage } = await setupManage();
+  for (const customer of ["ada", "bob"]) {
+    await manage("POST", `customers/${customer}/credits`, { body: { credits: 1, kind: "manual" } });
+  }
+  const read = async (query: string) => {
+    const { status, text } = await manage("GET", `${EXPORT}?${query}`);
+    return { status, customers: [...new Set(text.match(/(?<="customerId":")\w+/g))] };
+  };
+  const test = "projectId=1&environment=test";
+  expect(await read(test)).toEqual({ status: 200, customers: ["bob", "ada"] });
+  expect(await read(`${test}&customerId=ada`)).toEqual({ status: 200, customers: ["ada"] });
+  expect(await read("projectId=1&environment=live")).toEqual({ status: 200, customers: [] });
+  expect((await read("projectId=77&environment=live")).status).toBe(404);
+});

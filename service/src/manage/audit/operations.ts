@@ -74,6 +74,11 @@ const filterQuery = {
   to: Type.Optional(timeField),
 };
 
+const placeQuery = {
+  projectId: Type.Optional(Type.String({ examples: ["1"] })),
+  environment: Type.Optional(Type.Enum(["test", "live"])),
+};
+
 const DESCRIPTION =
   "The newest first, with before and after. `from` is included, `to` is not. With a filter by actor or action a page may hold fewer than " +
   "`limit`, even none: read on while there is a `nextCursor`.";
@@ -93,8 +98,7 @@ export function auditOperations(parts: ManageParts): Operation[] {
         {
           ...pageQuery,
           ...filterQuery,
-          projectId: Type.Optional(Type.String({ examples: ["1"] })),
-          environment: Type.Optional(Type.Enum(["test", "live"])),
+          ...placeQuery,
         },
         { additionalProperties: false },
       ),
@@ -138,16 +142,21 @@ function exportOperation(parts: ManageParts): Operation {
     description:
       "NDJSON, one entry a line as the list has it, with a `cursor`. The newest first, sent while it is made. After an interruption drop the " +
       "last line if it is not whole, and send the same call with the `cursor` of the last one you have: what comes is the rest. " +
-      "Every export is in the audit log itself. A workspace has two at a time.",
+      "`projectId` and `environment` together narrow it to one environment. Every export is in the audit log itself. A workspace has two at a time.",
     params: Type.Object({}),
-    query: Type.Object({ cursor: pageQuery.cursor, ...filterQuery }, { additionalProperties: false }),
+    query: Type.Object(
+      { cursor: pageQuery.cursor, ...filterQuery, ...placeQuery },
+      { additionalProperties: false },
+    ),
     files: {
       "application/x-ndjson": Type.String({ description: "An object on each line.", examples: ["{}\n"] }),
     },
-    codes: ["overloaded"],
+    codes: ["not_found", "overloaded"],
     handle: async (call) => {
       const { reply, query } = call;
-      const search = readSearch({ workspaceId: principalOf(call).workspaceId, place: null }, query);
+      const { workspaceId } = principalOf(call);
+      const place = await findEnvironment(parts.control, workspaceId, query);
+      const search = readSearch({ workspaceId, place }, query);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       const ended = AbortSignal.any([gone.signal, parts.stopping]);

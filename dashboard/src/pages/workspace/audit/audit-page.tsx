@@ -1,6 +1,8 @@
-import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { ScrollText, X } from "lucide-react";
+import { useMutation, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Download, ScrollText, X } from "lucide-react";
+import { answerOf, api } from "../../../api/client.ts";
 import { type Project, projectsQuery } from "../../../api/projects.ts";
+import { useMayActAs } from "../../../frame/use-session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -8,10 +10,12 @@ import { EmptyState } from "../../../ui/empty-state.tsx";
 import { More, type Pages } from "../../../ui/more.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { ProblemCallout } from "../../../ui/problem-callout.tsx";
+import { saveFile } from "../../../ui/save-file.ts";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { auditQuery } from "../queries.ts";
 import { auditRoute } from "../routes.tsx";
+import { type AuditFilters, toAuditQuery } from "./audit-filters.ts";
 import type { Entry } from "./entry.ts";
 import { EntryDetails } from "./entry-details.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -23,19 +27,29 @@ export function AuditPage() {
   const pages = useSuspenseInfiniteQuery(auditQuery(filters));
   const { data: projects } = useSuspenseQuery(projectsQuery);
   const entries = pages.data.pages.flatMap(({ items }) => items);
+  const mayExport = useMayActAs("admin");
+  const exporting = useMutation({ mutationFn: exportAudit });
   const clear = (): void => void navigate({ search: {}, replace: true });
   return (
     <Page
       title="Audit log"
       note="Who changed what, and what it was before. Nobody can change or delete a line of it."
       actions={
-        Object.keys(filters).length > 0 && (
-          <Button icon={X} onClick={clear}>
-            Clear filters
-          </Button>
-        )
+        <>
+          {Object.keys(filters).length > 0 && (
+            <Button icon={X} onClick={clear}>
+              Clear filters
+            </Button>
+          )}
+          {mayExport && (
+            <Button icon={Download} isBusy={exporting.isPending} onClick={() => exporting.mutate(filters)}>
+              Export
+            </Button>
+          )}
+        </>
       }
     >
+      <ProblemCallout error={exporting.error} />
       <FilterBar entries={entries} />
       <Card flush>
         {entries.length === 0 ? (
@@ -58,6 +72,13 @@ export function AuditPage() {
       </Card>
     </Page>
   );
+}
+
+/** What the filters leave, whole: also what the page has not read yet. */
+async function exportAudit(filters: AuditFilters): Promise<void> {
+  const query = toAuditQuery(filters);
+  const file = await answerOf(api.GET("/manage/v1/audit/export", { params: { query }, parseAs: "blob" }));
+  saveFile(`audit-${new Date().toISOString().slice(0, 10)}.ndjson`, file);
 }
 
 function columnsOf(projects: readonly Project[]): Column<Entry>[] {

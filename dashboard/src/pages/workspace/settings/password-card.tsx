@@ -2,12 +2,14 @@ import { useMutation } from "@tanstack/react-query";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../../api/answer.ts";
 import { answerOf, api } from "../../../api/client.ts";
+import { queryClient } from "../../../api/query-client.ts";
 import { useSession } from "../../../frame/use-session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { TextField } from "../../../ui/field.tsx";
 import { ProblemCallout } from "../../../ui/problem-callout.tsx";
 import { tell } from "../../../ui/toast.tsx";
+import { sessionsQuery } from "../queries.ts";
 
 export function PasswordCard() {
   const { email } = useSession();
@@ -17,6 +19,7 @@ export function PasswordCard() {
   const change = useMutation({
     mutationFn: (body: Body<"changePassword">) => answerOf(api.POST("/manage/v1/session/password", { body })),
     onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
       tell("Changed your password", "Your other sessions, and links made for you, have ended.");
       reset();
     },

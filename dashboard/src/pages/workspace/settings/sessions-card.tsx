@@ -1,0 +1,93 @@
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import type { Item } from "../../../api/answer.ts";
+import { answerOf, api } from "../../../api/client.ts";
+import { queryClient } from "../../../api/query-client.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { ProblemCallout } from "../../../ui/problem-callout.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { tell } from "../../../ui/toast.tsx";
+import { nameOfBrowser } from "../../../words/browser-names.ts";
+import { countOf } from "../../../words/numbers.ts";
+import { sessionsQuery } from "../queries.ts";
+
+type Session = Item<"listSessions">;
+
+export function SessionsCard() {
+  const { data: sessions } = useSuspenseQuery(sessionsQuery);
+  const onSuccess = async ({ ended }: { ended: number }) => {
+    await queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+    tell(`Ended ${countOf(ended, "session")}`);
+  };
+  const endOne = useMutation({
+    mutationFn: (id: string) =>
+      answerOf(api.DELETE("/manage/v1/sessions/{id}", { params: { path: { id } } })),
+    onSuccess,
+  });
+  const endOthers = useMutation({
+    mutationFn: () => answerOf(api.DELETE("/manage/v1/sessions")),
+    onSuccess,
+  });
+  const problem = endOne.error ?? endOthers.error;
+  return (
+    <Card
+      title="Your sessions"
+      note="Where you are logged in."
+      flush
+      actions={
+        sessions.length > 1 && (
+          <Button isBusy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            End all others
+          </Button>
+        )
+      }
+    >
+      <Table
+        label="Your sessions"
+        columns={columnsOf((id) => endOne.mutate(id))}
+        rows={sessions}
+        keyOf={({ id }) => id}
+      />
+      {problem !== null && (
+        <div className="p-4">
+          <ProblemCallout error={problem} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
+  return [
+    { name: "Browser", isWide: true, cell: (session) => <Browser session={session} /> },
+    { name: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" /> },
+    { name: "Logged in", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      cell: (session) =>
+        !session.isCurrent && (
+          <Button tone="quiet" onClick={() => onEnd(session.id)}>
+            End<span className="sr-only"> {nameOfBrowser(session.userAgent)}</span>
+          </Button>
+        ),
+    },
+  ];
+}
+
+function Browser({ session: { userAgent, address, isCurrent } }: { session: Session }) {
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-x-2">
+        <span className="text-form font-medium" title={userAgent ?? undefined}>
+          {nameOfBrowser(userAgent)}
+        </span>
+        {isCurrent && <Badge tone="accent">This one</Badge>}
+      </div>
+      <div className="font-mono text-caption text-muted wrap-anywhere">{address ?? "Unknown address"}</div>
+    </>
+  );
+}
