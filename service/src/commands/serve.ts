@@ -45,7 +45,7 @@ function offerSetup(setupUrl: string, log: Logger): void {
 /** Acknowledging what a crash would lose is worse than not starting. */
 export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise<void> {
   const client = await connectPatiently(config, log);
-  const other = await connect(config.databaseUrl);
+  const other = await connectPatiently(config, log);
   try {
     const pooler = await inspectPooler(client, other);
     const findings = [pooler];

@@ -39,18 +39,30 @@ export class UnfitConnection extends Error {
   }
 }
 
+/** For commands, which nobody waits for in milliseconds. */
+const CLAIM_TIMEOUT_MS = 5_000;
+
 type Backend = { readonly mark: string; readonly pid: number };
 
 const backends = new WeakMap<ClientBase, Backend>();
 
-/** Makes the settings, those of the caller too, and marks the backend as this client's. Refuses a standby. One round trip. */
-export async function claimBackend(client: ClientBase, settings = ""): Promise<void> {
+/**
+ * Makes the settings, those of the caller too, and marks the backend as this client's. Refuses a standby. One round trip, which a
+ * pooler without a free server would let wait: after `timeoutMs` the connection is ended.
+ */
+export async function claimBackend(
+  client: pg.Client,
+  { settings = "", timeoutMs = CLAIM_TIMEOUT_MS }: { settings?: string; timeoutMs?: number } = {},
+): Promise<void> {
   const mark = randomUUID();
-  const results = await client.query(`
+  const timer = setTimeout(() => client.connection.stream.destroy(), timeoutMs);
+  const results = await client
+    .query(`
     ${settings}
     ${SETTINGS}
     set purser.connection = '${mark}';
-    select pg_backend_pid() as pid, pg_is_in_recovery() as is_standby`);
+    select pg_backend_pid() as pid, pg_is_in_recovery() as is_standby`)
+    .finally(() => clearTimeout(timer));
   const [row] = lastOf(results).rows;
   if (row?.is_standby !== false) throw new UnfitConnection("standby");
   backends.set(client, { mark, pid: Number(row.pid) });
@@ -88,7 +100,8 @@ const FIND_WAITING = statement(
   select pid
   from pg_stat_activity
   where pid = any($1::integer[])
-    and wait_event = 'SyncRep'`,
+    -- The flush comes right before the wait for the standby.
+    and wait_event in ('SyncRep', 'WALSync', 'WALWrite')`,
 );
 
 /** Those of our backends that wait for a synchronous standby, though their client has given up. */

@@ -1,6 +1,8 @@
 import pg from "pg";
 import { claimBackend } from "./own-backend.ts";
 
+const CONNECT_TIMEOUT_MS = 1_000;
+
 /** Connections for everything but the lanes: control plane, jobs, commands. */
 export class Pool extends pg.Pool {
   /** Backends whose commit was not answered: each may still wait for a synchronous standby. */
@@ -17,12 +19,12 @@ export function openPool(options: {
     connectionString: options.url,
     application_name: options.name,
     max: options.sizeMax,
-    connectionTimeoutMillis: 1_000,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: 5_000,
     // A read and the beginning of its transaction travel together.
     pipeline: true,
     keepAlive: true,
-    onConnect: (client) => claimBackend(client, SETTINGS),
+    onConnect: (client) => claimBackend(client, { settings: SETTINGS, timeoutMs: CONNECT_TIMEOUT_MS }),
   });
   // Without a listener, a server restart while a connection idles would end the process.
   pool.on("error", options.onIdleError);

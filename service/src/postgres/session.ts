@@ -28,7 +28,7 @@ export class Session implements Tx {
     client.on("end", () => session.destroy());
     try {
       await client.connect();
-      await claimBackend(client, SETTINGS);
+      await claimBackend(client, { settings: SETTINGS, timeoutMs: options.connectTimeoutMs });
       return session;
     } catch (error) {
       session.destroy();

@@ -33,7 +33,10 @@ export async function transaction<T>(
  */
 async function refuseWhileWaiting(pool: Pool, tx: Tx): Promise<void> {
   if (pool.unanswered.length === 0) return;
-  pool.unanswered = await findWaiting(tx, pool.unanswered);
+  const asked = pool.unanswered;
+  const waiting = await findWaiting(tx, asked);
+  // Another commit may have joined them meanwhile.
+  pool.unanswered = pool.unanswered.filter((pid) => waiting.includes(pid) || !asked.includes(pid));
   if (pool.unanswered.length > 0) throw new UnfitConnection("waiting");
 }
 
@@ -96,10 +99,10 @@ function withinTime(pool: Pool, client: PoolClient, ms: number): Tx {
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client) => {
     const begun = begin(client, "read committed, read only");
-    begun.catch(() => {});
     // Right behind it, without waiting for its answer. Nothing is returned before that is known.
     const working = work(toTx(pool, client));
-    working.catch(() => {});
+    // Also after a failed begin: the next owner of this client must not find statements of this work under way.
+    await Promise.allSettled([begun, working]);
     await begun;
     const result = await working;
     // Nobody waits for it: there is nothing to undo, and whoever is next comes after it.

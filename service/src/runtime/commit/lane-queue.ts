@@ -18,17 +18,22 @@ export class LaneQueue {
     return this.#waiting.length;
   }
 
-  get isFull(): boolean {
-    return this.#waiting.length >= LENGTH_MAX;
+  /** `aside` is the number of requests that wait elsewhere and will come back here. */
+  isFull(aside: number): boolean {
+    return this.#waiting.length + aside >= LENGTH_MAX;
   }
 
   push(pending: Pending): void {
     this.#waiting.push(pending);
   }
 
-  /** For those that were taken and could not be decided: they come before who came after them. */
+  /**
+   * Puts back requests that were taken and could not be decided, ahead of later ones. The timer may never meet a request that
+   * comes back again and again, so its age is checked here too.
+   */
   lead(pendings: readonly Pending[]): void {
     this.#waiting.unshift(...pendings);
+    this.#refuseAged();
   }
 
   take(): Pending[] {

@@ -94,7 +94,7 @@ export class Lane {
 
   #enqueue(pending: Pending): void {
     const isServing = !this.#isDown && !this.#isClosed;
-    if (!isServing || this.#queue.isFull) {
+    if (!isServing || this.#queue.isFull(this.#parked.size)) {
       refuse([pending], { kind: isServing ? "overloaded" : "unavailable" });
       return;
     }

@@ -87,6 +87,22 @@ test("who lacks a part of the catalog waits for it alone: others of the same lan
   expect((await lacking).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
+test("a consume whose plan cannot be read is refused in time", async () => {
+  const { consume, database, publish } = await setupCredits({ LANES: "1" });
+  await publish({ reach: "now" });
+  const holder = await connectTo(database);
+  await holder.query("begin");
+  await holder.query("lock table cell.plan_features in access exclusive mode");
+  const startMs = performance.now();
+  const replies = await Promise.all(times(5, (i) => consume(render(`lacking-${i}`))));
+  const tookMs = performance.now() - startMs;
+  await holder.query("rollback");
+  expect(replies.map(({ status }) => status)).toEqual(times(5, () => 503));
+  // Two seconds is the promise; the rest is for a busy machine.
+  expect(tookMs).toBeLessThan(8_000);
+  expect((await consume(render("lacking-0"))).body).toMatchObject({ allowed: true, creditsCharged: 10 });
+}, 60_000);
+
 test("who was away for 40 publications is brought through all of them by a process that knows none", async () => {
   const { assign, consume, database, project, publish } = await setupCredits();
   const limited = (quantity: number) => [
