@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -73,7 +72,15 @@ async function useConnection(
     socket.write(request);
   });
   socket.write(first);
-  await once(socket, "close");
+  await closed(socket);
+}
+
+/** Whatever closed it: a stranger expects no better. */
+export function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.on("error", () => {}).once("close", () => resolve());
+  });
 }
 
 export function connectFrom(url: string, index: number): Socket {

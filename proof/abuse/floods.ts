@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeApiKey, makeManagementToken, makeSecret } from "../../service/src/words/secret.ts";
-import { connectFrom, post, type Statuses, startAttack } from "./attacker.ts";
+import { closed, connectFrom, post, type Statuses, startAttack } from "./attacker.ts";
 
 const CONNECTIONS = 64;
 /** Each comes back from another one, so that nobody is held back for what an address did before. */
@@ -39,7 +38,7 @@ export async function floodWithSlowSockets(url: string, count: number): Promise<
   const timer = setInterval(() => {
     for (const socket of sockets) if (socket.writable) socket.write("a");
   }, 1_000);
-  await Promise.all(sockets.map((socket) => (socket.closed ? null : once(socket, "close"))));
+  await Promise.all(sockets.map(closed));
   clearInterval(timer);
   return {};
 }
@@ -65,7 +64,7 @@ export async function floodWithGarbage(url: string, count: number): Promise<Stat
       const socket = connectFrom(url, index % ADDRESSES);
       socket.on("error", () => {}).resume();
       socket.end(Buffer.from(GARBAGE[index % GARBAGE.length] ?? "", "latin1"));
-      await once(socket, "close");
+      await closed(socket);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, send));
