@@ -37,7 +37,8 @@ export class StrangerBrake {
     }
     this.#held += 1;
     this.#waiting.add(socket);
-    await pause(HOLD_MS);
+    // Up to twice as long: those that were held together must not all come back in one moment.
+    await pause(HOLD_MS * (1 + Math.random()));
     this.#held -= 1;
     this.#waiting.delete(socket);
   }
