@@ -51,11 +51,13 @@ const backends = new WeakMap<ClientBase, Backend>();
  * pooler without a free server would let wait: after `timeoutMs` the connection is ended.
  */
 export async function claimBackend(
-  client: pg.Client,
+  client: ClientBase,
   { settings = "", timeoutMs = CLAIM_TIMEOUT_MS }: { settings?: string; timeoutMs?: number } = {},
 ): Promise<void> {
   const mark = randomUUID();
-  const timer = setTimeout(() => client.connection.stream.destroy(), timeoutMs);
+  const timer = setTimeout(() => {
+    if (client instanceof pg.Client) client.connection.stream.destroy();
+  }, timeoutMs);
   const results = await client
     .query(`
     ${settings}
