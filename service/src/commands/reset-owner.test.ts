@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { cookieOf, OWNER, send, setupManage } from "../../test/manage.ts";
-import { logIn } from "../../test/members.ts";
+import { logIn, tokenOf } from "../../test/members.ts";
 
 const run = promisify(execFile);
 const MAIN = join(import.meta.dirname, "../main.ts");
@@ -20,7 +20,7 @@ test("an owner who lost their password gets in by a link of reset-owner, once, a
   const { service, database, manage } = managed;
   const old = cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url);
   const { stdout, token } = await reset(database.serviceUrl, OWNER.email.toUpperCase());
-  expect(stdout).toContain("All their sessions and earlier links have ended.");
+  expect(stdout).toContain("Ended: the password, 1 session");
   expect((await send(`${service.url}/manage/v1/session`, "GET", { headers: old })).status).toBe(401);
   const accept = () =>
     send(`${service.url}/manage/v1/links`, "POST", { body: { token, password: PASSWORD } });
@@ -36,6 +36,31 @@ test("an owner who lost their password gets in by a link of reset-owner, once, a
       after: { role: "owner", sessionsEnded: 1 },
     },
   ]);
+});
+
+test("reset-owner takes away what a thief of the password has, and says what it ended", async () => {
+  const managed = await setupManage();
+  const { service, database, manage } = managed;
+  const browser = { ...cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url) };
+  const asThief = (path: string, body: object) =>
+    send(`${service.url}/manage/v1/${path}`, "POST", { body, headers: browser });
+  const made = await asThief("tokens", { name: "Kept", role: "owner", managesAccess: true });
+  const invited = await asThief("members", { email: "eve@example.com", name: "Eve", role: "owner" });
+  expect([made.status, invited.status]).toEqual([200, 200]);
+  const { stdout, token } = await reset(database.serviceUrl, OWNER.email);
+  expect(stdout).toContain("Ended: the password, 1 session, 1 known device, 1 management token, 1 link.");
+  expect((await logIn(managed, OWNER.email, OWNER.password)).status).toBe(401);
+  const kept = await send(`${service.url}/manage/v1/session`, "GET", { token: String(made.body["secret"]) });
+  expect(kept.status).toBe(401);
+  const use = (link: string) =>
+    send(`${service.url}/manage/v1/links`, "POST", { body: { token: link, password: PASSWORD } });
+  expect((await use(tokenOf(invited))).status).toBe(410);
+  expect(await database.count("control.devices")).toBe(0);
+  const { body } = await manage("GET", "/manage/v1/audit?action=member.owner_reset");
+  expect(body["items"]).toMatchObject([
+    { after: { passwordEnded: true, sessionsEnded: 1, devicesEnded: 1, tokensEnded: 1, linksEnded: 1 } },
+  ]);
+  expect((await use(token)).status).toBe(200);
 });
 
 test("reset-owner creates an owner where nobody has the email, and promotes a member", async () => {

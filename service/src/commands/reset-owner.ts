@@ -1,5 +1,5 @@
 import { isEmail } from "../manage/people/email.ts";
-import { resetOwner } from "../manage/people/reset-owner.ts";
+import { type Ended, resetOwner } from "../manage/people/reset-owner.ts";
 import { formatTimestamp } from "../words/timestamp.ts";
 import { withPool } from "./connect.ts";
 
@@ -11,15 +11,36 @@ export async function resetOwnerCommand(options: {
 }): Promise<void> {
   if (!isEmail(options.email)) throw new Error(`not an email address: ${JSON.stringify(options.email)}`);
   const email = options.email.toLowerCase();
-  const { kind, link } = await withPool(options.databaseUrl, (pool) => resetOwner(pool, email));
+  const { kind, ended, link } = await withPool(options.databaseUrl, (pool) => resetOwner(pool, email));
   const done = {
     created: `Created ${email} as an owner.`,
-    promoted: `${email} is an owner now. All their sessions and earlier links have ended.`,
-    reset: `${email} is an owner. All their sessions and earlier links have ended.`,
+    promoted: `${email} is an owner now.`,
+    reset: `${email} is an owner.`,
   };
   options.print(done[kind]);
+  if (kind !== "created") options.print(describeEnded(ended));
+  if (ended.apiKeysKept > 0) {
+    options.print(
+      `They created ${count(ended.apiKeysKept, "API key")}, which still work: revoke those you do not know.`,
+    );
+  }
   options.print(
     `Open this path on your installation to set a password, before ${formatTimestamp(link.expiresAt)}:`,
   );
   options.print(`  ${link.path}`);
+}
+
+function describeEnded(ended: Ended): string {
+  const parts = [
+    ended.passwordEnded ? "the password" : "no password",
+    count(ended.sessionsEnded, "session"),
+    count(ended.devicesEnded, "known device"),
+    count(ended.tokensEnded, "management token"),
+    count(ended.linksEnded, "link"),
+  ];
+  return `Ended: ${parts.join(", ")}.`;
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }

@@ -1,25 +1,45 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
+import { deleteDevicesOf } from "../../store/control/devices.ts";
 import {
   findMemberByEmail,
   insertMember,
   lockMembership,
+  setPassword,
   updateMember,
 } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
+import { makeSecret } from "../../words/secret.ts";
+import { endAccess, listAccess } from "./member-access.ts";
 import { type MadeLink, makeLinkFor } from "./member-links.ts";
+import { hashPassword } from "./password.ts";
 
-export type ResetOwner = { readonly kind: "created" | "promoted" | "reset"; readonly link: MadeLink };
+/** What could no longer be trusted. The API keys they created stay: a product's backend may run on them. */
+export type Ended = {
+  readonly passwordEnded: boolean;
+  readonly sessionsEnded: number;
+  readonly devicesEnded: number;
+  readonly tokensEnded: number;
+  readonly linksEnded: number;
+  readonly apiKeysKept: number;
+};
+
+export type ResetOwner = {
+  readonly kind: "created" | "promoted" | "reset";
+  readonly ended: Ended;
+  readonly link: MadeLink;
+};
 
 const ACTOR = { kind: "command", id: "purser reset-owner", requestId: null } as const;
 
 /**
- * A one-time link by which this person becomes an owner with a new password. `email` in lower case. The old password stays until the
- * link is used; sessions end at once.
+ * A one-time link by which this person becomes an owner with a new password. `email` in lower case. Whoever else has their password, or
+ * has used it, is out at once, and cannot end this link.
  */
-export function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
+export async function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
+  const nobodysHash = await hashPassword(makeSecret("nobody_"));
   return transaction(control, async (tx) => {
     await lockMembership(tx);
     const member = await findMemberByEmail(tx, email);
@@ -27,19 +47,29 @@ export function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
     const owner = { workspaceId, email, name: member?.name ?? "Owner", role: "owner" } as const;
     const id = member?.id ?? (await insertMember(tx, { ...owner, passwordHash: null }));
     if (member !== null && member.role !== "owner") await updateMember(tx, { ...owner, id });
-    const sessionsEnded = await deleteSessionsOf(tx, id);
+    const hasPassword = member !== null && member.passwordHash !== null;
+    if (hasPassword) await setPassword(tx, { id, passwordHash: nobodysHash });
+    const { tokens, links, apiKeys } = await listAccess(tx, { id, workspaceId });
+    const ended = {
+      passwordEnded: hasPassword,
+      sessionsEnded: await deleteSessionsOf(tx, id),
+      devicesEnded: await deleteDevicesOf(tx, { memberId: id, except: null }),
+      tokensEnded: tokens.length,
+      linksEnded: links.length,
+      apiKeysKept: apiKeys.length,
+    };
+    await endAccess(tx, ACTOR, { id });
     await insertControlAudit(tx, {
       workspaceId,
       actor: ACTOR,
       action: "member.owner_reset",
       subject: email,
       before: member && { role: member.role },
-      after: { role: "owner", sessionsEnded },
+      after: { role: "owner", ...ended },
     });
-    const hasPassword = member !== null && member.passwordHash !== null;
     const purpose = hasPassword ? "password" : "invitation";
     const link = await makeLinkFor(tx, { memberId: id, purpose, createdBy: ACTOR });
     const kind = member === null ? "created" : member.role === "owner" ? "reset" : "promoted";
-    return { kind, link };
+    return { kind, ended, link };
   });
 }

@@ -81,10 +81,11 @@ const DELETE_OTHERS = statement(
     and ($2::bytea is null or token_hash <> $2::bytea)`,
 );
 
-/** All of a member's, but for the one that stays. */
+/** All of a member's, but for the one that stays. How many those were. */
 export async function deleteDevicesOf(
   tx: Tx,
   { memberId, except }: { memberId: number; except: Buffer | null },
-): Promise<void> {
-  await tx.run(DELETE_OTHERS, [memberId, except]);
+): Promise<number> {
+  const { rowCount } = await tx.run(DELETE_OTHERS, [memberId, except]);
+  return rowCount;
 }
