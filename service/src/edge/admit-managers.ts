@@ -3,7 +3,7 @@ import type { Place } from "../store/control/places.ts";
 import { brandAs, type ProjectId } from "../words/brand.ts";
 import { mayActAs, type Role } from "../words/role.ts";
 import { type EnvironmentKind, isWellFormedManagementToken } from "../words/secret.ts";
-import { refusePlainHttp } from "./guard.ts";
+import { addressOf, refusePlainHttp } from "./guard.ts";
 import { type Principal, reaches } from "./principal.ts";
 import { Problem } from "./problem.ts";
 import type { ProxyWatch } from "./proxy-watch.ts";
@@ -106,7 +106,7 @@ async function identify(
         ? await doorman.findToken(bearer)
         : null
       : cookie !== null
-        ? await doorman.findSession(cookie, request.ip)
+        ? await doorman.findSession(cookie, addressOf(request))
         : null;
   if (principal !== null) return principal;
   throw new Problem("sign_in_required", {

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6, type Socket } from "node:net";
 import type { FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 
@@ -30,6 +30,13 @@ export function forwardedProtocol(request: FastifyRequest, isTrusted: ProxyTrust
   if (forwarded === undefined || !isTrusted(request.socket.remoteAddress)) return null;
   // The nearest proxy appends last, and it is the one we trust.
   return String(forwarded).split(",").at(-1)?.trim().toLowerCase() ?? null;
+}
+
+export type CameFrom = Pick<FastifyRequest, "ip"> & { readonly raw: { readonly socket: Socket } };
+
+/** Where a call came from. A proxy may pass on whatever the caller wrote: what is no address is replaced by the proxy's own. */
+export function addressOf({ ip, raw }: CameFrom): string {
+  return isIP(ip) === 0 ? (raw.socket.remoteAddress ?? "") : ip;
 }
 
 /** From `TRUST_PROXY`: addresses and CIDR ranges. */

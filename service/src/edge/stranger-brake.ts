@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import { BoundedMap } from "../words/bounded-map.ts";
 import { networkOf } from "../words/network.ts";
+import { addressOf, type CameFrom } from "./guard.ts";
 
 /** So many refusals a network gets at once, and so many a second for good, before it has to wait for each. */
 const BURST = 200;
@@ -12,9 +13,7 @@ const HOLD_MS = 1_000;
 const HELD_MAX = 4_096;
 const NETWORKS_MAX = 10_000;
 
-type Caller = Pick<FastifyRequest, "apiKey" | "principal" | "ip"> & {
-  readonly raw: { readonly socket: Socket };
-};
+type Caller = Pick<FastifyRequest, "apiKey" | "principal"> & CameFrom;
 type Budget = { refusals: number; filledAtMs: number };
 
 /**
@@ -28,8 +27,10 @@ export class StrangerBrake {
   #held = 0;
 
   /** Ends when the refusal may be sent. */
-  async hold({ apiKey, principal, ip, raw: { socket } }: Caller, nowMs: number): Promise<void> {
-    if (apiKey !== null || principal !== null || this.#spend(networkOf(ip), nowMs)) return;
+  async hold(caller: Caller, nowMs: number): Promise<void> {
+    if (caller.apiKey !== null || caller.principal !== null) return;
+    if (this.#spend(networkOf(addressOf(caller)), nowMs)) return;
+    const { socket } = caller.raw;
     // Only who does not wait for answers has two of them held on one connection.
     if (this.#held >= HELD_MAX || this.#waiting.has(socket)) {
       socket.destroy();

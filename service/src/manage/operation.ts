@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { Access } from "../edge/admit-managers.ts";
 import { toProblem } from "../edge/errors.ts";
+import { addressOf } from "../edge/guard.ts";
 import { ANONYMOUS_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../edge/parse.ts";
 import type { Principal } from "../edge/principal.ts";
 import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
@@ -167,7 +168,7 @@ const MALFORMED: ReadonlySet<ProblemCode> = new Set([...CODES_OF_BODIES, "invali
 /** The server's own handler answers, with what is thrown here. */
 function reportMalformed(onMalformed: (address: string) => void): NonNullable<RouteOptions["errorHandler"]> {
   return (error, request) => {
-    if (MALFORMED.has(toProblem(error).code)) onMalformed(request.ip);
+    if (MALFORMED.has(toProblem(error).code)) onMalformed(addressOf(request));
     throw error;
   };
 }

@@ -16,7 +16,7 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { mayActAs } from "../../words/role.ts";
 import { hashSecret } from "../../words/secret.ts";
 import { findAuthority } from "./membership.ts";
-import { hashPassword } from "./password.ts";
+import type { HashNew } from "./password.ts";
 import { openSessionIn, type Visit } from "./sign-in.ts";
 
 export type LinkInput = { readonly token: string; readonly password?: string; readonly name?: string };
@@ -30,14 +30,19 @@ export type AcceptOutcome =
 type Purpose = "invitation" | "password" | "sign_in";
 
 /** Whoever has an invitation, a link to a new password or a sign-in link comes in by it, once. */
-export async function acceptLink(control: Pool, input: LinkInput, visit: Visit): Promise<AcceptOutcome> {
+export async function acceptLink(
+  control: Pool,
+  input: LinkInput,
+  visit: Visit,
+  hash: HashNew,
+): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
-  // Looked at before a password is hashed, or strangers could keep the processor busy; taken only with the lock.
+  // Looked at before a password is judged and hashed, or strangers could keep the processor busy; taken only with the lock.
   const purpose = await single(control, (tx) => findLinkPurpose(tx, tokenHash));
   if (purpose === null || purpose === "setup") return { kind: "link_invalid" };
   const misfit = findMisfit(purpose, input);
   if (misfit !== null) return misfit;
-  const passwordHash = input.password === undefined ? null : await hashPassword(input.password);
+  const passwordHash = input.password === undefined ? null : await hash(input.password);
   return transaction<AcceptOutcome>(
     control,
     async (tx) => {

@@ -6,7 +6,6 @@ import { endLinksOf } from "../../store/control/links.ts";
 import { lockMembership, replacePassword } from "../../store/control/members.ts";
 import { deleteOtherSessionsOf } from "../../store/control/sessions.ts";
 import { hashSecret } from "../../words/secret.ts";
-import { hashPassword } from "./password.ts";
 import type { MemberWithPassword } from "./sign-in.ts";
 
 /**
@@ -17,7 +16,7 @@ export async function changePassword(
   control: Pool,
   member: MemberWithPassword,
   input: {
-    readonly password: string;
+    readonly passwordHash: string;
     readonly sessionHash: Buffer;
     /** Of this browser, which stays known. */
     readonly device: string | null;
@@ -25,10 +24,10 @@ export async function changePassword(
   },
 ): Promise<boolean> {
   const { id, workspaceId, email } = member;
-  const after = await hashPassword(input.password);
   return transaction(control, async (tx) => {
     // Before the sessions end: whoever changes access in one of them comes before all of this, or not at all.
     await lockMembership(tx);
+    const after = input.passwordHash;
     if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;
     await deleteOtherSessionsOf(tx, { memberId: id, tokenHash: input.sessionHash });
     const except = input.device === null ? null : hashSecret(input.device);

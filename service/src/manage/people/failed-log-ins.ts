@@ -10,7 +10,7 @@ const WINDOW_MS = 60_000;
 const ADDRESSES_SHOWN_MAX = 8;
 const ADDRESSES_COUNTED_MAX = 1_000;
 
-type FailedAction = "member.sign_in_failed" | "member.password_refused";
+export type FailedAction = "member.sign_in_failed" | "member.password_refused";
 
 type Subject = {
   readonly action: FailedAction;
@@ -24,24 +24,34 @@ type Pending = { attempts: number; readonly addresses: Set<string>; readonly unt
 
 /**
  * Wrong passwords for the audit log. The first of a member is written at once; those that follow within a minute become one row
- * with their count, so that guessing cannot fill the table.
+ * with their count, so that guessing cannot fill the table. Nobody's answer may wait for it: the time would tell members from
+ * strangers.
  */
 export class FailedLogIns {
   readonly #control: Pool;
   /** As many as there are members, and one. */
   readonly #pending = new Map<string, { readonly subject: Subject; pending: Pending }>();
 
+  readonly #recording = new Set<Promise<void>>();
+
   constructor(control: Pool) {
     this.#control = control;
   }
 
-  async record(action: FailedAction, email: string, visit: Visit, nowMs: number): Promise<void> {
+  record(action: FailedAction, email: string, visit: Visit, nowMs: number): Promise<void> {
+    const recording = this.#record(action, email, visit, nowMs).finally(() => {
+      this.#recording.delete(recording);
+    });
+    this.#recording.add(recording);
+    return recording;
+  }
+
+  async #record(action: FailedAction, email: string, visit: Visit, nowMs: number): Promise<void> {
     const member = await single(this.#control, (tx) => findMemberByEmail(tx, email.toLowerCase()));
     const key = `${action} ${member?.id ?? "unknown"}`;
     const open = this.#pending.get(key);
     if (open !== undefined) {
-      open.pending.attempts += 1;
-      if (open.pending.addresses.size < ADDRESSES_COUNTED_MAX) open.pending.addresses.add(visit.address);
+      countIn(open.pending, visit);
       return;
     }
     const subject = {
@@ -49,12 +59,20 @@ export class FailedLogIns {
       workspaceId: member?.workspaceId ?? null,
       text: member?.email ?? "unknown email",
     };
-    this.#pending.set(key, { subject, pending: nothingUntil(nowMs + WINDOW_MS) });
-    await this.#write(subject, { attempts: 1, addresses: new Set([visit.address]) }, visit.requestId);
+    const entry = { subject, pending: nothingUntil(nowMs + WINDOW_MS) };
+    this.#pending.set(key, entry);
+    try {
+      await this.#write(subject, { attempts: 1, addresses: new Set([visit.address]) }, visit.requestId);
+    } catch (error) {
+      // Left to the row that follows.
+      countIn(entry.pending, visit);
+      throw error;
+    }
   }
 
   /** Writes what was counted in the minutes that are over; with `everything`, also in those that are not. */
   async flush(nowMs: number, everything = false): Promise<void> {
+    await Promise.allSettled(this.#recording);
     for (const [key, entry] of this.#pending) {
       if (entry.pending.untilMs > nowMs && !everything) continue;
       const { pending } = entry;
@@ -89,4 +107,9 @@ export class FailedLogIns {
 
 function nothingUntil(untilMs: number): Pending {
   return { attempts: 0, addresses: new Set(), untilMs };
+}
+
+function countIn(pending: Pending, { address }: Visit): void {
+  pending.attempts += 1;
+  if (pending.addresses.size < ADDRESSES_COUNTED_MAX) pending.addresses.add(address);
 }

@@ -48,6 +48,8 @@ const WALKS = [
   "159357",
 ].flatMap((walk) => [walk, [...walk].reverse().join("")]);
 const WALK_LENGTH_MIN = 3;
+/** What is left of each walk from where these characters begin. */
+const WALKS_FROM = indexWalks();
 
 const LETTERS: Readonly<Record<string, string>> = {
   "0": "o",
@@ -68,24 +70,24 @@ const OWN_LETTERS_MIN = 4;
 const OWN_CHARACTERS_MIN = 6;
 const DISTINCT_MIN = 5;
 const WORDS_MIN = 3;
-const REPEATED_LENGTH_MAX = 6;
+/** One sign may stand for 18 letters, and anybody may send 200 of them. */
+const JUDGED_LENGTH_MAX = 200;
 
 /**
  * Whether a list of common passwords, stretched by the usual rules, would contain it. Needs no network. `own`: words that
  * anybody knows of this person, such as their email.
  */
 export function isGuessablePassword(password: string, own: readonly string[] = []): boolean {
-  const text = password.normalize("NFKC").toLowerCase();
+  const text = password.normalize("NFKC").toLowerCase().slice(0, JUDGED_LENGTH_MAX);
   if (new Set(text).size < DISTINCT_MIN || isRepetition(text)) return true;
   const ownWords = own.map((word) => word.toLowerCase()).filter(({ length }) => length > 2);
   const core = text.replace(/^\P{L}+|\P{L}+$/gu, "");
   const spellings = [text, text.replace(/(.)\1+/gu, "$1"), toLetters(core, "i"), toLetters(core, "l")];
-  return spellings.some((spelling) => isPredictable(spelling, ownWords));
+  return [...new Set(spellings)].some((spelling) => isPredictable(spelling, ownWords));
 }
 
 function isRepetition(text: string): boolean {
-  const [, unit = null] = /^(.+?)\1+$/su.exec(text) ?? [];
-  return unit !== null && unit.length <= REPEATED_LENGTH_MAX;
+  return /^(.{1,6}?)\1+$/su.test(text);
 }
 
 function toLetters(text: string, one: "i" | "l"): string {
@@ -114,18 +116,28 @@ function isPredictable(text: string, own: readonly string[]): boolean {
 function withoutWalks(text: string): string {
   let rest = "";
   for (let at = 0; at < text.length; ) {
-    const length = Math.max(...WALKS.map((walk) => walkLength(text, at, walk)));
-    rest += length >= WALK_LENGTH_MIN ? " " : text.slice(at, at + 1);
-    at += length >= WALK_LENGTH_MIN ? length : 1;
+    const walks = WALKS_FROM.get(text.slice(at, at + WALK_LENGTH_MIN)) ?? [];
+    const length = Math.max(0, ...walks.map((walk) => commonLength(text, at, walk)));
+    rest += length > 0 ? " " : text.slice(at, at + 1);
+    at += length > 0 ? length : 1;
   }
   return rest;
 }
 
 /** How far the text follows the walk from here. */
-function walkLength(text: string, at: number, walk: string): number {
-  const start = walk.indexOf(text.slice(at, at + WALK_LENGTH_MIN));
-  if (start < 0 || at + WALK_LENGTH_MIN > text.length) return 0;
+function commonLength(text: string, at: number, walk: string): number {
   let length = WALK_LENGTH_MIN;
-  while (start + length < walk.length && text[at + length] === walk[start + length]) length += 1;
+  while (length < walk.length && text[at + length] === walk[length]) length += 1;
   return length;
+}
+
+function indexWalks(): Map<string, string[]> {
+  const index = new Map<string, string[]>();
+  for (const walk of WALKS) {
+    for (let at = 0; at + WALK_LENGTH_MIN <= walk.length; at++) {
+      const start = walk.slice(at, at + WALK_LENGTH_MIN);
+      index.set(start, [...(index.get(start) ?? []), walk.slice(at)]);
+    }
+  }
+  return index;
 }

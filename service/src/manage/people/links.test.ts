@@ -22,6 +22,18 @@ test("a link is good once, however many follow it together", async () => {
   expect(await managed.database.count("control.sessions")).toBe(1);
 });
 
+test("of a made-up link nobody hears what is wrong with the password", async () => {
+  const managed = await setupManage();
+  const common = "Password2026!";
+  const replies = [
+    await accept(managed, { token: "pur_link_made_up", password: common }),
+    await send(`${managed.service.url}/manage/v1/setup`, "POST", {
+      body: { token: "pur_link_made_up", email: "ada@example.com", name: "Ada", password: common },
+    }),
+  ];
+  expect(replies.map(({ body }) => body["code"])).toEqual(["link_invalid", "link_invalid"]);
+});
+
 test("a link without its password, or with what it does not take, is refused and stays good", async () => {
   const managed = await setupManage();
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
@@ -133,9 +145,10 @@ test("a password that was checked opens no session once it is another, and chang
   const { cell, database } = await setupManage();
   const checked = await checkPassword(cell, OWNER);
   if (checked === null) throw new Error("the owner has this password");
+  const passwordHash = await hashPassword(PASSWORD);
   const change = () =>
     changePassword(cell, checked, {
-      password: PASSWORD,
+      passwordHash,
       sessionHash: Buffer.alloc(32),
       device: null,
       requestId: "r",
@@ -146,6 +159,18 @@ test("a password that was checked opens no session once it is another, and chang
   );
   expect(await change()).toBe(false);
   expect(await database.count("control.sessions")).toBe(0);
+});
+
+test("who came in is told so, even where the browser cannot be remembered", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  const body = { email: "bob@example.com", name: "Bob", role: "viewer" };
+  const token = tokenOf(await manage("POST", MEMBERS, { body }));
+  await database.query("alter table control.devices add constraint none check (false) not valid");
+  const accepted = await accept(managed, { token, password: PASSWORD });
+  const opened = await logIn(managed, "bob@example.com", PASSWORD);
+  expect([accepted.status, opened.status]).toEqual([200, 200]);
+  expect(opened.headers.getSetCookie()).toHaveLength(1);
 });
 
 test("a promotion ends the links to the member: whoever kept one must not become an owner by it", async () => {

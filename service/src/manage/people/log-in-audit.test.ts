@@ -18,11 +18,20 @@ async function readFailures({ database }: Managed): Promise<Record<string, unkno
   );
 }
 
+/** They are written after the answer. */
+async function waitForFailures({ database }: Managed, count: number): Promise<void> {
+  const where = "action in ('member.sign_in_failed', 'member.password_refused')";
+  await expect
+    .poll(() => database.count("control.audit", where), { interval: 20, timeout: 10_000 })
+    .toBe(count);
+}
+
 test("a log-in, a failed one and a log-out are in the audit log with their address", async () => {
   const managed = await setupManage(PROXY);
   const { service, database, manage } = managed;
   const headers = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https", "user-agent": "Firefox" };
   await guess(managed, OWNER.email, "203.0.113.9");
+  await waitForFailures(managed, 1);
   const opened = await send(`${service.url}${SESSION}`, "POST", {
     body: { email: OWNER.email, password: OWNER.password },
     headers,
@@ -32,6 +41,7 @@ test("a log-in, a failed one and a log-out are in the audit log with their addre
     body: { current: "wrong", new: "eight-blue-teapots" },
     headers: { ...headers, ...cookie },
   });
+  await waitForFailures(managed, 2);
   await send(`${service.url}${SESSION}`, "DELETE", { headers: { ...headers, ...cookie } });
   const { body } = await manage("GET", "/manage/v1/audit?action=member.&limit=4");
   const owner = { kind: "member", id: "1", name: OWNER.name };
@@ -67,6 +77,18 @@ test("a flood of failed log-ins is one row, and no stranger's email is stored", 
   expect(await managed.database.count("control.audit", "audit::text like '%stranger%'")).toBe(0);
 });
 
+test("the answer to a wrong password does not wait for the audit log", async () => {
+  const managed = await setupManage(PROXY);
+  const { database } = managed;
+  await database.query("begin");
+  await database.query("lock table control.audit in exclusive mode");
+  const known = await guess(managed, OWNER.email, "203.0.113.9");
+  const unknown = await guess(managed, "stranger@example.com", "203.0.113.9");
+  expect([known.status, unknown.status]).toEqual([401, 401]);
+  await database.query("commit");
+  await waitForFailures(managed, 2);
+});
+
 test("failures after the first are counted and written once the minute is over", async () => {
   const managed = await setupManage();
   const failures = new FailedLogIns(managed.cell);
@@ -92,7 +114,8 @@ test("failures of two members are told apart, and logging out twice is recorded 
   for (const email of ["ADA@example.com", OWNER.email, "ada@example.com"]) {
     await guess(managed, email, "203.0.113.9");
   }
-  expect((await readFailures(managed)).map(({ subject }) => subject)).toEqual([
+  await waitForFailures(managed, 2);
+  expect((await readFailures(managed)).map(({ subject }) => subject).sort()).toEqual([
     "ada@example.com",
     OWNER.email,
   ]);

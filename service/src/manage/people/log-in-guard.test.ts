@@ -137,6 +137,75 @@ const isRefused = (work: Promise<unknown>): Promise<boolean> =>
     (error: unknown) => error instanceof Problem && error.code === "rate_limited",
   );
 
+test("who has a password logs in ten times a minute, from wherever, and keeps nobody else out", async () => {
+  const { logIn, database } = await setup();
+  const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
+  for (let i = 0; i < 9; i++) {
+    expect((await logIn("198.51.100.1", OWNER.password, { device })).status).toBe(200);
+  }
+  expect((await logIn("198.51.100.1", OWNER.password, { device })).status).toBe(429);
+  expect((await logIn("203.0.113.1", OWNER.password)).status).toBe(429);
+  expect(await database.count("control.audit", "action = 'member.signed_in'")).toBe(10);
+  expect((await logIn("198.51.100.1", WRONG, { email: "other@example.com" })).status).toBe(401);
+});
+
+test("a member whose browsers are known waits once at a time, and a stranger has every second turn", async () => {
+  const guard = new LogInGuard();
+  const served: string[] = [];
+  let open = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const attempt = (email: string, known: string | null) =>
+    isRefused(
+      guard.guard({ email, address: "203.0.113.1", known }, 0, async () => {
+        await gate;
+        served.push(email);
+        return null;
+      }),
+    );
+  const running = attempt("a@example.com", "device of a");
+  expect(await attempt("a@example.com", "another device of a")).toBe(true);
+  const waiting = [
+    attempt("b@example.com", "device of b"),
+    attempt("c@example.com", "device of c"),
+    attempt("x@example.com", null),
+    attempt("y@example.com", null),
+  ];
+  expect(await attempt("b@example.com", "device of b")).toBe(true);
+  open();
+  expect(await Promise.all([running, ...waiting])).toEqual([false, false, false, false, false]);
+  expect(served.map((email) => email[0]).join("")).toBe("axbyc");
+});
+
+test("one browser of two members has five guesses for each", async () => {
+  const guard = new LogInGuard();
+  const refused = (email: string) =>
+    isRefused(guard.guard({ email, address: "203.0.113.1", known: "device" }, 0, async () => null));
+  for (let i = 0; i < 5; i++) expect(await refused("a@example.com")).toBe(false);
+  expect([await refused("a@example.com"), await refused("b@example.com")]).toEqual([true, false]);
+});
+
+test("a new password is hashed in turn, after a check that runs", async () => {
+  const guard = new LogInGuard();
+  const done: string[] = [];
+  const check = guard.guard({ email: OWNER.email, address: "203.0.113.1", known: null }, 0, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    done.push("checked");
+    return null;
+  });
+  await guard.inTurn(async () => done.push("hashed"));
+  await check;
+  expect(done).toEqual(["checked", "hashed"]);
+});
+
+test("made-up addresses behind a proxy are those of the proxy, and are not stored", async () => {
+  const { logIn, guess, database } = await setup();
+  expect(await guess(6, (i) => `made up ${i}`)).toEqual([...times(5, 401), 429]);
+  expect((await logIn("198.51.100.1", OWNER.password)).status).toBe(200);
+  expect(await database.count("control.audit", "after::text like '%made up%'")).toBe(0);
+});
+
 test("junk log-ins do not make the guard forget a guesser", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };

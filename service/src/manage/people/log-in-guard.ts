@@ -5,6 +5,8 @@ import { networkOf } from "../../words/network.ts";
 const AT_ONCE_MAX = 1;
 /** Each for strangers and for known devices. */
 const WAITING_MAX = 10;
+/** Of one member in a window: each is a check and a row of the audit log. */
+const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
 /** More than the checks of passwords that fit into a window: only malformed attempts could fill one of the counters. */
 const REMEMBERED_MAX = 10_000;
@@ -21,7 +23,8 @@ export type Attempt = {
  * Keeps guessing slow, and keeps it from taking the processor. Per process, as the runtime's rates are.
  *
  * Strangers are counted by account and network, by network, and by account from everywhere. So strangers can keep other
- * strangers out of an account, but never a known device: that one is counted by itself alone, and is served first.
+ * strangers out of an account, but never a known device: that one is counted by itself alone, and is served first. A member with
+ * known devices has one place in the queue, and after each of those a stranger has a turn: no member keeps the others out.
  */
 export class LogInGuard {
   readonly #wrong = {
@@ -30,28 +33,43 @@ export class LogInGuard {
     account: new Counter(50),
     known: new Counter(5),
   };
+  readonly #right = new Counter(LOG_INS_MAX);
   readonly #malformed = new Counter(60);
   #running = 0;
-  readonly #waiting = { known: [] as (() => void)[], stranger: [] as (() => void)[] };
+  readonly #waiting: Readonly<Record<Kind, (() => void)[]>> = { known: [], stranger: [] };
+  #lastServed: Kind = "stranger";
+  /** Emails whose known devices have an attempt that waits or runs. */
+  readonly #knownAtWork = new Set<string>();
 
-  /** Runs a check of a password, and counts it if it finds the guess wrong. */
+  /** Runs a check of a password in turn, and counts what it finds. `email` in lower case. */
   async guard<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
     const counts = this.#countsFor(attempt);
     if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
     for (const { counter, key } of counts) counter.refuse(key, nowMs);
-    const queue = this.#waiting[attempt.known === null ? "stranger" : "known"];
+    this.#right.refuse(attempt.email, nowMs);
+    const kind = attempt.known === null ? "stranger" : "known";
     // Refused before it is counted: whoever was not checked has not guessed.
-    if (this.#running >= AT_ONCE_MAX && queue.length >= WAITING_MAX) throw tooMany(1);
+    if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
+    this.#refuseFull(kind);
     // Counted before it is checked: many at once must not all be let in.
     for (const { counter, key } of counts) counter.add(key, nowMs);
+    if (kind === "known") this.#knownAtWork.add(attempt.email);
     let isWrong = false;
     try {
-      const found = await this.#inTurn(queue, check);
+      const found = await this.#inTurn(kind, check);
       isWrong = found === null;
+      if (!isWrong) this.#right.add(attempt.email, nowMs);
       return found;
     } finally {
       if (!isWrong) for (const { counter, key } of counts) counter.takeBack(key);
+      if (kind === "known") this.#knownAtWork.delete(attempt.email);
     }
+  }
+
+  /** Hashes a new password, for somebody who has shown a link that is good: it is good once. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#refuseFull("known");
+    return this.#inTurn("known", work);
   }
 
   /** A body that could not be an attempt to log in. Throws where a network sends too many of them. */
@@ -63,7 +81,7 @@ export class LogInGuard {
 
   #countsFor({ email, address, known }: Attempt): { counter: Counter; key: string }[] {
     const { pair, network, account } = this.#wrong;
-    if (known !== null) return [{ counter: this.#wrong.known, key: known }];
+    if (known !== null) return [{ counter: this.#wrong.known, key: `${known} ${email}` }];
     const from = networkOf(address);
     return [
       { counter: pair, key: `${from} ${email}` },
@@ -72,19 +90,29 @@ export class LogInGuard {
     ];
   }
 
-  async #inTurn<T>(queue: (() => void)[], work: () => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE_MAX) await new Promise<void>((resolve) => queue.push(resolve));
-    else this.#running += 1;
+  #refuseFull(kind: Kind): void {
+    if (this.#running >= AT_ONCE_MAX && this.#waiting[kind].length >= WAITING_MAX) throw tooMany(1);
+  }
+
+  async #inTurn<T>(kind: Kind, work: () => Promise<T>): Promise<T> {
+    if (this.#running >= AT_ONCE_MAX) {
+      await new Promise<void>((resolve) => this.#waiting[kind].push(resolve));
+    } else this.#running += 1;
+    this.#lastServed = kind;
     try {
       return await work();
     } finally {
       // The turn goes over to who waited longest; nobody who comes just now takes it.
-      const next = this.#waiting.known.shift() ?? this.#waiting.stranger.shift();
+      const { known, stranger } = this.#waiting;
+      const [first, second] = this.#lastServed === "known" ? [stranger, known] : [known, stranger];
+      const next = first.shift() ?? second.shift();
       if (next === undefined) this.#running -= 1;
       else next();
     }
   }
 }
+
+type Kind = "known" | "stranger";
 
 type Count = { count: number; readonly sinceMs: number };
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { addressOf } from "../../edge/guard.ts";
 import { Problem } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
@@ -102,7 +103,7 @@ function endOne(control: Pool, call: Call, session: { memberId: number; id: numb
 
 function auditOf(call: Call, action: string, after: object) {
   const { workspaceId, email } = principalOf(call);
-  const { ip: address } = call.request;
+  const address = addressOf(call.request);
   const subject = email ?? "";
   return { workspaceId, actor: actorOf(call), action, subject, before: null, after: { ...after, address } };
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { addressOf } from "../../edge/guard.ts";
 import type { Principal } from "../../edge/principal.ts";
 import { Problem } from "../../edge/problem.ts";
 import {
@@ -16,9 +17,11 @@ import type { ManageParts } from "../parts.ts";
 import { acceptLink } from "./accept-link.ts";
 import { changePassword } from "./change-password.ts";
 import { readEmail } from "./email.ts";
+import type { FailedAction } from "./failed-log-ins.ts";
 import { isGuessablePassword } from "./guessable-password.ts";
 import { findKnownDevice, rememberDevice } from "./known-device.ts";
 import { LogInGuard } from "./log-in-guard.ts";
+import { type HashNew, hashPassword } from "./password.ts";
 import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
 import { isSetupNeeded, setUp } from "./set-up.ts";
 import { checkPassword, openSession, signOut, type Visit } from "./sign-in.ts";
@@ -28,6 +31,11 @@ const NOUN = "Session";
 /** How people come in and go out. */
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
+  const recordFailure = (request: FastifyRequest, action: FailedAction, email: string): void => {
+    failedLogIns
+      .record(action, email, visitOf(request), performance.now())
+      .catch((error: unknown) => request.log.error({ err: error }, "a failed log-in was not recorded"));
+  };
   return [
     operation({
       method: "GET",
@@ -51,12 +59,11 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       description: "Takes the token of the setup link that the service printed when it started, once.",
       body: NewOwnerBody,
       answer: Me,
-      codes: ["link_invalid"],
+      codes: ["link_invalid", "rate_limited"],
       handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
         const email = readEmail(body.email);
-        refuseCommon("password", password, email);
         const owner = { email, name, password };
-        const outcome = await setUp(control, token, owner, visitOf(request));
+        const outcome = await setUp(control, token, owner, visitOf(request), hashNew(guard, email));
         if (outcome.kind === "link_invalid") throw linkInvalid();
         const { memberId, workspaceId } = outcome;
         setSessionCookie(reply, outcome.sessionToken);
@@ -79,12 +86,12 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       handle: async ({ body, request, reply }) => {
         const email = body.email.toLowerCase();
         const known = await findKnownDevice(control, { token: readDeviceCookie(request), email });
-        const attempt = { email, address: request.ip, known };
+        const attempt = { email, address: addressOf(request), known };
         const member = await guard.guard(attempt, performance.now(), () => checkPassword(control, body));
         const visit = visitOf(request);
         const session = member === null ? null : await openSession(control, member, visit);
         if (member === null || session === null) {
-          await failedLogIns.record("member.sign_in_failed", body.email, visit, performance.now());
+          recordFailure(request, "member.sign_in_failed", email);
           throw credentialsInvalid();
         }
         setSessionCookie(reply, session);
@@ -144,25 +151,28 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
         }
         refuseCommon("new", call.body.new, email);
         const { request, body } = call;
-        const attempt = { email, address: request.ip, known: sessionHash.toString("hex") };
-        const member = await guard.guard(attempt, performance.now(), () =>
-          checkPassword(control, { email, password: body.current }),
-        );
+        const attempt = { email, address: addressOf(request), known: sessionHash.toString("hex") };
+        const checked = await guard.guard(attempt, performance.now(), async () => {
+          const member = await checkPassword(control, { email, password: body.current });
+          return member && { member, passwordHash: await hashPassword(body.new) };
+        });
         const device = readDeviceCookie(request);
-        const input = { password: body.new, sessionHash, device, requestId: request.id };
-        const isChanged = member !== null && (await changePassword(control, member, input));
+        const input = { sessionHash, device, requestId: request.id };
+        const isChanged =
+          checked !== null &&
+          (await changePassword(control, checked.member, { ...input, passwordHash: checked.passwordHash }));
         if (!isChanged) {
-          await failedLogIns.record("member.password_refused", email, visitOf(request), performance.now());
+          recordFailure(request, "member.password_refused", email);
           throw credentialsInvalid();
         }
         return describeMe(principal);
       },
     }),
-    linkOperation({ control }),
+    linkOperation(control, guard),
   ];
 }
 
-function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
+function linkOperation(control: Pool, guard: LogInGuard): Operation {
   return operation({
     method: "POST",
     path: "/manage/v1/links",
@@ -175,10 +185,9 @@ function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
       "two need a `password`, which ends every other session of the member; an invitation also takes another `name`.",
     body: LinkBody,
     answer: Me,
-    codes: ["link_invalid"],
+    codes: ["link_invalid", "rate_limited"],
     handle: async ({ body, request, reply }) => {
-      if (body.password !== undefined) refuseCommon("password", body.password, null);
-      const outcome = await acceptLink(control, body, visitOf(request));
+      const outcome = await acceptLink(control, body, visitOf(request), hashNew(guard, null));
       switch (outcome.kind) {
         case "link_invalid":
           throw linkInvalid();
@@ -197,6 +206,13 @@ function linkOperation({ control }: Pick<ManageParts, "control">): Operation {
   });
 }
 
+function hashNew(guard: LogInGuard, email: string | null): HashNew {
+  return (password) => {
+    refuseCommon("password", password, email);
+    return guard.inTurn(() => hashPassword(password));
+  };
+}
+
 function refuseCommon(field: string, password: string, email: string | null): void {
   if (!isGuessablePassword(password, email?.split(/[@.]/) ?? [])) return;
   throw invalidField({ field, code: "too_common", message: "is easy to guess: use several unrelated words" });
@@ -204,19 +220,26 @@ function refuseCommon(field: string, password: string, email: string | null): vo
 
 const USER_AGENT_LENGTH_MAX = 200;
 
-function visitOf({ id, ip, headers }: FastifyRequest): Visit {
-  const userAgent = (headers["user-agent"] ?? "").slice(0, USER_AGENT_LENGTH_MAX);
-  return { requestId: id, address: ip, userAgent };
+function visitOf(request: FastifyRequest): Visit {
+  const userAgent = (request.headers["user-agent"] ?? "").slice(0, USER_AGENT_LENGTH_MAX);
+  return { requestId: request.id, address: addressOf(request), userAgent };
 }
 
-/** From now on strangers' guesses do not keep this browser from logging in as this member. */
+/**
+ * From now on strangers' guesses do not keep this browser from logging in as this member. Whoever came in has come in, whether or not
+ * this succeeds.
+ */
 async function knowDevice(
   control: Pool,
   { request, reply }: Pick<Call, "request" | "reply">,
   memberId: number,
 ): Promise<void> {
   const shown = readDeviceCookie(request);
-  setDeviceCookie(reply, await rememberDevice(control, { memberId, shown }));
+  try {
+    setDeviceCookie(reply, await rememberDevice(control, { memberId, shown }));
+  } catch (error) {
+    request.log.error({ err: error }, "a device was not remembered");
+  }
 }
 
 type Identity = Pick<Principal, "kind" | "id" | "name" | "email" | "role" | "workspaceId">;

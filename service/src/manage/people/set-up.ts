@@ -7,7 +7,7 @@ import { countMembers, insertMember, lockMembership } from "../../store/control/
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import type { Actor } from "../../words/actor.ts";
 import { hashSecret, makeSecret } from "../../words/secret.ts";
-import { hashPassword } from "./password.ts";
+import { type HashNew, hashPassword } from "./password.ts";
 import { openSessionIn, type Visit } from "./sign-in.ts";
 
 const SYSTEM: Actor = { kind: "system", id: null, requestId: null };
@@ -46,13 +46,14 @@ export async function setUp(
   token: string,
   owner: NewOwner,
   visit: Visit,
+  hash: HashNew,
 ): Promise<SetUpOutcome> {
   const tokenHash = hashSecret(token);
   // Strangers with made-up tokens must not keep the processor busy with their passwords.
   const purpose = await single(control, (tx) => findLinkPurpose(tx, tokenHash));
   if (purpose !== "setup") return { kind: "link_invalid" };
   // Before the transaction: a lock is not held while a processor works.
-  const passwordHash = await hashPassword(owner.password);
+  const passwordHash = await hash(owner.password);
   return transaction<SetUpOutcome>(
     control,
     async (tx) => {
