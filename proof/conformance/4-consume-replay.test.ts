@@ -5,7 +5,7 @@ import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
 import { openPool } from "../../service/src/postgres/pool.ts";
-import { single } from "../../service/src/postgres/transaction.ts";
+import { transaction } from "../../service/src/postgres/transaction.ts";
 import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { post, type Reply, startTestService } from "../../service/test/harness.ts";
@@ -198,7 +198,7 @@ async function createAnotherKey({ database, project }: Credits): Promise<string>
     const createdBy = { kind: "system", id: null } as const;
     const where = { projectId, environmentId, kind: "test" } as const;
     const request = { ...where, name: "Another", scopes: ["consume"], createdBy } as const;
-    return (await single(pool, (tx) => createApiKey(tx, request))).secret;
+    return (await transaction(pool, (tx) => createApiKey(tx, request))).secret;
   } finally {
     await pool.end();
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
 import { openPool } from "../../service/src/postgres/pool.ts";
-import { single } from "../../service/src/postgres/transaction.ts";
+import { transaction } from "../../service/src/postgres/transaction.ts";
 import {
   createTestProject,
   post,
@@ -221,7 +221,7 @@ async function createAnotherKey({ database, project }: Pick<Setup, "database" | 
     const createdBy = { kind: "system", id: null } as const;
     const where = { projectId, environmentId, kind: "test" } as const;
     const request = { ...where, name: "Another", scopes: ["events"], createdBy } as const;
-    return (await single(pool, (tx) => createApiKey(tx, request))).secret;
+    return (await transaction(pool, (tx) => createApiKey(tx, request))).secret;
   } finally {
     await pool.end();
   }

@@ -54,9 +54,9 @@ test("an edit that would leave more than a document may have is refused, by whic
   }
   expect((await manage("GET", "features/one.more")).status).toBe(404);
 
-  await database.query("update cell.plans set document_bytes = 32 * 1024 * 1024 - 1000000");
   const draft = { name: "Pro", allowances: [], features: [{ feature: "image.render" }] };
   await manage("PUT", "plans/other/draft", { body: draft });
+  await database.query("update cell.plans set document_bytes = 32 * 1024 * 1024 - 1000");
   const published = await manage("POST", "plans/other/publish", { body: { reach: "now" } });
   expect([published.status, published.body["code"]]).toEqual([409, "catalog_too_large"]);
   expect(published.body["detail"]).toContain("33554432");

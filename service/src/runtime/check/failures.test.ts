@@ -2,16 +2,17 @@ import { expect, test } from "vitest";
 import { setupCredits } from "../../../test/credits.ts";
 import { connectTo } from "../../../test/harness.ts";
 import { Session } from "../../postgres/session.ts";
+import { single } from "../../postgres/transaction.ts";
 import { CatalogCache } from "../../store/cell/catalogs.ts";
 import { brandAs, type CustomerId, type FeatureKey } from "../../words/brand.ts";
 import { Reader } from "./reader.ts";
 
 test("a check that waited too long is refused at once, so that no queue outlives its callers", async () => {
-  const { context, database } = await setupCredits();
+  const { cell, context, database } = await setupCredits();
   const reader = new Reader({
     openSession: (connectTimeoutMs) =>
       Session.open({ url: database.serviceUrl, name: "test reader", connectTimeoutMs }),
-    catalogs: new CatalogCache(),
+    catalogs: new CatalogCache((work) => single(cell, work)),
     onFailure: () => {},
   });
   const ask = () =>
