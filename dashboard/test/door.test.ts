@@ -1,8 +1,13 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openDevelopment } from "../../service/src/manage/people/development-owner.ts";
 import { makeSetupLink } from "../../service/src/manage/people/set-up.ts";
-import { openPool, type Pool } from "../../service/src/postgres/pool.ts";
-import { createDatabase, createTestProject, startTestService } from "../../service/test/harness.ts";
+import type { Pool } from "../../service/src/postgres/pool.ts";
+import {
+  createDatabase,
+  createTestProject,
+  openTestPool,
+  startTestService,
+} from "../../service/test/harness.ts";
 import { OWNER, setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { openWindow } from "./browser.ts";
@@ -14,7 +19,7 @@ vi.setConfig({ testTimeout: 90_000 });
 async function setupEmpty(): Promise<{ url: string; pool: Pool }> {
   const database = await createDatabase();
   await createTestProject(database);
-  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 2, onIdleError: () => {} });
+  const pool = openTestPool(database.serviceUrl, 2);
   onTestFinished(() => pool.end());
   const { url } = await startTestService(database);
   return { url, pool };

@@ -2,8 +2,13 @@ import type { Locator, Page } from "playwright-core";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { seedDemo } from "../../service/src/commands/demo/seed-demo.ts";
 import { createFirstOwner } from "../../service/src/manage/people/set-up.ts";
-import { openPool } from "../../service/src/postgres/pool.ts";
-import { createDatabase, createTestProject, post, startTestService } from "../../service/test/harness.ts";
+import {
+  createDatabase,
+  createTestProject,
+  openTestPool,
+  post,
+  startTestService,
+} from "../../service/test/harness.ts";
 import { type Managed, OWNER, setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
@@ -154,7 +159,7 @@ test("the demo asks three questions and answers none of them", async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
   await seedDemo(database.url, { ...project, environmentId: project.test.environmentId });
-  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.serviceUrl);
   onTestFinished(() => pool.end());
   await createFirstOwner(pool, OWNER);
   const service = await startTestService(database);

@@ -4,11 +4,10 @@ import { blockCustomer } from "../../service/src/manage/customers/block-customer
 import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
-import { openPool } from "../../service/src/postgres/pool.ts";
 import { transaction } from "../../service/src/postgres/transaction.ts";
 import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
-import { post, type Reply, startTestService } from "../../service/test/harness.ts";
+import { openTestPool, post, type Reply, startTestService } from "../../service/test/harness.ts";
 import { changedTables } from "./changed-tables.ts";
 import { expectReplay } from "./expect-replay.ts";
 
@@ -191,7 +190,7 @@ test("4.3, 8: metadata beyond the workspace plan is 422, judged after the key: a
 });
 
 async function createAnotherKey({ database, project }: Credits): Promise<string> {
-  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.url);
   const { environmentId } = project.test;
   const { projectId } = project;
   try {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
-import { openPool } from "../../service/src/postgres/pool.ts";
 import { transaction } from "../../service/src/postgres/transaction.ts";
 import {
   createTestProject,
+  openTestPool,
   post,
   type Reply,
   type Setup,
@@ -214,7 +214,7 @@ function conflictOf(conflict: "payload" | "endpoint" | "environment"): object {
 }
 
 async function createAnotherKey({ database, project }: Pick<Setup, "database" | "project">): Promise<string> {
-  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.url);
   const { projectId, test: environment } = project;
   try {
     const { environmentId } = environment;

@@ -212,7 +212,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   });
   const health = createHealthServer(readiness, metrics);
 
-  const stop = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     readiness.isStopping = true;
     stopping.abort();
     // Closing lets go of connections that idle now; those that were busy become idle only afterwards.
@@ -227,6 +227,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await failedLogIns.flush(performance.now(), true).catch(() => {});
     await Promise.all([pool.end(), managePool.end(), jobPool.end(), catalogPool.end()]);
     await new Promise((resolve) => health.close(resolve));
+  };
+  let ended: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    ended ??= end();
+    return ended;
   };
   try {
     // The public port last: nobody is let in before everything else stands.

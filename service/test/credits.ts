@@ -4,9 +4,9 @@ import { addCredits } from "../src/manage/credits/add-credits.ts";
 import { assignPlan } from "../src/manage/customers/assign-plan.ts";
 import { defineFeature } from "../src/manage/features/define-feature.ts";
 import { type PlanInput, publishPlan } from "../src/manage/plans/publish-plan.ts";
-import { openPool, type Pool } from "../src/postgres/pool.ts";
+import type { Pool } from "../src/postgres/pool.ts";
 import { brandAs, type CustomerId } from "../src/words/brand.ts";
-import { post, type Reply, type Setup, setup, type TestDatabase } from "./harness.ts";
+import { openTestPool, post, type Reply, type Setup, setup, type TestDatabase } from "./harness.ts";
 
 export type Credits = Setup & {
   readonly cell: Pool;
@@ -41,7 +41,7 @@ export async function setupCredits(
 ): Promise<Credits> {
   const base = await setup(overrides, prepare, ownDatabase);
   const { database, project, service } = base;
-  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 8, onIdleError: () => {} });
+  const cell = openTestPool(database.serviceUrl, 8);
   onTestFinished(() => cell.end());
   const context: Context = {
     projectId: project.projectId,

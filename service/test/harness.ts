@@ -4,7 +4,7 @@ import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { openLog } from "../src/edge/log.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
-import { openPool } from "../src/postgres/pool.ts";
+import { openPool, type Pool } from "../src/postgres/pool.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
 import { type Service, startService } from "../src/service.ts";
 import { SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
@@ -50,11 +50,16 @@ export async function connectTo(database: TestDatabase): Promise<pg.Client> {
   return client;
 }
 
+/** Where the machine is busy, a connection may take longer than a request would wait for one. */
+export function openTestPool(url: string, sizeMax = 1): Pool {
+  return openPool({ url, name: "test", sizeMax, connectTimeoutMs: 20_000, onIdleError: () => {} });
+}
+
 export async function createTestProject(
   database: TestDatabase,
   name = "Test product",
 ): Promise<CreatedProject> {
-  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.url);
   try {
     return await createProject(pool, name);
   } finally {

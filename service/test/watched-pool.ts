@@ -1,9 +1,10 @@
 import { onTestFinished } from "vitest";
-import { openPool, type Pool } from "../src/postgres/pool.ts";
+import type { Pool } from "../src/postgres/pool.ts";
+import { openTestPool } from "./harness.ts";
 
 /** A pool that tells the name of each prepared statement beforehand: to do something between two of them. */
 export function openWatchedPool(url: string, onRun: (name: string) => Promise<void>): Pool {
-  const pool = openPool({ url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(url);
   onTestFinished(() => pool.end());
   pool.on("connect", (client) => {
     const query = client.query.bind(client) as (...asked: unknown[]) => Promise<unknown>;

@@ -6,13 +6,18 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createDatabase, createTestProject, post, type TestDatabase } from "../../test/harness.ts";
+import {
+  createDatabase,
+  createTestProject,
+  openTestPool,
+  post,
+  type TestDatabase,
+} from "../../test/harness.ts";
 import { cookieOf, send } from "../../test/manage.ts";
 import { createFirstOwner } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { startLocalServer } from "../postgres/local-server.ts";
-import { openPool } from "../postgres/pool.ts";
 import { makeApiKey } from "../words/secret.ts";
 
 const MAIN = join(import.meta.dirname, "../main.ts");
@@ -118,7 +123,7 @@ test("headless: owner and key come from the environment, once, however many proc
 
 test("of many who make the first owner and the first project at once, one does", async () => {
   const database = await createDatabase();
-  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 8, onIdleError: () => {} });
+  const pool = openTestPool(database.serviceUrl, 8);
   onTestFinished(() => pool.end());
   const numbers = [1, 2, 3, 4, 5, 6];
   const made = await Promise.all([

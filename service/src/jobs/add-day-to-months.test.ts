@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
-import { createDatabase } from "../../test/harness.ts";
+import { createDatabase, openTestPool } from "../../test/harness.ts";
 import { expectExactSums, settle } from "../../test/usage.ts";
-import { openPool } from "../postgres/pool.ts";
 import { addDayToMonths, rollUpUsage } from "./roll-up-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -37,7 +36,7 @@ test.for([
   ["2025-10-26", "2025-10-27T00:30:00Z"],
 ])("a day is one of UTC where the server's zone changes its clock: %s", async ([day, at]) => {
   const database = await createDatabase();
-  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.serviceUrl);
   onTestFinished(() => cell.end());
   await cell.query("set timezone = 'Europe/Berlin'");
   // In the middle of that day, whose first customers are in the sums of months.

@@ -1,8 +1,8 @@
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, type TestDatabase } from "../../test/harness.ts";
+import { createDatabase, openTestPool, type TestDatabase } from "../../test/harness.ts";
 import { countOf, expectExactSums, settle } from "../../test/usage.ts";
-import { openPool, type Pool } from "../postgres/pool.ts";
+import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { readUsageProgress } from "../store/cell/usage/progress.ts";
 import { Pace } from "./pace.ts";
@@ -15,7 +15,7 @@ const CUSTOMERS = 64;
 
 async function setupSlow(): Promise<{ database: TestDatabase; cell: Pool }> {
   const database = await createDatabase();
-  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.serviceUrl);
   onTestFinished(() => cell.end());
   await cell.query(`set statement_timeout = ${TIMEOUT_MS}`);
   return { database, cell };

@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type Credits, setupCredits } from "../../test/credits.ts";
-import { allowKeyDeletion, connectTo, type TestDatabase } from "../../test/harness.ts";
+import { allowKeyDeletion, connectTo, openTestPool, type TestDatabase } from "../../test/harness.ts";
 import { times } from "../../test/two-services.ts";
-import { openPool } from "../postgres/pool.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
 
 async function age(database: TestDatabase, days: number, where = "true"): Promise<void> {
@@ -60,7 +59,7 @@ test("a key that a lane would still answer is not deleted, in whatever time zone
   );
   await database.query("alter table cell.keyed_requests enable trigger user");
   await database.query(`alter database ${row?.["name"]} set timezone = '${zone}'`);
-  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.serviceUrl);
   onTestFinished(() => pool.end());
   expect((await pool.query("show timezone")).rows).toEqual([{ TimeZone: "UTC" }]);
   await pool.query(`set timezone = '${zone}'`);

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { type Credits, setupCredits } from "../../test/credits.ts";
-import { connectTo, createDatabase, type Reply, type TestDatabase } from "../../test/harness.ts";
+import {
+  connectTo,
+  createDatabase,
+  openTestPool,
+  type Reply,
+  type TestDatabase,
+} from "../../test/harness.ts";
 import { startServiceProcess } from "../../test/service-process.ts";
 import { setupTwo, times } from "../../test/two-services.ts";
 import { countOf, expectExactSums, settle } from "../../test/usage.ts";
@@ -70,7 +76,7 @@ test("one transaction of many rows is added in slices, each of them once", async
 /** Its first turn waits before the lock, after it has read how far it could go. */
 function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>; goOn: () => void } {
   const [there, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.serviceUrl);
   onTestFinished(() => pool.end());
   pool.on("connect", (client) => {
     const query = client.query.bind(client);
@@ -89,7 +95,7 @@ function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>;
 
 test("a process that was slow to take its turn adds nothing twice of a transaction that another one is at", async () => {
   const database = await createDatabase();
-  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 2, onIdleError: () => {} });
+  const cell = openTestPool(database.serviceUrl, 2);
   onTestFinished(() => cell.end());
   const { pool, isThere, goOn } = slowPool(database);
   const slow = rollUpUsage(pool, { rowsMax: 7 });
@@ -180,9 +186,7 @@ test("several processes at once add each row once, and keep up", async () => {
   const { database, cell, topUp, renderAt, record } = two;
   await startServiceProcess(database);
   await topUp("ada", 100_000);
-  const pools = times(3, () =>
-    openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} }),
-  );
+  const pools = times(3, () => openTestPool(database.serviceUrl));
   let isOver = false;
   const rolling = pools.map(async (pool) => {
     while (!isOver) await rollUpUsage(pool, { rowsMax: 20 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { post } from "../../test/harness.ts";
+import { openTestPool, post } from "../../test/harness.ts";
 import { startTemporaryServer } from "../../test/temporary-server.ts";
 import { doctorCommand } from "../commands/doctor.ts";
 import { migrateCommand } from "../commands/migrate.ts";
@@ -15,7 +15,6 @@ import { openLog } from "../edge/log.ts";
 import { createProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { startLocalServer } from "../postgres/local-server.ts";
-import { openPool } from "../postgres/pool.ts";
 import { startService } from "../service.ts";
 import type { Instant } from "../words/brand.ts";
 import { rollUpUsage } from "./roll-up-usage.ts";
@@ -38,6 +37,10 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
   await old.query("create publication everything for all tables");
   await old.burn(BEHIND);
   await replica.query(`create subscription copy connection '${old.url}' publication everything`);
+  // Each table is copied by a worker of its own, in no order: a sum may be there before the API keys are.
+  await expect
+    .poll(() => replica.query("select from pg_subscription_rel where srsubstate <> 'r'"))
+    .toEqual([]);
   const first = await serve(old.url);
   await send(first.url, secret, EVENTS_BEFORE);
   await expect.poll(() => rollUpUsage(old.pool).then(() => old.countSummed())).toBe(EVENTS_BEFORE);
@@ -158,7 +161,7 @@ async function openDatabase(url: string, prepare: (query: Query) => Promise<void
   };
   await prepare(query);
   await migrateCommand({ databaseUrl: url, grantTo: null, print: () => {} });
-  const pool = openPool({ url, name: "test", sizeMax: 2, onIdleError: () => {} });
+  const pool = openTestPool(url, 2);
   onTestFinished(() => pool.end());
   await query("select cell.ensure_monthly_partitions(3, 3)");
   return {
@@ -185,9 +188,8 @@ async function openDatabase(url: string, prepare: (query: Query) => Promise<void
 async function serve(databaseUrl: string) {
   const config = readConfig({ DATABASE_URL: databaseUrl, PORT: "0", METRICS_PORT: "0", LOG_LEVEL: "silent" });
   const service = await startService(config, openLog(config.logLevel));
-  const stop = once(() => service.stop());
-  onTestFinished(stop);
-  return { url: service.url, stop };
+  onTestFinished(() => service.stop());
+  return service;
 }
 
 async function send(url: string, secret: string, count: number): Promise<void> {
@@ -195,14 +197,6 @@ async function send(url: string, secret: string, count: number): Promise<void> {
     const body = { customerId: `c-${i % CUSTOMERS}`, event: "tokens", quantity: 1 };
     expect((await post(`${url}/v1/events`, secret, body)).status).toBe(200);
   }
-}
-
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | null = null;
-  return () => {
-    done ??= work();
-    return done;
-  };
 }
 
 async function doctor(databaseUrl: string): Promise<string> {

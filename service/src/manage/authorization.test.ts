@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { ACCESS } from "../../test/access.ts";
 import type { Reply } from "../../test/harness.ts";
+import { openTestPool } from "../../test/harness.ts";
 import { addWorkspace, type CallOptions, type Managed, send, setupManage } from "../../test/manage.ts";
 import type { Access } from "../edge/admit-managers.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
-import { openPool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { insertMember } from "../store/control/members.ts";
 import { insertSession } from "../store/control/sessions.ts";
@@ -17,12 +17,7 @@ import { FailedLogIns } from "./people/failed-log-ins.ts";
 import { LiveSessions } from "./people/live-sessions.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
 
-const ANYWHERE = openPool({
-  url: "postgres://localhost:1/none",
-  name: "test",
-  sizeMax: 1,
-  onIdleError: () => {},
-});
+const ANYWHERE = openTestPool("postgres://localhost:1/none");
 const OPERATIONS = manageOperations({
   version: "0.0.0",
   startedAt: brandAs<Instant>(0),

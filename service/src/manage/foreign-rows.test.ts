@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { createTestProject, post, type Reply } from "../../test/harness.ts";
+import { createTestProject, openTestPool, post, type Reply } from "../../test/harness.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
-import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import type { Operation } from "./operation.ts";
 import { manageOperations } from "./operations.ts";
@@ -10,12 +9,7 @@ import { FailedLogIns } from "./people/failed-log-ins.ts";
 import { LiveSessions } from "./people/live-sessions.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
 
-const NOWHERE = openPool({
-  url: "postgres://localhost:1/none",
-  name: "test",
-  sizeMax: 1,
-  onIdleError: () => {},
-});
+const NOWHERE = openTestPool("postgres://localhost:1/none");
 
 /** They make what is not there, whatever there is elsewhere; or name a time, which is no row. */
 const MAKERS = [

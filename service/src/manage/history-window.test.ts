@@ -1,23 +1,18 @@
 import { expect, test } from "vitest";
 import { ageHistory } from "../../test/age-history.ts";
+import { openTestPool } from "../../test/harness.ts";
 import { type Facts, HISTORY_LINES, type Look } from "../../test/history-lines.ts";
 import { type Managed, setupManage } from "../../test/manage.ts";
 import { lastMonths } from "../../test/months.ts";
 import { DAY_MS } from "../../test/wind-back.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
-import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import { parsePublicId, publicId } from "../words/public-id.ts";
 import { manageOperations } from "./operations.ts";
 import { FailedLogIns } from "./people/failed-log-ins.ts";
 import { LiveSessions } from "./people/live-sessions.ts";
 
-const NOWHERE = openPool({
-  url: "postgres://localhost:1/none",
-  name: "test",
-  sizeMax: 1,
-  onIdleError: () => {},
-});
+const NOWHERE = openTestPool("postgres://localhost:1/none");
 
 /** They write nothing, however they are called. */
 const READS = manageOperations({

@@ -1,10 +1,10 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { openTestPool } from "../../test/harness.ts";
 import { binariesOfTheTestServer } from "../../test/own-server.ts";
 import { startTemporaryServer, type TemporaryServer } from "../../test/temporary-server.ts";
 import { RolledBack } from "./commit.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";
-import { openPool } from "./pool.ts";
 import { Session } from "./session.ts";
 import { statement } from "./statement.ts";
 import { transaction } from "./transaction.ts";
@@ -60,7 +60,7 @@ async function isVisible(id: number): Promise<boolean> {
 }
 
 test("a commit whose wait for the standby is cancelled is of unknown outcome, though the server says COMMIT", async () => {
-  const pool = openPool({ url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(url);
   onTestFinished(() => pool.end());
   const work = expect(transaction(pool, (tx) => tx.run(INSERT, [1]))).rejects.toBeInstanceOf(OutcomeUnknown);
   await onWaiting("pg_cancel_backend");

@@ -13,18 +13,20 @@ export function openPool(options: {
   url: string;
   name: string;
   sizeMax: number;
+  connectTimeoutMs?: number;
   onIdleError: (error: Error) => void;
 }): Pool {
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const pool = new Pool({
     connectionString: options.url,
     application_name: options.name,
     max: options.sizeMax,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: 5_000,
     // A read and the beginning of its transaction travel together.
     pipeline: true,
     keepAlive: true,
-    onConnect: (client) => claimBackend(client, { settings: SETTINGS, timeoutMs: CONNECT_TIMEOUT_MS }),
+    onConnect: (client) => claimBackend(client, { settings: SETTINGS, timeoutMs: connectTimeoutMs }),
   });
   // Without a listener, a server restart while a connection idles would end the process.
   pool.on("error", options.onIdleError);

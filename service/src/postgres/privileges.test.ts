@@ -1,10 +1,9 @@
 import type pg from "pg";
 import { expect, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
-import { connectTo, createDatabase, type TestDatabase } from "../../test/harness.ts";
+import { connectTo, createDatabase, openTestPool, type TestDatabase } from "../../test/harness.ts";
 import { SERVICE_ROLE } from "../../test/postgres.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
-import { openPool } from "./pool.ts";
 import { grantToService } from "./privileges.ts";
 
 const PERMISSION = "42501"; // insufficient_privilege
@@ -188,7 +187,7 @@ test("partitions are made under the service's role, once when two ask at once, a
 
 test("the job that keeps partitions finds nothing to do on a migrated database", async () => {
   const database = await createDatabase();
-  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.serviceUrl);
   expect(await keepPartitions(pool)).toBe(0);
   await pool.end();
 });

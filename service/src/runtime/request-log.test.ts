@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, type TestDatabase } from "../../test/harness.ts";
+import { createDatabase, openTestPool, type TestDatabase } from "../../test/harness.ts";
 import { setupManage } from "../../test/manage.ts";
 import { times } from "../../test/two-services.ts";
 import { openLog } from "../edge/log.ts";
@@ -8,12 +8,12 @@ import { Metrics } from "../edge/metrics.ts";
 import { observeRequests } from "../edge/observe.ts";
 import "../edge/request-context.ts";
 import { forgetOldRequests } from "../jobs/forget-old-requests.ts";
-import { openPool, type Pool } from "../postgres/pool.ts";
+import type { Pool } from "../postgres/pool.ts";
 import { brandAs, type EnvironmentId, type ProjectId } from "../words/brand.ts";
 import { ENTRIES_MAX, OTHERS_MAX, RequestLog, SUCCESSES_MAX } from "./request-log.ts";
 
 function poolOf(url: string): Pool {
-  const pool = openPool({ url, name: "test", sizeMax: 2, onIdleError: () => {} });
+  const pool = openTestPool(url, 2);
   onTestFinished(() => pool.end());
   return pool;
 }

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import {
   createDatabase,
   createTestProject,
+  openTestPool,
   post,
   startTestService,
   type TestDatabase,
@@ -12,7 +13,7 @@ import { reverseConsume } from "../../manage/credits/reverse-consume.ts";
 import { revokeGrant } from "../../manage/credits/revoke-grant.ts";
 import type { CreatedProject } from "../../manage/projects/create-project.ts";
 import { summarizeRequests } from "../../manage/requests/summarize-requests.ts";
-import { openPool, type Pool } from "../../postgres/pool.ts";
+import type { Pool } from "../../postgres/pool.ts";
 import { brandAs, type CustomerId } from "../../words/brand.ts";
 import { verifyCommand } from "../verify.ts";
 import { LIMITED, PAID_IN_VAIN, RICH_COMPANY, TWICE_CHARGED, WRONGLY_CREDITED } from "./companies.ts";
@@ -24,7 +25,7 @@ type Demo = { database: TestDatabase; project: CreatedProject; cell: Pool; conte
 async function setupDemo(): Promise<Demo> {
   const database = await createDatabase();
   const project = await createTestProject(database);
-  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
   const actor = { kind: "command", id: null, requestId: null } as const;
   const context = { projectId: project.projectId, environmentId: project.test.environmentId, actor };

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, createTestProject } from "../../../test/harness.ts";
+import { createDatabase, createTestProject, openTestPool } from "../../../test/harness.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { decide, type Reason } from "../../entitlement/decide.ts";
 import { Fold } from "../../entitlement/fold.ts";
-import { openPool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { assert } from "../../words/assert.ts";
 import {
@@ -31,7 +30,7 @@ async function setupCatalog(): Promise<Catalog> {
     projectId,
     test: { environmentId },
   } = await createTestProject(database);
-  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
   const actor = { kind: "command", id: null, requestId: null } as const;
   const context = { projectId, environmentId, actor };

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
+import { openTestPool } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
 import { settle } from "../../../test/usage.ts";
-import { openPool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { readSettled } from "../../store/cell/export/settled.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
@@ -18,11 +18,11 @@ const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_nu
 
 async function setupJob(before = 0) {
   const managed = await setupManage();
-  const { database, project, record } = managed;
+  const { database, project, record, service } = managed;
   await record({ customerId: "ada", event: "first", quantity: 1 });
   // Most of what there is, so that no other index promises less.
   if (before > 0) await database.query(MANY, [before, "-1 hour", "-1 hour"]);
-  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
   const settled = await single(cell, readSettled);
   const job: ExportJob = {
@@ -36,20 +36,29 @@ async function setupJob(before = 0) {
     windowStart: null,
     about: "",
   };
-  /** Rows that were looked at. */
+  /** Rows that were looked at. A connection reports its own late: each is told to, and the service's have ended. */
   const walked = async (): Promise<number> => {
-    await single(cell, (tx) => tx.run({ name: "", text: "select pg_stat_force_next_flush()" }));
+    const flush = "select pg_stat_force_next_flush()";
+    await single(cell, (tx) => tx.run({ name: "", text: flush }));
     await single(cell, (tx) => tx.run({ name: "", text: "select 1" }));
+    await database.query(flush);
+    await database.query("select 1");
     const [row] = await database.query(
       "select sum(seq_tup_read + idx_tup_fetch)::integer as n from pg_stat_user_tables where relname like 'events_2%'",
     );
     return Number(row?.["n"]);
   };
-  return { database, job, walked };
+  return { database, job, walked, service };
 }
 
 test("an export with an open end does not walk through what was recorded after it began", async () => {
-  const { database, job, walked } = await setupJob(40_000);
+  const { database, job, walked, service } = await setupJob(40_000);
+  await service.stop();
+  await expect
+    .poll(() =>
+      database.count("pg_stat_activity", "datname = current_database() and application_name like 'purser%'"),
+    )
+    .toBe(0);
   await database.query(MANY, [20_000, "10 minutes", "10 minutes"]);
   await database.query("analyze cell.events");
   // The job reads all of them, once.

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
+import { openTestPool } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
-import { openPool } from "../../postgres/pool.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
 import { entryRuns } from "./entry-runs.ts";
@@ -18,7 +18,7 @@ async function* passBy(): AsyncGenerator<readonly []> {
 
 async function startExport(ends: Partial<Ends>) {
   const { database, project } = await setupManage();
-  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
   const source: Source<never> = {
     kind: "grants",

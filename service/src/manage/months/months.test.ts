@@ -3,6 +3,7 @@ import { ageHistory } from "../../../test/age-history.ts";
 import {
   createDatabase,
   createTestProject,
+  openTestPool,
   startTestService,
   type TestDatabase,
 } from "../../../test/harness.ts";
@@ -11,7 +12,6 @@ import { lastMonths } from "../../../test/months.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 import { seedDemo } from "../../commands/demo/seed-demo.ts";
 import { verifyCommand } from "../../commands/verify.ts";
-import { openPool } from "../../postgres/pool.ts";
 import { createManagementToken } from "../people/management-tokens.ts";
 
 type Line = Record<
@@ -42,7 +42,7 @@ type Demo = {
 async function setupDemo(): Promise<Demo> {
   const database = await createDatabase();
   const project = await createTestProject(database);
-  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
   const { environmentId } = project.test;
   await seedDemo(database.url, { projectId: project.projectId, environmentId });

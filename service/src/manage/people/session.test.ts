@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { createDatabase, createTestProject, startTestService } from "../../../test/harness.ts";
+import { createDatabase, createTestProject, openTestPool, startTestService } from "../../../test/harness.ts";
 import { cookieOf, OWNER, send, setupManage } from "../../../test/manage.ts";
-import { openPool } from "../../postgres/pool.ts";
 import { makeSetupLink } from "./set-up.ts";
 
 const SESSION = "/manage/v1/session";
@@ -59,7 +58,7 @@ test("the setup link makes the first owner, once, however many follow it togethe
   const database = await createDatabase();
   await createTestProject(database);
   const service = await startTestService(database);
-  const pool = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.serviceUrl);
   const token = await makeSetupLink(pool);
   await pool.end();
   const url = `${service.url}/manage/v1/setup`;

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { createTestProject, post, setup, startTestService } from "../../../test/harness.ts";
+import { createTestProject, openTestPool, post, setup, startTestService } from "../../../test/harness.ts";
 import { createApiKey } from "../../manage/keys/create-api-key.ts";
-import { openPool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
 
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3, idempotencyKey: "key-1" };
@@ -52,7 +51,7 @@ test("an accepted event replays when its timestamp is meanwhile too old", async 
 test("another API key of the project replays too, so a rotation does not break a retry", async () => {
   const { database, record, service, project } = await setup();
   const first = await record(EVENT);
-  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const pool = openTestPool(database.url);
   const second = await transaction(pool, (tx) =>
     createApiKey(tx, {
       projectId: project.projectId,

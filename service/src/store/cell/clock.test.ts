@@ -1,12 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { connectTo, createDatabase } from "../../../test/harness.ts";
-import { openPool } from "../../postgres/pool.ts";
+import { connectTo, createDatabase, openTestPool } from "../../../test/harness.ts";
 import { single } from "../../postgres/transaction.ts";
 import { readClock, readSettledClock } from "./clock.ts";
 
 async function setupClock() {
   const database = await createDatabase();
-  const cell = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
   const other = await connectTo(database);
   return { cell, other, readNow: () => single(cell, readClock) };

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase } from "../../../../test/harness.ts";
-import { openPool } from "../../../postgres/pool.ts";
+import { createDatabase, openTestPool } from "../../../../test/harness.ts";
 import { snapshot } from "../../../postgres/transaction.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
 import { type Division, listBuckets } from "./buckets.ts";
@@ -12,7 +11,7 @@ const ADA = brandAs<CustomerNumber>(7);
 
 async function setupSums(used: Used, division: Division, to: string) {
   const database = await createDatabase();
-  const cell = openPool({ url: database.serviceUrl, name: "test", sizeMax: 1, onIdleError: () => {} });
+  const cell = openTestPool(database.serviceUrl);
   onTestFinished(() => cell.end());
   // Whatever zone a session has.
   await cell.query("set timezone = 'America/New_York'");
