@@ -1,5 +1,6 @@
 import type { Lacking } from "../postgres/lacking.ts";
 import type { CatalogCache } from "../store/cell/catalogs.ts";
+import type { EnvironmentId } from "../words/brand.ts";
 
 export type ParkedOptions<T> = {
   readonly catalogs: CatalogCache;
@@ -11,10 +12,17 @@ export type ParkedOptions<T> = {
 /** Also when nothing was fetched by then: where they come from it is known who has waited too long. */
 const WAIT_MS_MAX = 500;
 const FAILURE_PAUSE_MS = 50;
+/** A catalog that cannot be read is its environment's own trouble: it may not take the room of others. */
+const ENVIRONMENT_LENGTH_MAX = 500;
+/** Bounds memory where many environments lack something at once. Requests that lack nothing are not counted here. */
+const LENGTH_MAX = 2_000;
+
+type Parkable = { readonly request: { readonly environmentId: EnvironmentId } };
 
 /** Requests that lack something which is being fetched, on another connection: nobody else waits for it meanwhile. */
-export class Parked<T> {
+export class Parked<T extends Parkable> {
   readonly #options: ParkedOptions<T>;
+  readonly #lengths = new Map<EnvironmentId, number>();
   #size = 0;
 
   constructor(options: ParkedOptions<T>) {
@@ -25,8 +33,15 @@ export class Parked<T> {
     return this.#size;
   }
 
-  park(all: readonly { readonly lacking: Lacking; readonly thing: T }[]): void {
-    for (const some of Map.groupBy(all, ({ lacking }) => lacking.what).values()) {
+  /** Returns those for which there is no room. */
+  park(all: readonly { readonly lacking: Lacking; readonly thing: T }[]): T[] {
+    const overflow: T[] = [];
+    const admitted = all.filter(({ thing }) => {
+      const hasRoom = this.#admit(thing);
+      if (!hasRoom) overflow.push(thing);
+      return hasRoom;
+    });
+    for (const some of Map.groupBy(admitted, ({ lacking }) => lacking.what).values()) {
       const [first] = some;
       if (first !== undefined)
         void this.#wait(
@@ -34,10 +49,25 @@ export class Parked<T> {
           some.map(({ thing }) => thing),
         );
     }
+    return overflow;
+  }
+
+  #admit({ request: { environmentId } }: T): boolean {
+    const length = this.#lengths.get(environmentId) ?? 0;
+    if (length >= ENVIRONMENT_LENGTH_MAX || this.#size >= LENGTH_MAX) return false;
+    this.#lengths.set(environmentId, length + 1);
+    this.#size += 1;
+    return true;
+  }
+
+  #release({ request: { environmentId } }: T): void {
+    const length = (this.#lengths.get(environmentId) ?? 0) - 1;
+    if (length > 0) this.#lengths.set(environmentId, length);
+    else this.#lengths.delete(environmentId);
+    this.#size -= 1;
   }
 
   async #wait(lacking: Lacking, things: readonly T[]): Promise<void> {
-    this.#size += things.length;
     let isFetched = false;
     const fetching = this.#options.catalogs.fetch(lacking).then(
       () => {
@@ -49,7 +79,7 @@ export class Parked<T> {
       },
     );
     await Promise.race([fetching, pause(WAIT_MS_MAX)]);
-    this.#size -= things.length;
+    for (const thing of things) this.#release(thing);
     this.#options.onBack(things, isFetched);
   }
 }

@@ -74,8 +74,7 @@ export class Reader {
   ask(request: CheckRequest): Promise<CheckOutcome> {
     if (this.#isClosed || performance.now() < this.#downUntilMs)
       return Promise.resolve({ kind: "unavailable" });
-    if (this.#queue.length + this.#parked.size >= QUEUE_LENGTH_MAX)
-      return Promise.resolve({ kind: "overloaded" });
+    if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
     return new Promise((settle) => {
       this.#queue.push({ request, askedAtMs: performance.now(), settle, fetches: 0 });
       this.#schedule();
@@ -164,7 +163,7 @@ export class Reader {
       if (outcome instanceof Lacking) parked.push({ lacking: outcome, thing: waiting });
       else settle(outcome);
     }
-    this.#parked.park(parked);
+    for (const { settle } of this.#parked.park(parked)) settle({ kind: "overloaded" });
   }
 }
 

@@ -18,9 +18,3 @@ test("a request that comes back too old is refused at once, whenever the timer r
   expect(outcomes).toEqual([{ kind: "overloaded" }, { kind: "outcome_unknown" }]);
   expect(queue.length).toBe(1);
 });
-
-test("requests that wait aside count against the queue's length", () => {
-  const queue = new LaneQueue();
-  expect([queue.isFull(1_999), queue.isFull(2_000)]).toEqual([false, true]);
-  queue.close();
-});

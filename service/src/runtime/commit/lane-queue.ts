@@ -18,9 +18,9 @@ export class LaneQueue {
     return this.#waiting.length;
   }
 
-  /** `aside` is the number of requests that wait elsewhere and will come back here. */
-  isFull(aside: number): boolean {
-    return this.#waiting.length + aside >= LENGTH_MAX;
+  /** What is parked comes back here and is not counted: one environment's catalog would refuse all the others. */
+  get isFull(): boolean {
+    return this.#waiting.length >= LENGTH_MAX;
   }
 
   push(pending: Pending): void {

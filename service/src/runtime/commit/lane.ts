@@ -94,7 +94,7 @@ export class Lane {
 
   #enqueue(pending: Pending): void {
     const isServing = !this.#isDown && !this.#isClosed;
-    if (!isServing || this.#queue.isFull(this.#parked.size)) {
+    if (!isServing || this.#queue.isFull) {
       refuse([pending], { kind: isServing ? "overloaded" : "unavailable" });
       return;
     }
@@ -262,7 +262,7 @@ export class Lane {
       else again.push(pending);
     }
     this.#queue.lead(again);
-    this.#parked.park(lacking);
+    refuse(this.#parked.park(lacking), { kind: "overloaded" });
   }
 
   /** The database is out of reach: everyone is told at once, and new requests too, until it is back. */

@@ -1,0 +1,103 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Credits, setupCredits } from "../../test/credits.ts";
+import { connectTo } from "../../test/harness.ts";
+import { times } from "../../test/two-services.ts";
+import { defineFeature } from "../manage/features/define-feature.ts";
+import { Session } from "../postgres/session.ts";
+import { single } from "../postgres/transaction.ts";
+import { CatalogCache } from "../store/cell/catalogs.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EnvironmentId,
+  type FeatureKey,
+  type Quantity,
+} from "../words/brand.ts";
+import { Reader } from "./check/reader.ts";
+import { Lanes } from "./commit/lanes.ts";
+import { consumeFeature } from "./consume/consume-feature.ts";
+
+const CUSTOMER = brandAs<CustomerId>("ada");
+const FEATURE = brandAs<FeatureKey>("image.render");
+const METADATA_LIMITS = { bytesMax: 100, keysMax: 10, depthMax: 2 };
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+type Ask = (environmentId: EnvironmentId) => Promise<{ readonly kind: string }>;
+
+/** One environment whose plan cannot be read for as long as the test runs, and a neighbour that lacks nothing. */
+async function setupLacking(): Promise<Credits & { neighbour: EnvironmentId; parts: Parts }> {
+  const credits = await setupCredits();
+  const { cell, context, database, project } = credits;
+  const neighbour = project.live.environmentId;
+  await defineFeature(
+    cell,
+    { ...context, environmentId: neighbour },
+    { key: "image.render", name: "Render", unit: null, pool: "credits", cost: { credits: 10, per: 1 } },
+  );
+  const holder = await connectTo(database);
+  await holder.query("begin; lock table cell.plan_features in access exclusive mode");
+  onTestFinished(async () => void (await holder.query("rollback")));
+  const parts = {
+    openSession: (connectTimeoutMs: number) =>
+      Session.open({ url: database.serviceUrl, name: "test", connectTimeoutMs }),
+    catalogs: new CatalogCache((work) => single(cell, work)),
+    onFailure: () => {},
+  };
+  return { ...credits, neighbour, parts };
+}
+
+type Parts = Pick<ConstructorParameters<typeof Reader>[0], "openSession" | "catalogs" | "onFailure">;
+
+async function expectNeighbourServed(
+  ask: Ask,
+  lacking: EnvironmentId,
+  neighbour: EnvironmentId,
+): Promise<void> {
+  const served = (await ask(neighbour)).kind;
+  const refused: string[] = [];
+  const note = ({ kind }: { kind: string }): void => void refused.push(kind);
+  // Half at a time: as many at once would be too many for the queue itself.
+  for (const half of times(2, () => times(1_200, () => lacking))) {
+    for (const environmentId of half) void ask(environmentId).then(note);
+    await pause(150);
+  }
+  const kinds = await Promise.all(times(20, async () => (await ask(neighbour)).kind));
+  expect(kinds).toEqual(times(20, () => served));
+  // 500 of its own requests wait. The others were refused at once, and not for their age.
+  await expect.poll(() => refused.length, { timeout: 1_000 }).toBeGreaterThanOrEqual(1_500);
+  expect(new Set(refused)).toEqual(new Set(["overloaded"]));
+}
+
+test("consumes that wait for one environment's catalog refuse no other environment's", async () => {
+  const { project, context, neighbour, parts } = await setupLacking();
+  const lanes = new Lanes(1, { ...parts, idempotencyDays: null, onBatch: () => {} });
+  let count = 0;
+  const ask: Ask = (environmentId) =>
+    consumeFeature(
+      lanes,
+      {
+        key: {
+          projectId: project.projectId,
+          environmentId,
+          environmentKind: "test",
+          cell: "default",
+          metadataLimits: METADATA_LIMITS,
+        },
+        requestId: "test",
+      },
+      { customerId: CUSTOMER, feature: FEATURE, quantity: brandAs<Quantity>(1), metadata: null },
+      `key-${count++}`,
+    );
+  await expectNeighbourServed(ask, context.environmentId, neighbour);
+  await lanes.close();
+}, 30_000);
+
+test("checks that wait for one environment's catalog refuse no other environment's", async () => {
+  const { context, neighbour, parts } = await setupLacking();
+  const reader = new Reader(parts);
+  const ask: Ask = (environmentId) =>
+    reader.ask({ environmentId, customerId: CUSTOMER, feature: FEATURE, quantity: 1 });
+  await expectNeighbourServed(ask, context.environmentId, neighbour);
+  await reader.close();
+}, 30_000);
