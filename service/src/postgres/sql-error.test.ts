@@ -31,7 +31,11 @@ test.each([
   ["a demoted primary", "begin read only; insert into notes values (2, 1)", { kind: "lost" }],
   ["a mistake in our SQL", "selec 1", { kind: "bug" }],
   ["a table that is not there", "select from nothing", { kind: "bug" }],
-  ["a missing privilege", "set role purser_service; delete from cell.events", { kind: "bug" }],
+  [
+    "a missing privilege",
+    "set role purser_service; delete from cell.events",
+    { kind: "bad_row", constraint: null },
+  ],
 ])("%s", async (_, sql, expected) => {
   const database = await createDatabase();
   await database.query(TABLE);

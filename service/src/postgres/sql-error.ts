@@ -25,6 +25,8 @@ export function decodeSqlError(error: unknown): SqlFailure {
     case "40001": // serialization_failure
     case "40P01": // deadlock_detected
       return { kind: "conflict", constraint: error.constraint ?? null };
+    case "42501": // insufficient_privilege: of a batch, perhaps only one row needs a privilege that was revoked
+      return { kind: "bad_row", constraint: null };
     case "0A000": // feature_not_supported: a prepared statement's result has changed its type
     case "25006": // read_only_sql_transaction: this primary was demoted
     case "25P03": // idle_in_transaction_session_timeout

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { consumeOn } from "../../test/consume-on.ts";
 import { type Credits, setupCredits } from "../../test/credits.ts";
 import { connectTo } from "../../test/harness.ts";
 import { times } from "../../test/two-services.ts";
@@ -6,20 +7,12 @@ import { defineFeature } from "../manage/features/define-feature.ts";
 import { Session } from "../postgres/session.ts";
 import { single } from "../postgres/transaction.ts";
 import { CatalogCache } from "../store/cell/catalogs.ts";
-import {
-  brandAs,
-  type CustomerId,
-  type EnvironmentId,
-  type FeatureKey,
-  type Quantity,
-} from "../words/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type FeatureKey } from "../words/brand.ts";
 import { Reader } from "./check/reader.ts";
 import { Lanes } from "./commit/lanes.ts";
-import { consumeFeature } from "./consume/consume-feature.ts";
 
 const CUSTOMER = brandAs<CustomerId>("ada");
 const FEATURE = brandAs<FeatureKey>("image.render");
-const METADATA_LIMITS = { bytesMax: 100, keysMax: 10, depthMax: 2 };
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -74,20 +67,10 @@ test("consumes that wait for one environment's catalog refuse no other environme
   const lanes = new Lanes(1, { ...parts, idempotencyDays: null, onBatch: () => {} });
   let count = 0;
   const ask: Ask = (environmentId) =>
-    consumeFeature(
+    consumeOn(
       lanes,
-      {
-        key: {
-          projectId: project.projectId,
-          environmentId,
-          environmentKind: "test",
-          cell: "default",
-          metadataLimits: METADATA_LIMITS,
-        },
-        requestId: "test",
-      },
-      { customerId: CUSTOMER, feature: FEATURE, quantity: brandAs<Quantity>(1), metadata: null },
-      `key-${count++}`,
+      { projectId: project.projectId, environmentId },
+      { feature: FEATURE, quantity: 1, key: `key-${count++}` },
     );
   await expectNeighbourServed(ask, context.environmentId, neighbour);
   await lanes.close();

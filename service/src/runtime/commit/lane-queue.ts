@@ -65,11 +65,13 @@ export class LaneQueue {
   }
 
   #refuseAged(): void {
-    const oldestMs = performance.now() - AGE_MAX_MS;
-    let count = 0;
-    while ((this.#waiting[count]?.enqueuedAtMs ?? Number.POSITIVE_INFINITY) < oldestMs) count += 1;
-    refuse(this.#waiting.splice(0, count), { kind: "overloaded" });
+    const count = this.#waiting.findIndex((pending) => !isAged(pending));
+    refuse(this.#waiting.splice(0, count === -1 ? this.#waiting.length : count), { kind: "overloaded" });
   }
+}
+
+export function isAged({ enqueuedAtMs }: Pending): boolean {
+  return enqueuedAtMs < performance.now() - AGE_MAX_MS;
 }
 
 function isSameCustomer(a: RuntimeRequest, b: RuntimeRequest): boolean {

@@ -8,7 +8,7 @@ import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
 import { closeBatch, DecisionFailed, openBatch } from "./commit-batch.ts";
 import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
-import { LaneQueue, refuse } from "./lane-queue.ts";
+import { isAged, LaneQueue, refuse } from "./lane-queue.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
 export type LaneOptions = {
@@ -130,6 +130,8 @@ export class Lane {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
     let reruns = 0;
+    // What is left of a halved batch, or was parked: nobody waits for the connection that is being opened.
+    if (this.#isDown) return refuse(batch, { kind: "unavailable" });
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });
       opened = null;
@@ -141,8 +143,10 @@ export class Lane {
       switch (attempt.kind) {
         case "rerun":
           reruns += 1;
-          if (reruns > RERUNS_MAX) return refuse(batch, { kind: "overloaded" });
-          break;
+          if (reruns <= RERUNS_MAX) break;
+          // One of them may meet a conflict whenever it is tried, such as a new customer where sequences are behind.
+          if (batch.length > 1 && !batch.some(isAged)) return this.#commitHalves(batch);
+          return refuse(batch, { kind: "overloaded" });
         case "bad_row":
           if (batch.length === 1) return refuse(batch, { kind: "fault", error: attempt.error });
           return this.#commitHalves(batch);
@@ -227,7 +231,7 @@ export class Lane {
     return { kind: kind === "conflict" ? "rerun" : kind, error };
   }
 
-  /** One row is to blame: halve until it stands alone, so that its neighbours are not refused with it. */
+  /** One request is to blame: halve until it stands alone, so that its neighbours are not refused with it. */
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
     const middle = Math.ceil(batch.length / 2);
     await this.#commit(batch.slice(0, middle), { opened: null, looksAhead: false });

@@ -1,9 +1,17 @@
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../test/books.ts";
+import { consumeOn } from "../../../test/consume-on.ts";
 import { setupCredits } from "../../../test/credits.ts";
-import { post, type Reply, startTestService } from "../../../test/harness.ts";
+import { connectTo, post, type Reply, startTestService } from "../../../test/harness.ts";
+import { SERVICE_ROLE } from "../../../test/postgres.ts";
 import { times } from "../../../test/two-services.ts";
 import { Wire } from "../../../test/wire.ts";
+import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { grantToService } from "../../postgres/privileges.ts";
+import { Session } from "../../postgres/session.ts";
+import { single } from "../../postgres/transaction.ts";
+import { CatalogCache } from "../../store/cell/catalogs.ts";
+import { Lanes } from "../commit/lanes.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -83,3 +91,77 @@ test("a charge that PostgreSQL refuses is found by halving, and its neighbours a
   expect(await database.query("select balance from cell.wallets")).toEqual([{ balance: "71" }]);
   await expectSoundBooks(database);
 });
+
+test("where numbers of customers are behind, only newcomers are refused", async () => {
+  const { cell, consume, context, database, topUp } = await setupCredits({ LANES: "1" });
+  await topUp("ada", 1_000);
+  await setDefaultPlan(cell, context, { plan: "pro" });
+  // As after logical replication, which copies rows and no sequences.
+  await database.query(
+    `insert into cell.customers (environment_id, customer_id, created_at)
+     select environment_id, 'copied-' || n, created_at from cell.customers, generate_series(1, 500) as n`,
+  );
+  const [row] = await database.query("select pg_get_serial_sequence('cell.customers', 'number') as name");
+  await database.query(`alter sequence ${row?.["name"]} restart`);
+  const replies = await Promise.all(
+    times(40, (i) =>
+      consume({
+        customerId: i === 17 ? "newcomer" : "ada",
+        feature: "text.generate",
+        idempotencyKey: `key-${i}`,
+      }),
+    ),
+  );
+  expect(replies.map(({ status }) => status)).toEqual(times(40, (i) => (i === 17 ? 503 : 200)));
+  expect(replies[17]?.body).toMatchObject({ code: "overloaded" });
+  await expectSoundBooks(database);
+});
+
+test("without the privilege to delete expired keys, only requests that reuse one fail", async () => {
+  const { consume, database, topUp } = await setupCredits({ LANES: "1", IDEMPOTENCY_DAYS: "40" });
+  await topUp("ada", 1_000);
+  const charge = (key: string) =>
+    consume({ customerId: "ada", feature: "text.generate", idempotencyKey: key });
+  await charge("key-17");
+  await database.query("alter table cell.keyed_requests disable trigger user");
+  await database.query("update cell.keyed_requests set recorded_at = recorded_at - interval '41 days'");
+  await database.query("alter table cell.keyed_requests enable trigger user");
+  // As a job does that migrates without IDEMPOTENCY_DAYS while services run with it.
+  await grantToService(await connectTo(database), SERVICE_ROLE, { endsKeys: false });
+  const replies = await Promise.all(times(40, (i) => charge(`key-${i}`)));
+  expect(replies.map(({ status }) => status)).toEqual(times(40, (i) => (i === 17 ? 500 : 200)));
+  await expectSoundBooks(database);
+});
+
+test("while the database is out of reach, the rest of a halved batch is refused with its first half", async () => {
+  const { cell, context, database } = await setupCredits();
+  await database.query("alter table cell.ledger add constraint no_poison check (quantity <> 17)");
+  const wire = await Wire.open();
+  const lanes = new Lanes(1, {
+    openSession: (connectTimeoutMs) =>
+      Session.open({ url: wire.urlOf(database), name: "test lane", connectTimeoutMs }),
+    catalogs: new CatalogCache((work) => single(cell, work)),
+    idempotencyDays: null,
+    onBatch: () => {},
+    onFailure: ({ kind }) => {
+      if (kind !== "bad_row") return;
+      // From now on nothing is answered, and connecting takes as long as it is let.
+      wire.hold();
+      wire.cut();
+    },
+  });
+  const charge = async (quantity: number): Promise<{ kind: string; atMs: number }> => {
+    const { kind } = await consumeOn(lanes, context, {
+      feature: "text.generate",
+      quantity,
+      key: `key-${quantity}`,
+    });
+    return { kind, atMs: performance.now() };
+  };
+  expect(await charge(1)).toMatchObject({ kind: "answered" });
+  const [first, second] = await Promise.all([charge(17), charge(18)]);
+  expect([first.kind, second.kind]).toEqual(["unavailable", "unavailable"]);
+  expect(second.atMs - first.atMs).toBeLessThan(300);
+  wire.release();
+  await lanes.close();
+}, 30_000);

@@ -1,0 +1,33 @@
+import type { Lanes } from "../src/runtime/commit/lanes.ts";
+import type { Outcome } from "../src/runtime/commit/request.ts";
+import { consumeFeature } from "../src/runtime/consume/consume-feature.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EnvironmentId,
+  type FeatureKey,
+  type ProjectId,
+  type Quantity,
+} from "../src/words/brand.ts";
+
+type Charge = { readonly feature: string; readonly quantity: number; readonly key: string };
+
+/** A consume of "ada" on lanes that a test has made itself. */
+export function consumeOn(
+  lanes: Lanes,
+  scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  { feature, quantity, key }: Charge,
+): Promise<Outcome> {
+  const metadataLimits = { bytesMax: 100, keysMax: 10, depthMax: 2 };
+  return consumeFeature(
+    lanes,
+    { key: { ...scope, environmentKind: "test", cell: "default", metadataLimits }, requestId: key },
+    {
+      customerId: brandAs<CustomerId>("ada"),
+      feature: brandAs<FeatureKey>(feature),
+      quantity: brandAs<Quantity>(quantity),
+      metadata: null,
+    },
+    key,
+  );
+}
