@@ -17,6 +17,8 @@ const PLANS = JSON.parse(setting("PLANS"));
 const GRACE_SECONDS = Number(process.env.GRACE_HOURS ?? 72) * 3600;
 
 const TOLERANCE_SECONDS = 300;
+/** So soon after the start of a period comes the invoice of the change that started it. */
+const PERIOD_START_SECONDS = 60;
 const BODY_BYTES_MAX = 1024 * 1024;
 const CALL_MS_MAX = 5_000;
 
@@ -112,13 +114,22 @@ function toAssignment({
   if (!["active", "trialing", "past_due"].includes(status)) return null;
   const item = items.data.find(({ price }) => price.id in PLANS);
   if (item === undefined) throw new Error(`${id} has no price that PLANS knows`);
-  // Stripe moves the period on before it has collected the money: until then only the one before is paid.
-  const isOwed = ["draft", "open", "uncollectible"].includes(invoice?.status);
-  const paidUntil = isOwed ? item.current_period_start : item.current_period_end;
+  const paidUntil = isOwed(invoice, item) ? item.current_period_start : item.current_period_end;
   // Set by cancel_at_period_end too. Nothing is collected after it, so there is nothing to wait for.
   const endsAt = Math.min(paidUntil + GRACE_SECONDS, cancel_at ?? Number.POSITIVE_INFINITY);
   if (endsAt * 1000 <= Date.now()) return null;
   return { plan: PLANS[item.price.id], anchor: toTime(anchor), endsAt: toTime(endsAt) };
+}
+
+/**
+ * Stripe moves the period on before it has collected the money: until then only the one before is paid. An invoice for a change
+ * within the period, such as a proration, says nothing of the period itself, unless the change has started it: another interval.
+ */
+function isOwed(invoice, { current_period_start: start }) {
+  if (!["draft", "open", "uncollectible"].includes(invoice?.status)) return false;
+  const { billing_reason: reason, created } = invoice;
+  if (reason === "subscription_update") return created - start < PERIOD_START_SECONDS;
+  return ["subscription_cycle", "subscription_create"].includes(reason);
 }
 
 /** The payment's id is the reference, and under one reference Purser adds credits once. */

@@ -13,7 +13,11 @@ export type Subscription = {
   readonly billing_cycle_anchor: number;
   /** With `cancel_at_period_end` the period's end. */
   readonly cancel_at: number | null;
-  readonly latest_invoice: { readonly status: "draft" | "open" | "paid" } | null;
+  readonly latest_invoice: {
+    readonly status: "draft" | "open" | "paid";
+    readonly billing_reason: "subscription_create" | "subscription_cycle" | "subscription_update";
+    readonly created: number;
+  } | null;
   readonly items: {
     readonly data: readonly {
       readonly price: { readonly id: string };

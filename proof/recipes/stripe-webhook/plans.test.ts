@@ -4,7 +4,15 @@ import { expectSoundBooks } from "../../../service/test/books.ts";
 import { makeEvent, nowSeconds, type Subscription } from "./local-stripe.ts";
 import { openShop } from "./shop.ts";
 import { SEEDS, shuffled } from "./shuffled.ts";
-import { cancel, cancelAtPeriodEnd, checkout, DAY_SECONDS, subscribe, toTime } from "./stripe-objects.ts";
+import {
+  cancel,
+  cancelAtPeriodEnd,
+  checkout,
+  DAY_SECONDS,
+  owe,
+  subscribe,
+  toTime,
+} from "./stripe-objects.ts";
 
 test.each(SEEDS)(
   "an older event does not undo a downgrade, whichever comes last (order %i)",
@@ -188,7 +196,7 @@ test("a renewal extends the plan when it is paid, and only by the grace before",
   const { stripe, deliver, read } = await openShop();
   const renewedAt = nowSeconds() - 3_600;
   const renewed = subscribe("price_pro", { from: renewedAt, until: renewedAt + 30 * DAY_SECONDS });
-  const owed: Subscription = { ...renewed, latest_invoice: { status: "open" } };
+  const owed = owe(renewed);
   stripe.subscriptions = [owed];
   expect(await deliver(makeEvent("customer.subscription.updated", owed))).toBe(200);
   expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(renewedAt + 3 * DAY_SECONDS) });
@@ -197,12 +205,36 @@ test("a renewal extends the plan when it is paid, and only by the grace before",
   expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(renewedAt + 33 * DAY_SECONDS) });
 });
 
+test("an open invoice for a change within the paid period does not shorten the plan", async () => {
+  const { stripe, deliver, read } = await openShop();
+  const from = nowSeconds() - 10 * DAY_SECONDS;
+  const upgraded = owe(subscribe("price_pro", { from, until: from + 30 * DAY_SECONDS }), {
+    billing_reason: "subscription_update",
+    created: nowSeconds(),
+  });
+  stripe.subscriptions = [upgraded];
+  expect(await deliver(makeEvent("customer.subscription.updated", upgraded))).toBe(200);
+  expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(from + 33 * DAY_SECONDS) });
+});
+
+test("a change to another interval starts a period, which is not given before it is paid", async () => {
+  const { stripe, deliver, read } = await openShop();
+  const from = nowSeconds() - 60;
+  const yearly = owe(subscribe("price_pro", { from, until: from + 365 * DAY_SECONDS }), {
+    billing_reason: "subscription_update",
+    created: from + 1,
+  });
+  stripe.subscriptions = [yearly];
+  expect(await deliver(makeEvent("customer.subscription.updated", yearly))).toBe(200);
+  expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(from + 3 * DAY_SECONDS) });
+});
+
 test.each([
-  ["whose first payment failed", { status: "incomplete", latest_invoice: { status: "open" } }],
-  ["that has owed for longer than the grace", { status: "past_due", latest_invoice: { status: "open" } }],
-] as const)("a subscription %s gives no plan", async (_name, change) => {
+  ["whose first payment failed", "incomplete", "subscription_create"],
+  ["that has owed for longer than the grace", "past_due", "subscription_cycle"],
+] as const)("a subscription %s gives no plan", async (_name, status, billing_reason) => {
   const { stripe, deliver, countPlanChanges } = await openShop();
-  const subscription = { ...subscribe("price_pro"), ...change };
+  const subscription = { ...owe(subscribe("price_pro"), { billing_reason }), status };
   stripe.subscriptions = [subscription];
   expect(await deliver(makeEvent("customer.subscription.updated", subscription))).toBe(200);
   expect(await countPlanChanges()).toBe(0);

@@ -17,9 +17,19 @@ export function subscribe(
     metadata: { customerId: "org/1" },
     billing_cycle_anchor: from,
     cancel_at: null,
-    latest_invoice: { status: "paid" },
+    latest_invoice: { status: "paid", billing_reason: "subscription_cycle", created: from },
     items: { data: [{ price: { id: price }, current_period_start: from, current_period_end: until }] },
   };
+}
+
+/** The renewal of the present period is not collected yet. */
+export function owe(
+  subscription: Subscription,
+  change: Partial<Pick<NonNullable<Subscription["latest_invoice"]>, "billing_reason" | "created">> = {},
+): Subscription {
+  const created = subscription.items.data[0]?.current_period_start ?? 0;
+  const invoice = { status: "open", billing_reason: "subscription_cycle", created } as const;
+  return { ...subscription, latest_invoice: { ...invoice, ...change } };
 }
 
 /** By the customer, in Stripe's portal: it runs until the paid period is over. */
