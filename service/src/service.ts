@@ -48,6 +48,17 @@ const FORGET_EVERY_MS = 5 * 60_000;
 /** A step of a walk over a large table. */
 const WALK_EVERY_MS = 1_000;
 
+/** Connections besides those of the lanes and the reader. The operations guide states their sum. */
+export const POOLS = {
+  keys: { name: "purser", sizeMax: 4 },
+  // Of its own: what people do must not make a key's look-up wait.
+  manage: { name: "purser manage", sizeMax: 8 },
+  // Of their own, and one for each: sums must not fall behind while people ask long questions, or another job is slow.
+  jobs: { name: "purser jobs", sizeMax: 4 },
+  // Of its own: a large catalog that is fetched must not make anybody wait but those who lack it.
+  catalogs: { name: "purser catalogs", sizeMax: 2 },
+} as const;
+
 export type Service = {
   readonly url: string;
   readonly metricsUrl: string;
@@ -57,33 +68,16 @@ export type Service = {
 
 /** Puts the parts together, and takes them apart again in the opposite order. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
-  const pool = openPool({
-    url: config.databaseUrl,
-    name: "purser",
-    sizeMax: 4,
-    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
-  });
-  // Of its own: what people do must not make a key's look-up wait.
-  const managePool = openPool({
-    url: config.databaseUrl,
-    name: "purser manage",
-    sizeMax: 8,
-    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
-  });
-  // Of their own, and one for each: sums must not fall behind while people ask long questions, or another job is slow.
-  const jobPool = openPool({
-    url: config.databaseUrl,
-    name: "purser jobs",
-    sizeMax: 4,
-    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
-  });
-  // Of its own: a large catalog that is fetched must not make anybody wait but those who lack it.
-  const catalogPool = openPool({
-    url: config.databaseUrl,
-    name: "purser catalogs",
-    sizeMax: 2,
-    onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
-  });
+  const open = (pool: keyof typeof POOLS) =>
+    openPool({
+      url: config.databaseUrl,
+      ...POOLS[pool],
+      onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+    });
+  const pool = open("keys");
+  const managePool = open("manage");
+  const jobPool = open("jobs");
+  const catalogPool = open("catalogs");
   await keepPartitions(pool);
 
   const readiness = new Readiness();

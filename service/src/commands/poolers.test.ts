@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
 import { createDatabase } from "../../test/harness.ts";
@@ -7,6 +8,7 @@ import { readConfig } from "../config.ts";
 import { openLog } from "../edge/log.ts";
 import { statement } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
+import { POOLS } from "../service.ts";
 import { doctorCommand } from "./doctor.ts";
 import { refuseUnsafeDatabase } from "./serve.ts";
 
@@ -81,4 +83,14 @@ test("a pooler that changes to transaction mode while the service runs is notice
     "select count(*)::integer as kept from cell.keyed_requests where reason is null",
   );
   expect(ledger?.["charges"]).toBe(keys?.["kept"]);
+});
+
+test("the operations guide states how many connections a process opens", () => {
+  const guide = readFileSync(new URL("../../../docs/guides/operations.md", import.meta.url), "utf8");
+  const [, forLanes, forPools] = /`LANES` \+ (\d+) connections .* at most (\d+) more/.exec(guide) ?? [];
+  const pooled = Object.values(POOLS).reduce((sum, { sizeMax }) => sum + sizeMax, 0);
+  // The lane that waits for wallets, and the reader.
+  expect([forLanes, forPools]).toEqual(["2", String(pooled)]);
+  const [, forEach] = /`default_pool_size` .* `LANES` \+ (\d+) for each process/.exec(guide) ?? [];
+  expect(forEach).toBe(String(pooled + 2));
 });
