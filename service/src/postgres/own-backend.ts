@@ -83,7 +83,6 @@ const SHARED: ReadonlySet<string> = new Set(["42704", "08P01"]);
  * was claimed, it still is: a server ends its backends before it becomes a standby.
  */
 export async function begin(client: ClientBase, mode: string): Promise<void> {
-  const { mark } = claimed(client);
   let found: unknown;
   try {
     const results = await client.query(`begin isolation level ${mode}; show purser.connection`);
@@ -93,7 +92,15 @@ export async function begin(client: ClientBase, mode: string): Promise<void> {
       ? new UnfitConnection("shared", { cause: error })
       : error;
   }
-  if (found !== mark) throw new UnfitConnection("shared");
+  refuseOther(client, found);
+}
+
+/** What `refuseOther` wants to see: for a statement that runs without `begin`, as a transaction of its own. */
+export const MARK = "current_setting('purser.connection', true)";
+
+/** Throws if what answered was not the client's own backend. */
+export function refuseOther(client: ClientBase, mark: unknown): void {
+  if (mark !== claimed(client).mark) throw new UnfitConnection("shared");
 }
 
 const FIND_WAITING = statement(

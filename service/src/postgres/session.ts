@@ -1,6 +1,6 @@
 import pg from "pg";
 import { commit } from "./commit.ts";
-import { backendOf, begin, claimBackend } from "./own-backend.ts";
+import { backendOf, begin, claimBackend, refuseOther } from "./own-backend.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
 /** One connection of a lane. Statements are sent without waiting for each other's answers: two trips a batch. */
@@ -62,8 +62,13 @@ export class Session implements Tx {
     return rows;
   }
 
-  begin(mode = "read committed"): Promise<void> {
-    return begin(this.#client, mode);
+  begin(): Promise<void> {
+    return begin(this.#client, "read committed");
+  }
+
+  /** After a statement that ran without `begin`: throws if it was not this session's own backend that answered. */
+  refuseOther(mark: unknown): void {
+    refuseOther(this.#client, mark);
   }
 
   commit(): Promise<void> {

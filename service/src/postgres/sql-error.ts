@@ -32,6 +32,7 @@ export function decodeSqlError(error: unknown): SqlFailure {
     case "25P03": // idle_in_transaction_session_timeout
     case "25P04": // transaction_timeout
     case "26000": // invalid_sql_statement_name: a prepared statement is gone
+    case "42P05": // duplicate_prepared_statement: another client prepared it on this backend
       return { kind: "lost" };
     case "55P03": // lock_not_available
     case "57014": // query_canceled

@@ -2,11 +2,9 @@ import { type Decision, decide } from "../../entitlement/decide.ts";
 import { Lacking } from "../../postgres/lacking.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
-import { readCatalogRevisions } from "../../store/cell/catalog-row.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
-import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerName, customerKey } from "../../store/cell/customers.ts";
-import { readWallets } from "../../store/cell/wallets.ts";
+import { readForCheck } from "../../store/cell/wallets.ts";
 import { assert } from "../../words/assert.ts";
 import type { FeatureKey } from "../../words/brand.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
@@ -135,22 +133,15 @@ export class Reader {
   async #read(session: Session, batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     const names = [...new Map(batch.map(({ request }) => [customerKey(request), request])).values()];
+    const { now, revisions, wallets } = await readForCheck(session, names);
     const environments = new Set(names.map(({ environmentId }) => environmentId));
-    // In a transaction, whose beginning proves that this is the primary's own answer.
-    const [, wallets, revisions, clock] = await session.trip(() => [
-      session.begin("read committed, read only"),
-      readWallets(session, names),
-      readCatalogRevisions(session, [...environments]),
-      readClock(session),
-      session.rollback(),
-    ]);
     const { catalogs } = this.#options;
     const impatient = new Set(
       batch.filter(({ fetches }) => fetches >= FETCHES_MAX).map(({ request }) => request.environmentId),
     );
     const current = await catalogs.findAll(session, environments, revisions, impatient);
     const parked: { lacking: Lacking; thing: Waiting }[] = [];
-    const byCustomer = new Map(wallets.map((found) => [customerKey(found), found.readWallet]));
+    const byCustomer = new Map(wallets.map(({ name, readWallet }) => [customerKey(name), readWallet]));
     for (const waiting of batch) {
       const { request, settle } = waiting;
       const catalog = current.get(request.environmentId);
@@ -158,7 +149,7 @@ export class Reader {
       const read = byCustomer.get(customerKey(request)) ?? null;
       const outcome = answerOne(() => {
         if (catalog instanceof Lacking) throw catalog;
-        return decide(catalog, read === null ? null : read(), request, clock);
+        return decide(catalog, read === null ? null : read(), request, now);
       });
       if (outcome instanceof Lacking) parked.push({ lacking: outcome, thing: waiting });
       else settle(outcome);

@@ -1,8 +1,11 @@
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers, texts, timestamps } from "../../postgres/binary-array.ts";
 import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
-import { type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import { MARK } from "../../postgres/own-backend.ts";
+import type { Session } from "../../postgres/session.ts";
+import { type Parameter, type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import type { CustomerName } from "./customers.ts";
 import { decodeWalletState, EMPTY_WALLET_STATE, encodeWalletState } from "./wallet-state.ts";
 
@@ -70,33 +73,100 @@ export function lockWallets(tx: Tx, names: readonly CustomerName[]): Promise<Fou
   return find(tx, LOCK, names);
 }
 
-/** As they are, for a check, which promises nothing. */
+/** As they are. */
 export function readWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, READ, names);
 }
 
+/** All that a check rests on. `readWallet` is null where there is no wallet. */
+export type CheckFacts = {
+  readonly now: Instant;
+  readonly revisions: ReadonlyMap<EnvironmentId, string>;
+  readonly wallets: readonly { readonly name: CustomerName; readonly readWallet: (() => Wallet) | null }[];
+};
+
+const READ_FOR_CHECK = statement(
+  "wallets.read_for_check",
+  `
+  select
+    n.position,
+    w.sequence,
+    (extract(epoch from w.decided_at) * 1000)::bigint,
+    w.is_blocked,
+    w.state,
+    g.revision::text,
+    case n.position when 1 then (extract(epoch from clock_timestamp()) * 1000)::bigint end,
+    case n.position when 1 then ${MARK} end
+  from unnest($1::integer[], $2::text[], $3::integer[])
+    with ordinality as n (environment_id, customer_id, catalog_of, position)
+  left join cell.catalogs as g on g.environment_id = n.catalog_of
+  left join cell.customers as c on c.environment_id = n.environment_id and c.customer_id = n.customer_id
+  left join cell.wallets as w on w.environment_id = c.environment_id and w.customer_number = c.number`,
+);
+
+/**
+ * Wallets, catalogs and the clock of one moment, in one statement: there are no locks that it would have to come after. It runs
+ * without `begin`, so it proves by itself that it was the session's own backend that answered.
+ */
+export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
+  // Each environment's catalog once: no environment has the number 0.
+  const seen = new Set<EnvironmentId>();
+  const catalogsOf = names.map(({ environmentId }) => {
+    if (seen.has(environmentId)) return 0;
+    seen.add(environmentId);
+    return environmentId;
+  });
+  const { rows } = await session.run(READ_FOR_CHECK, [...namesToParameters(names), integers(catalogsOf)]);
+  const revisions = new Map<EnvironmentId, string>();
+  let now: Instant | null = null;
+  const wallets = rows.map(([position, sequence, decidedAt, isBlocked, state, revision, clock, mark]) => {
+    const name = names[readInteger(position) - 1];
+    assert(name !== undefined, "a row is of a name that was asked for");
+    if (clock !== null) {
+      session.refuseOther(mark);
+      now = readInstant(clock);
+    }
+    if (revision !== null) revisions.set(name.environmentId, readText(revision));
+    return { name, readWallet: state === null ? null : walletReader(sequence, decidedAt, isBlocked, state) };
+  });
+  assert(now !== null, "the first name's row tells the time");
+  return { now, revisions, wallets };
+}
+
+function namesToParameters(names: readonly CustomerName[]): Parameter[] {
+  return [
+    integers(names.map(({ environmentId }) => environmentId)),
+    texts(names.map(({ customerId }) => customerId)),
+  ];
+}
+
+function walletReader(
+  sequence: unknown,
+  decidedAt: unknown,
+  isBlocked: unknown,
+  state: unknown,
+): () => Wallet {
+  return () =>
+    decodeWalletState(readText(state), {
+      sequence: readInteger(sequence),
+      decidedAt: readInstant(decidedAt),
+      isBlocked: readBoolean(isBlocked),
+    });
+}
+
 async function find(tx: Tx, lock: Statement, names: readonly CustomerName[]): Promise<FoundWallet[]> {
-  const { rows } = await tx.run(lock, [
-    integers(names.map((name) => name.environmentId)),
-    texts(names.map((name) => name.customerId)),
-  ]);
+  const { rows } = await tx.run(lock, namesToParameters(names));
   const found: FoundWallet[] = [];
   for (const [position, number, sequence, decidedAt, isBlocked, state, isMissing] of rows) {
     const name = names[readInteger(position) - 1];
     if (name === undefined) continue;
-    const readWallet = (): Wallet =>
-      decodeWalletState(readText(state), {
-        sequence: readInteger(sequence),
-        decidedAt: readInstant(decidedAt),
-        isBlocked: readBoolean(isBlocked),
-      });
     const { environmentId, customerId } = name;
     const customerNumber = brandAs<CustomerNumber>(readInteger(number));
     found.push({
       environmentId,
       customerId,
       customerNumber,
-      readWallet: state === null ? null : readWallet,
+      readWallet: state === null ? null : walletReader(sequence, decidedAt, isBlocked, state),
       isMissing: readBoolean(isMissing),
     });
   }
