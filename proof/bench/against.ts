@@ -26,6 +26,9 @@ const LOADS: Readonly<Record<Compared, Load>> = {
 /** The server's own timetable would hit one tree and spare the other: a checkpoint comes before each pair and never within one. */
 const SETTINGS = ["autovacuum=off", "checkpoint_timeout=1h"];
 
+/** What disturbs a machine lasts for seconds: turns of one second let it disturb both trees. */
+const TURN = { seconds: 1, warmUpSeconds: 0, processes: 1 } as const;
+
 /** A service without load writes less than this in half a second. */
 const QUIET_BYTES = 64 * 1024;
 const QUIET_SECONDS_MAX = 20;
@@ -69,13 +72,15 @@ export async function benchAgainst(options: AgainstOptions): Promise<AgainstResu
   for (const [index, isNowFirst] of drawOrders(pairs, Math.random).entries()) {
     await server.recycleLog();
     for (const part of parts) {
-      const measure = async (purser: Purser): Promise<number> => {
-        await untilQuiet(server);
-        return (await purser.measure(LOADS[part], { ...options, processes: 1 })).perSecond;
-      };
-      const first = await measure(isNowFirst ? now : before);
-      const second = await measure(isNowFirst ? before : now);
-      const pair = isNowFirst ? { now: first, before: second } : { before: first, now: second };
+      const pair = { now: 0, before: 0 };
+      for (let turn = 0; turn < options.seconds; turn++) {
+        const sides = [{ name: "now", purser: now } as const, { name: "before", purser: before } as const];
+        for (const { name, purser } of isNowFirst === (turn % 2 === 0) ? sides : sides.reverse()) {
+          await untilQuiet(server);
+          pair[name] +=
+            (await purser.measure(LOADS[part], { ...options, ...TURN })).perSecond / options.seconds;
+        }
+      }
       measured.get(part)?.push(pair);
       const figures = `${rate(pair.now)} against ${rate(pair.before)}, ratio ${ratioOf(pair).toFixed(3)}`;
       print(`  pair ${index + 1} of ${pairs}, ${part}: ${figures}`);

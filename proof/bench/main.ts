@@ -18,7 +18,7 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).
   --only PART      only this of ${PARTS.join(", ")}; may be given several times.
                    Without it, all of them, and at the end every wallet is verified.
                    With --against: of ${COMPARED.join(", ")}
-  --seconds N      length of each measurement (10; with --against 3)
+  --seconds N      length of each measurement (10; with --against 3, in turns of one)
   --rounds N       measurements of each side, taken in turns; the median counts (3)
   --pairs N        with --against: measurements of both trees (12)
   --connections N  connections to Purser (128)

@@ -98,7 +98,7 @@ export class Purser {
   /** As fast as it answers; the connections are shared out among the processes. */
   async measure(
     load: Load,
-    options: { seconds: number; connections: number; processes: 1 | 2 },
+    options: { seconds: number; connections: number; processes: 1 | 2; warmUpSeconds?: number },
   ): Promise<Measured> {
     const urls = await this.#addresses(options.processes);
     const connections = Math.ceil(options.connections / urls.length);
@@ -115,7 +115,8 @@ export class Purser {
           }),
         ),
       );
-    await run(this.#warmUpSeconds(load.call, urls.length));
+    const warmUpSeconds = this.#warmUpSeconds(load.call, urls.length, options.warmUpSeconds);
+    if (warmUpSeconds > 0) await run(warmUpSeconds);
     // Counting sets hint bits, which are logged: the bytes are read on the inner side of it.
     const rowsBefore = await this.#countAtRest();
     const bytesBefore = await this.#count(BYTES);
@@ -180,9 +181,9 @@ export class Purser {
     return this.#urls.slice(0, processes);
   }
 
-  #warmUpSeconds(call: CallName, processes: number): number {
+  #warmUpSeconds(call: CallName, processes: number, later = WARM_UP_SECONDS): number {
     const name = `${call} ${processes}`;
-    if (this.#warm.has(name)) return WARM_UP_SECONDS;
+    if (this.#warm.has(name)) return later;
     this.#warm.add(name);
     return FIRST_WARM_UP_SECONDS;
   }
