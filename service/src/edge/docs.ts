@@ -1,9 +1,10 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import swagger from "@fastify/swagger";
-import reference from "@scalar/fastify-api-reference";
-import type { FastifyInstance, FastifyReply, FastifySchema } from "fastify";
+import reference, { type FastifyApiReferenceOptions } from "@scalar/fastify-api-reference";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifySchema } from "fastify";
+import { endAfter } from "./end-early.ts";
 
 const ERROR_PAGES = join(import.meta.dirname, "../../../docs/errors");
 
@@ -74,6 +75,27 @@ const CLIENTS_NOT_SHOWN = [
   ] as const),
   ...(["ocaml", "php", "powershell", "python", "r", "ruby", "rust", "swift", "wget", "httpie"] as const),
 ];
+
+const CONFIGURATION: NonNullable<FastifyApiReferenceOptions["configuration"]> = {
+  sources: [
+    { title: "Runtime API", slug: "runtime", url: "/openapi/runtime.json" },
+    { title: "Management API", slug: "manage", url: "/openapi/manage.json" },
+  ],
+  nonce: NONCE,
+  pageTitle: "Purser API reference",
+  hideTestRequestButton: true,
+  hideClientButton: true,
+  withDefaultFonts: false,
+  telemetry: false,
+  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  hiddenClients: CLIENTS_NOT_SHOWN,
+  showDeveloperTools: "never",
+  agent: { disabled: true },
+  mcp: { disabled: true },
+};
+
+/** Who takes longer to read the script, at 25 kB a second, does not read it. */
+const SCRIPT_READ_MS_MAX = 180_000;
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -154,8 +176,6 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
   await app.register(async (docs) => {
     docs.addHook("onSend", async (_request, reply, payload) => {
       reply.headers({ ...HEADERS, "content-security-policy": policyOf("") });
-      // The reference's own copy of the document comes with one.
-      for (const name of ["origin", "methods"]) reply.removeHeader(`access-control-allow-${name}`);
       const isPage = String(reply.getHeader("content-type")).startsWith("text/html");
       return isPage && typeof payload === "string" ? admitByNonce(reply, payload) : payload;
     });
@@ -182,25 +202,38 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
         reply.type("text/plain; charset=utf-8").send(page),
       );
     }
-    await docs.register(reference, {
-      routePrefix: "/docs",
-      configuration: {
-        sources: [
-          { title: "Runtime API", slug: "runtime", url: "/openapi/runtime.json" },
-          { title: "Management API", slug: "manage", url: "/openapi/manage.json" },
-        ],
-        nonce: NONCE,
-        pageTitle: "Purser API reference",
-        hideTestRequestButton: true,
-        hideClientButton: true,
-        withDefaultFonts: false,
-        telemetry: false,
-        defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-        hiddenClients: CLIENTS_NOT_SHOWN,
-        showDeveloperTools: "never",
-        agent: { disabled: true },
-        mcp: { disabled: true },
-      },
+    docs.get("/docs", { schema: { hide: true } }, (_request, reply) => reply.redirect("/docs/", 301));
+    docs.get("/docs/", { schema: { hide: true } }, async (_request, reply) =>
+      reply.type("text/html; charset=utf-8").send((await renderReference()).page),
+    );
+    docs.get("/docs/js/scalar.js", { schema: { hide: true } }, async (request, reply) => {
+      const { script, etag } = await renderReference();
+      // Another one with the next release.
+      reply.headers({ etag, "cache-control": "no-cache" });
+      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+      endAfter(reply.raw, SCRIPT_READ_MS_MAX);
+      return reply.type("application/javascript; charset=utf-8").send(script);
     });
   });
+}
+
+type Reference = { readonly page: string; readonly script: Buffer; readonly etag: string };
+
+let rendered: Promise<Reference> | null = null;
+
+/**
+ * What Scalar's plugin answers, asked for once. Its own handlers write 4 MB of script and two copies of the document anew for each
+ * request, which anyone may send, and fail where the host of a request is none.
+ */
+function renderReference(): Promise<Reference> {
+  rendered ??= (async () => {
+    const scalar = Fastify();
+    await scalar.register(reference, { routePrefix: "/docs", configuration: CONFIGURATION });
+    const page = await scalar.inject("/docs/");
+    const { rawPayload: script } = await scalar.inject("/docs/js/scalar.js");
+    await scalar.close();
+    const etag = `"${createHash("sha256").update(script).digest("base64url")}"`;
+    return { page: page.body, script, etag };
+  })();
+  return rendered;
 }

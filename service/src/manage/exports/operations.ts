@@ -1,5 +1,6 @@
 import { addAbortSignal } from "node:stream";
 import { Type } from "typebox";
+import { endAfter, endStalled, STALLED } from "../../edge/end-early.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
@@ -16,7 +17,6 @@ import {
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type Column, describeColumns } from "./column.ts";
-import { endAfter, endStalled, STALLED } from "./end-early.ts";
 import { chargeSource, ledgerSource } from "./entry-sources.ts";
 import { eventSource } from "./event-source.ts";
 import { type Ends, type ExportRequest, exportFile } from "./export-file.ts";
