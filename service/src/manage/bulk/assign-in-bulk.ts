@@ -14,6 +14,7 @@ import { isMeant, matchCustomers } from "./match-customers.ts";
 import { CHUNK_SIZE, openWallets, type Patience, rerunTroubled, untilDone } from "./open-wallets.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import { auditCustomers, saveChanges, type WalletChange } from "./save-changes.ts";
+import type { Caller } from "./turns.ts";
 
 /** Customers come and go between a preview and its call: one in a hundred is still what was seen. */
 const TOLERATED_SHARE = 0.01;
@@ -38,7 +39,7 @@ export async function assignInBulk(
   cell: Pool,
   context: Context,
   wanted: BulkAssignment & { readonly expectedCount: number },
-  isWanted: () => boolean,
+  caller: Caller,
 ): Promise<BulkOutcome> {
   const refusal = await findRefusal(cell, context.environmentId, wanted);
   if (refusal !== null) return refusal;
@@ -49,7 +50,8 @@ export async function assignInBulk(
 
   let counts: BulkCounts = { changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
   try {
-    for (let at = 0; at < matching && isWanted(); at += CHUNK_SIZE) {
+    for (let at = 0; at < matching && caller.isWaiting(); at += CHUNK_SIZE) {
+      await rerunTroubled(() => caller.admitAgain());
       await untilDone(customers.slice(at, at + CHUNK_SIZE), async (rest, patience) => {
         const done = await rerunTroubled(() => assignOnce(cell, context, wanted, rest, patience));
         counts = addCounts(counts, done.counts);

@@ -164,6 +164,28 @@ test("who hangs up stops it after the chunk, and can go on after another preview
   expect(rest.body).toMatchObject({ changed: 50 });
 });
 
+test.each([
+  ["is revoked", "update control.management_tokens set revoked_at = now()", 401, "sign_in_required"],
+  ["is demoted", "update control.management_tokens set role = 'viewer'", 403, "role_missing"],
+] as const)("a token that %s meanwhile assigns no further chunk", async (_, change, ...refusal) => {
+  const { manage, database, tokens } = await setupMany();
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query(
+    "select from cell.wallets where customer_number = (select number from cell.customers where customer_id = 'f299') for update",
+  );
+  const body = { filter: { plan: "free" }, plan: "pro", expectedCount: 300 };
+  const sent = manage("POST", BULK, { body, token: tokens.operator });
+  const assigned = () => database.count("cell.audit", "action = 'plan.assigned' and subject = 'pro'");
+  await expect.poll(assigned).toBe(21 + 249);
+  await database.query(`${change} where name = 'The operator''s'`);
+  await client.query("rollback");
+  const reply = await sent;
+  expect([reply.status, reply.body["code"]]).toEqual(refusal);
+  expect(await assigned()).toBe(21 + 250);
+  expect(await database.count("cell.audit", "action = 'plan.assigned_in_bulk'")).toBe(1);
+});
+
 test("the audit of all says until when, as everywhere else", async () => {
   const { manage } = await setupMany();
   const body = { filter: { plan: "free" }, plan: "pro", endsAt: "2099-01-01T00:00:00Z" };

@@ -16,7 +16,7 @@ import type { ManageParts } from "../parts.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
 import { LOOKED_AT_MAX } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, previewAssignments } from "./preview-assignments.ts";
-import { Turns, tellInterruption } from "./turns.ts";
+import { callerOf, Turns, tellInterruption } from "./turns.ts";
 
 const NOUN = "Bulk";
 const PATH = `${ENVIRONMENT_PATH}/bulk-assignments`;
@@ -126,7 +126,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       description:
         "Send what was previewed, and as `expectedCount` how many it found. When about another number of customers matches by now, " +
         `nothing is done. Looks at up to ${LOOKED_AT_MAX} customers. Safe to repeat: who has the plan keeps it as it is. If you ` +
-        "hang up it stops soon; preview again and go on.",
+        "hang up or lose your access it stops soon; preview again and go on.",
       params: Type.Object(environmentParams),
       body: Type.Object(
         {
@@ -158,9 +158,8 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const wanted = { ...readAssignment(call.body), expectedCount: call.body.expectedCount };
         const cell = cellOf(placeOf(call).cell);
-        const isWanted = (): boolean => !call.reply.raw.destroyed;
         const outcome = await turns.take(placeOf(call).environmentId, () =>
-          tellInterruption(() => assignInBulk(cell, contextOf(call), wanted, isWanted)),
+          tellInterruption(() => assignInBulk(cell, contextOf(call), wanted, callerOf(call))),
         );
         if (outcome.kind === "changed_meanwhile") {
           throw new Problem("changed_meanwhile", {

@@ -1,6 +1,7 @@
 import { Problem } from "../../edge/problem.ts";
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
+import { admitAgain, type Call } from "../operation.ts";
 
 /** Long work for many customers: so many at once leave processor and connections to everybody else. Per process. */
 const AT_ONCE_MAX = 2;
@@ -56,6 +57,25 @@ function full(reason: string): Problem {
     detail: `${reason} Send it again when one is done.`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+}
+
+/** What takes long outlasts its caller, who may hang up or lose their access. */
+export type Caller = {
+  isWaiting(): boolean;
+  /** Throws if they may not do this any more. */
+  admitAgain(): Promise<void>;
+};
+
+export function callerOf(call: Call): Caller {
+  return {
+    isWaiting: () => !call.reply.raw.destroyed,
+    admitAgain: () => admitAgain(call).catch(throwTrouble),
+  };
+}
+
+/** A database that was away for a moment interrupts no long work: its own error is what is tried again. */
+function throwTrouble(error: unknown): never {
+  throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
 
 /** Long work that the database interrupts has changed something already, and can be sent again. */

@@ -2,6 +2,7 @@ import { transaction } from "../../postgres/transaction.ts";
 import { insertAudit } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { CHUNK_SIZE, rerunTroubled } from "../bulk/open-wallets.ts";
+import type { Caller } from "../bulk/turns.ts";
 import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts";
 import type { ImportRow, RowError } from "./import-row.ts";
 import type { ReadRow } from "./read-rows.ts";
@@ -19,13 +20,6 @@ export type ImportReport = {
   readonly planChanged: number;
   readonly creditsAdded: number;
   readonly errors: readonly RowError[];
-};
-
-/** A file can take hours to arrive: its sender may leave meanwhile, or lose their access. */
-export type Caller = {
-  isWaiting(): boolean;
-  /** Throws if they may not import any more. */
-  admitAgain(): Promise<void>;
 };
 
 /**

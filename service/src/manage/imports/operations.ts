@@ -1,10 +1,8 @@
 import { Type } from "typebox";
 import { FILE_BYTES_MAX, readText } from "../../edge/csv-body.ts";
-import { Problem } from "../../edge/problem.ts";
-import { Turns, tellInterruption, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
+import { callerOf, Turns, tellInterruption, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { keyField, nullable } from "../fields.ts";
 import {
-  admitAgain,
   contextOf,
   ENVIRONMENT_PATH,
   environmentParams,
@@ -13,7 +11,7 @@ import {
   placeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { type Caller, importCustomers } from "./import-customers.ts";
+import { importCustomers } from "./import-customers.ts";
 import { COLUMNS } from "./import-row.ts";
 import { ROWS_MAX, readRows } from "./read-rows.ts";
 
@@ -96,11 +94,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
           isDryRun,
           stopsOnError: onError === "stop",
         };
-        const caller: Caller = {
-          isWaiting: () => !call.reply.raw.destroyed,
-          admitAgain: () => admitAgain(call).catch(throwTrouble),
-        };
-        const run = () => importCustomers(job, readRows(readText(call.request)), caller);
+        const run = () => importCustomers(job, readRows(readText(call.request)), callerOf(call));
         const report = await turns.take(placeOf(call).environmentId, () =>
           isDryRun ? run() : tellInterruption(run),
         );
@@ -108,9 +102,4 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       },
     }),
   ];
-}
-
-/** A database that was away for a moment interrupts no import: its own error is what is tried again. */
-function throwTrouble(error: unknown): never {
-  throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
