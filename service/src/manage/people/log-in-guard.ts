@@ -5,7 +5,7 @@ import { networkOf } from "../../words/network.ts";
 const AT_ONCE_MAX = 1;
 /** Each for strangers and for known devices. */
 const WAITING_MAX = 10;
-/** Of one member in a window: each is a check and a row of the audit log. */
+/** Of one member from one device or network in a window: each is a check and a row of the audit log. */
 const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
 /** More than the checks of passwords that fit into a window: only malformed attempts could fill one of the counters. */
@@ -24,7 +24,8 @@ export type Attempt = {
  *
  * Strangers are counted by account and network, by network, and by account from everywhere. So strangers can keep other
  * strangers out of an account, but never a known device: that one is counted by itself alone, and is served first. A member with
- * known devices has one place in the queue, and after each of those a stranger has a turn: no member keeps the others out.
+ * known devices has one place in the queue, and after each of those a stranger has a turn: no member keeps the others out. Right
+ * passwords are counted by device, session or network too, so that a thief of one cannot keep its owner from changing it.
  */
 export class LogInGuard {
   readonly #wrong = {
@@ -46,7 +47,9 @@ export class LogInGuard {
     const counts = this.#countsFor(attempt);
     if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
     for (const { counter, key } of counts) counter.refuse(key, nowMs);
-    this.#right.refuse(attempt.email, nowMs);
+    const from = attempt.known ?? networkOf(attempt.address);
+    const right = `${from} ${attempt.email}`;
+    this.#right.refuse(right, nowMs);
     const kind = attempt.known === null ? "stranger" : "known";
     // Refused before it is counted: whoever was not checked has not guessed.
     if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
@@ -58,7 +61,7 @@ export class LogInGuard {
     try {
       const found = await this.#inTurn(kind, check);
       isWrong = found === null;
-      if (!isWrong) this.#right.add(attempt.email, nowMs);
+      if (!isWrong) this.#right.add(right, nowMs);
       return found;
     } finally {
       if (!isWrong) for (const { counter, key } of counts) counter.takeBack(key);
