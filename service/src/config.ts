@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { isEmail } from "./manage/people/email.ts";
-import { isGuessablePassword } from "./manage/people/guessable-password.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./manage/people/password.ts";
 import { isWellFormedApiKey } from "./words/secret.ts";
 
@@ -219,13 +218,6 @@ function readFirstOwner(environment: Environment, problems: string[]): Config["i
     return null;
   }
   if (!isEmail(email)) problems.push("INIT_OWNER_EMAIL must be an email address");
-  const { length } = [...password];
-  if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
-    problems.push(
-      `INIT_OWNER_PASSWORD must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters, not ${length}`,
-    );
-  } else if (isGuessablePassword(password, email.split(/[@.]/)))
-    problems.push("INIT_OWNER_PASSWORD is easy to guess: use several unrelated words");
   return { email, password };
 }
 

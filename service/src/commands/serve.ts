@@ -2,7 +2,9 @@ import pg from "pg";
 import type { Logger } from "pino";
 import { type Config, readConfig } from "../config.ts";
 import { openLog } from "../edge/log.ts";
-import { createFirstOwner, makeSetupLink } from "../manage/people/set-up.ts";
+import { isGuessablePassword } from "../manage/people/guessable-password.ts";
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../manage/people/password.ts";
+import { createFirstOwner, isSetupNeeded, makeSetupLink } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
 import { type Service, startService } from "../service.ts";
 import { connect, withPool } from "./connect.ts";
@@ -27,11 +29,25 @@ async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<v
   const { owner, apiKey } = init;
   if (owner === null && apiKey === null) return;
   await withPool(databaseUrl, async (pool) => {
-    if (owner !== null && (await createFirstOwner(pool, { ...owner, name: "Owner" })))
-      log.info({ email: owner.email.toLowerCase() }, "made the first owner");
+    if (owner !== null && (await isSetupNeeded(pool))) {
+      refuseWeakPassword(owner);
+      if (await createFirstOwner(pool, { ...owner, name: "Owner" }))
+        log.info({ email: owner.email.toLowerCase() }, "made the first owner");
+    }
     if (apiKey !== null && (await createFirstProject(pool, "My product", apiKey)))
       log.info({ lastFour: apiKey.slice(-4) }, "made the first project");
   });
+}
+
+/** Only where it is used: who set it for an older release, with fewer rules, has an owner by now. */
+function refuseWeakPassword({ email, password }: { email: string; password: string }): void {
+  const { length } = [...password];
+  if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
+    const bounds = `${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX}`;
+    throw new Error(`INIT_OWNER_PASSWORD must have ${bounds} characters, not ${length}`);
+  }
+  if (isGuessablePassword(password, email.split(/[@.]/)))
+    throw new Error("INIT_OWNER_PASSWORD is easy to guess: use several unrelated words");
 }
 
 /** Whoever can read this log may become the first owner. A warning: until then nobody can come in. */
