@@ -81,7 +81,15 @@ export class FailedLogIns {
         continue;
       }
       entry.pending = nothingUntil(nowMs + WINDOW_MS);
-      await this.#write(entry.subject, pending, null);
+      try {
+        await this.#write(entry.subject, pending, null);
+      } catch (error) {
+        // Together with those that came meanwhile, and at the next turn.
+        for (const address of entry.pending.addresses) pending.addresses.add(address);
+        pending.attempts += entry.pending.attempts;
+        entry.pending = pending;
+        throw error;
+      }
     }
   }
 

@@ -105,6 +105,23 @@ test("failures after the first are counted and written once the minute is over",
   expect(more).toEqual([]);
 });
 
+test("failures that could not be written are written later", async () => {
+  const managed = await setupManage();
+  const { database, cell } = managed;
+  const failures = new FailedLogIns(cell);
+  const visit = (i: number) => ({ requestId: "req_1", address: `203.0.113.${i}`, userAgent: "" });
+  for (let i = 0; i < 5; i++) await failures.record("member.sign_in_failed", OWNER.email, visit(i), i);
+  await database.query("alter table control.audit rename to audit_away");
+  await expect(failures.flush(60_000)).rejects.toThrow();
+  await database.query("alter table control.audit_away rename to audit");
+  await failures.record("member.sign_in_failed", OWNER.email, visit(9), 60_001);
+  await failures.flush(120_000);
+  const [, rest, ...more] = await readFailures(managed);
+  const addresses = [1, 2, 3, 4, 9].map((i) => `203.0.113.${i}`);
+  expect(rest).toMatchObject({ after: { attempts: 5, addresses } });
+  expect(more).toEqual([]);
+});
+
 test("failures of two members are told apart, and logging out twice is recorded once", async () => {
   const managed = await setupManage(PROXY);
   const { service, database, manage } = managed;
