@@ -2,9 +2,8 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
-import type { Creator } from "../../store/control/creator.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
-import { endLinksOf, findLinkPurpose, useLink } from "../../store/control/links.ts";
+import { endLinksOf, type FoundLink, findLink, useLink } from "../../store/control/links.ts";
 import {
   findMemberById,
   lockMembership,
@@ -38,20 +37,21 @@ export async function acceptLink(
 ): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
   // Looked at before a password is judged and hashed, or strangers could keep the processor busy; taken only with the lock.
-  const purpose = await single(control, (tx) => findLinkPurpose(tx, tokenHash));
-  if (purpose === null || purpose === "setup") return { kind: "link_invalid" };
+  const found = await single(control, (tx) => findLink(tx, tokenHash));
+  if (found === null || found.purpose === "setup") return { kind: "link_invalid" };
+  const invited = await transaction(control, (tx) => findMemberOf(tx, found));
+  if (invited === null) return { kind: "link_invalid" };
+  const { purpose } = found;
   const misfit = findMisfit(purpose, input);
   if (misfit !== null) return misfit;
-  const passwordHash = input.password === undefined ? null : await hash(input.password);
+  const passwordHash = input.password === undefined ? null : await hash(input.password, invited.email);
   return transaction<AcceptOutcome>(
     control,
     async (tx) => {
       await lockMembership(tx);
       const link = await useLink(tx, { tokenHash, purposes: [purpose] });
-      const before = link?.memberId == null ? null : await findMemberById(tx, link.memberId);
-      if (before === null || !(await isStillGood(tx, before, link?.createdBy ?? null))) {
-        return { kind: "link_invalid" };
-      }
+      const before = link && (await findMemberOf(tx, link));
+      if (before === null) return { kind: "link_invalid" };
       const member = { ...before, name: input.name ?? before.name };
       if (passwordHash !== null) {
         await updateMember(tx, member);
@@ -74,11 +74,19 @@ export async function acceptLink(
   );
 }
 
-/** A link is good for no more than its creator may do now: it ends with their removal, demotion or revoked token. */
-async function isStillGood(tx: Tx, member: Member, createdBy: Creator | null): Promise<boolean> {
-  if (createdBy === null) return false;
+/**
+ * Whom a link lets in, while it does. It is good for no more than its creator may do now: it ends with their removal, demotion or
+ * revoked token.
+ */
+async function findMemberOf(
+  tx: Tx,
+  { memberId, createdBy }: Pick<FoundLink, "memberId" | "createdBy">,
+): Promise<Member | null> {
+  const member = memberId === null ? null : await findMemberById(tx, memberId);
+  if (member === null || createdBy === null) return null;
   const authority = await findAuthority(tx, member.workspaceId, createdBy);
-  return authority !== null && mayActAs(authority.role, "admin") && mayActAs(authority.role, member.role);
+  if (authority === null || !mayActAs(authority.role, "admin")) return null;
+  return mayActAs(authority.role, member.role) ? member : null;
 }
 
 function findMisfit(purpose: Purpose, { password, name }: LinkInput): AcceptOutcome | null {

@@ -34,6 +34,42 @@ test("of a made-up link nobody hears what is wrong with the password", async () 
   expect(replies.map(({ body }) => body["code"])).toEqual(["link_invalid", "link_invalid"]);
 });
 
+test("a link that can no longer be accepted has no password judged or hashed", async () => {
+  const managed = await setupManage();
+  const { manage, database, service } = managed;
+  const common = "Password2026!";
+  const invite = async (email: string, token: string): Promise<string> =>
+    tokenOf(await manage("POST", MEMBERS, { body: { email, name: "Ada", role: "viewer" }, token }));
+  const old = await invite("old@example.com", managed.tokens.owner);
+  await database.query("update control.links set created_by_kind = null, created_by_id = null");
+  const revoked = await invite("revoked@example.com", managed.tokens.admin);
+  await database.query("update control.management_tokens set revoked_at = now() where role = 'admin'");
+  const ended = await invite("removed@example.com", managed.tokens.owner);
+  await database.query("update control.members set removed_at = now() where email = 'removed@example.com'");
+  for (const token of [old, revoked, ended]) {
+    expect((await accept(managed, { token, password: common })).body["code"]).toBe("link_invalid");
+  }
+  await database.query(
+    "insert into control.links (token_hash, purpose, expires_at, created_by_kind) values (sha256('pur_link_setup'), 'setup', now() + interval '1 day', 'system')",
+  );
+  const setup = { token: "pur_link_setup", email: "eve@example.com", name: "Eve", password: common };
+  const reply = await send(`${service.url}/manage/v1/setup`, "POST", { body: setup });
+  expect(reply.body["code"]).toBe("link_invalid");
+});
+
+test("a member's own email is refused as password, by invitation and by link", async () => {
+  const managed = await setupManage();
+  const password = "wilhelmina.zwick-2026";
+  const body = { email: "wilhelmina.zwick@example.com", name: "W", role: "viewer" };
+  const invited = await managed.manage("POST", MEMBERS, { body });
+  const refused = await accept(managed, { token: tokenOf(invited), password });
+  expect([refused.status, refused.body["errors"]]).toMatchObject([
+    400,
+    [{ field: "password", code: "too_common" }],
+  ]);
+  expect((await accept(managed, { token: tokenOf(invited), password: PASSWORD })).status).toBe(200);
+});
+
 test("a link without its password, or with what it does not take, is refused and stays good", async () => {
   const managed = await setupManage();
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };

@@ -14,8 +14,8 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;
 
-/** Judges a new password, throws if it is refused, and hashes it when its turn has come. */
-export type HashNew = (password: string) => Promise<string>;
+/** Judges a member's new password, throws if it is refused, and hashes it when its turn has come. */
+export type HashNew = (password: string, email: string) => Promise<string>;
 
 /** A PHC string: the cost stands beside the hash, so that a later release can raise it. */
 export async function hashPassword(password: string): Promise<string> {

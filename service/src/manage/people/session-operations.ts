@@ -31,6 +31,12 @@ const NOUN = "Session";
 /** How people come in and go out. */
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
+  // The last owner can be neither removed nor demoted: what was set up once stays so, and strangers may ask as often as they like.
+  let mayNeedSetup = true;
+  const needsSetup = async (): Promise<boolean> => {
+    if (mayNeedSetup) mayNeedSetup = await isSetupNeeded(control);
+    return mayNeedSetup;
+  };
   const recordFailure = (request: FastifyRequest, action: FailedAction, email: string): void => {
     failedLogIns
       .record(action, email, visitOf(request), performance.now())
@@ -47,7 +53,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       description: "True on a fresh installation: then the service has printed a setup link when it started.",
       answer: Type.Object({ isNeeded: Type.Boolean() }),
       codes: [],
-      handle: async () => ({ isNeeded: await isSetupNeeded(control) }),
+      handle: async () => ({ isNeeded: await needsSetup() }),
     }),
     operation({
       method: "POST",
@@ -61,9 +67,11 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       answer: Me,
       codes: ["link_invalid", "rate_limited"],
       handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
+        // Before a password is judged and hashed.
+        if (!(await needsSetup())) throw linkInvalid();
         const email = readEmail(body.email);
         const owner = { email, name, password };
-        const outcome = await setUp(control, token, owner, visitOf(request), hashNew(guard, email));
+        const outcome = await setUp(control, token, owner, visitOf(request), hashNew(guard));
         if (outcome.kind === "link_invalid") throw linkInvalid();
         const { memberId, workspaceId } = outcome;
         setSessionCookie(reply, outcome.sessionToken);
@@ -187,7 +195,7 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
     answer: Me,
     codes: ["link_invalid", "rate_limited"],
     handle: async ({ body, request, reply }) => {
-      const outcome = await acceptLink(control, body, visitOf(request), hashNew(guard, null));
+      const outcome = await acceptLink(control, body, visitOf(request), hashNew(guard));
       switch (outcome.kind) {
         case "link_invalid":
           throw linkInvalid();
@@ -206,15 +214,15 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
   });
 }
 
-function hashNew(guard: LogInGuard, email: string | null): HashNew {
-  return (password) => {
+function hashNew(guard: LogInGuard): HashNew {
+  return (password, email) => {
     refuseCommon("password", password, email);
     return guard.inTurn(() => hashPassword(password));
   };
 }
 
-function refuseCommon(field: string, password: string, email: string | null): void {
-  if (!isGuessablePassword(password, email?.split(/[@.]/) ?? [])) return;
+function refuseCommon(field: string, password: string, email: string): void {
+  if (!isGuessablePassword(password, email.split(/[@.]/))) return;
   throw invalidField({ field, code: "too_common", message: "is easy to guess: use several unrelated words" });
 }
 

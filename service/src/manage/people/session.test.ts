@@ -73,6 +73,15 @@ test("the setup link makes the first owner, once, however many follow it togethe
   expect((await send(url, "GET")).body).toEqual({ isNeeded: false });
 });
 
+test("whether a setup is needed is not asked again once it was done", async () => {
+  const { manage, database } = await setupManage();
+  const isNeeded = async () => (await manage("GET", "/manage/v1/setup", { token: null })).body["isNeeded"];
+  expect(await isNeeded()).toBe(false);
+  // As no operation can: only a look at the database would tell.
+  await database.query("update control.members set removed_at = now()");
+  expect(await isNeeded()).toBe(false);
+});
+
 test("of a removed member and of an ended session nothing is left to come in with", async () => {
   const { service, database } = await setupManage();
   const url = `${service.url}${SESSION}`;

@@ -2,7 +2,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
-import { findLinkPurpose, insertLink, useLink } from "../../store/control/links.ts";
+import { findLink, insertLink, useLink } from "../../store/control/links.ts";
 import { countMembers, insertMember, lockMembership } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import type { Actor } from "../../words/actor.ts";
@@ -50,10 +50,10 @@ export async function setUp(
 ): Promise<SetUpOutcome> {
   const tokenHash = hashSecret(token);
   // Strangers with made-up tokens must not keep the processor busy with their passwords.
-  const purpose = await single(control, (tx) => findLinkPurpose(tx, tokenHash));
-  if (purpose !== "setup") return { kind: "link_invalid" };
+  const link = await single(control, (tx) => findLink(tx, tokenHash));
+  if (link?.purpose !== "setup") return { kind: "link_invalid" };
   // Before the transaction: a lock is not held while a processor works.
-  const passwordHash = await hash(owner.password);
+  const passwordHash = await hash(owner.password, owner.email);
   return transaction<SetUpOutcome>(
     control,
     async (tx) => {

@@ -41,21 +41,35 @@ export async function insertLink(tx: Tx, link: NewLink): Promise<{ expiresAt: In
   return { expiresAt: readInstant(rows[0]?.[0]) };
 }
 
-const FIND_PURPOSE = statement(
-  "links.find_purpose",
+const FIND = statement(
+  "links.find",
   `
-  select purpose
-  from control.links
-  where token_hash = $1
-    and used_at is null
-    and expires_at > clock_timestamp()`,
+  select
+    l.purpose,
+    l.member_id,
+    ${creatorColumns("l")}
+  from control.links as l
+  where l.token_hash = $1
+    and l.used_at is null
+    and l.expires_at > clock_timestamp()`,
 );
 
-/** What a link is for, while it can still be used. */
-export async function findLinkPurpose(tx: Tx, tokenHash: Buffer): Promise<LinkPurpose | null> {
-  const { rows } = await tx.run(FIND_PURPOSE, [tokenHash]);
+export type FoundLink = {
+  readonly purpose: LinkPurpose;
+  readonly memberId: number | null;
+  readonly createdBy: Creator | null;
+};
+
+/** A link that was neither used nor ended. */
+export async function findLink(tx: Tx, tokenHash: Buffer): Promise<FoundLink | null> {
+  const { rows } = await tx.run(FIND, [tokenHash]);
   if (rows[0] === undefined) return null;
-  return readPurpose(rows[0][0]);
+  const [purpose, memberId, kind, id, name] = rows[0];
+  return {
+    purpose: readPurpose(purpose),
+    memberId: readNullable(memberId, readInteger),
+    createdBy: readCreator(kind, id, name),
+  };
 }
 
 function readPurpose(value: unknown): LinkPurpose {
@@ -80,7 +94,7 @@ const USE = statement(
 export async function useLink(
   tx: Tx,
   link: { tokenHash: Buffer; purposes: readonly LinkPurpose[] },
-): Promise<{ memberId: number | null; createdBy: Creator | null } | null> {
+): Promise<Omit<FoundLink, "purpose"> | null> {
   const { rows } = await tx.run(USE, [link.tokenHash, link.purposes]);
   if (rows[0] === undefined) return null;
   const [memberId, kind, id, name] = rows[0];
