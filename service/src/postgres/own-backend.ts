@@ -109,8 +109,8 @@ const FIND_WAITING = statement(
   select pid
   from pg_stat_activity
   where pid = any($1::integer[])
-    -- The flush comes right before the wait for the standby.
-    and wait_event in ('SyncRep', 'WALSync', 'WALWrite')`,
+    -- The flush comes right before the wait for the standby. WALSync and WALWrite are WalSync and WalWrite since PostgreSQL 17.
+    and lower(wait_event) in ('syncrep', 'walsync', 'walwrite')`,
 );
 
 /** Those of our backends that wait for a synchronous standby, though their client has given up. */
