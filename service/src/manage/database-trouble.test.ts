@@ -1,6 +1,9 @@
 import pg from "pg";
 import { expect, inject, test } from "vitest";
 import { setupManage } from "../../test/manage.ts";
+import { Lacking } from "../postgres/lacking.ts";
+import { single } from "../postgres/transaction.ts";
+import { tellTrouble } from "./database-trouble.ts";
 
 test("a database that is gone is 503 and no mistake of ours, for reads and for writes", async () => {
   const { manage, database } = await setupManage();
@@ -35,3 +38,36 @@ test("a wallet that is held for too long is 503 overloaded, and nothing was adde
   expect([reply.status, reply.body["code"]]).toEqual([503, "overloaded"]);
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
 }, 15_000);
+
+test("refusals keep their connections", async () => {
+  const { manage, database } = await setupManage();
+  const backends = () =>
+    database.query(
+      `select pid from pg_stat_activity
+       where application_name = 'purser manage' and datname = current_database() order by backend_start`,
+    );
+  await manage("GET", "customers");
+  const before = await backends();
+  expect(before.length).toBeGreaterThan(0);
+  for (let round = 0; round < 20; round++)
+    expect((await manage("GET", "usage?customerId=nobody")).status).toBe(404);
+  expect(await backends()).toEqual(expect.arrayContaining(before));
+});
+
+test("work that lacks one thing after another is refused as overloaded in the end", async () => {
+  const { cell } = await setupManage();
+  let fetches = 0;
+  class Endless extends Lacking {
+    readonly what = "endless";
+    async fetch(): Promise<void> {
+      fetches += 1;
+    }
+  }
+  const work = tellTrouble(() =>
+    single(cell, async () => {
+      throw new Endless();
+    }),
+  );
+  await expect(work).rejects.toMatchObject({ code: "overloaded" });
+  expect(fetches).toBeLessThanOrEqual(200);
+});

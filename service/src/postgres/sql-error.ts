@@ -1,4 +1,5 @@
 import pg from "pg";
+import { Lacking } from "./lacking.ts";
 import { UnfitConnection } from "./own-backend.ts";
 
 /** What an error from the database means for the work that met it. */
@@ -110,5 +111,7 @@ export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
     if (kind === "conflict") return "busy";
     return kind === "lost" || kind === "busy" ? kind : null;
   }
+  // A decision that needs more of the catalog than could be fetched for it: rolled back.
+  if (error instanceof Lacking) return "busy";
   return isOutOfReach(error) || (error instanceof Error && SLOW.test(error.message)) ? "lost" : null;
 }

@@ -43,14 +43,37 @@ test("a failed statement leaves nothing behind, and its connection is used again
   expect(await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0])).toBe(pidBefore);
 });
 
-test("an error of the work itself leaves nothing behind", async () => {
+test("an error of the work itself leaves nothing behind, and its connection is used again", async () => {
   const { database, pool } = await openNotes();
+  const pidBefore = await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]);
   const work = transaction(pool, async (tx) => {
     await tx.run(INSERT, [1]);
     throw new Error("changed my mind");
   });
   await expect(work).rejects.toThrow("changed my mind");
   await transaction(pool, (tx) => tx.run(INSERT, [2]));
+  expect(await database.query("select id from notes")).toEqual([{ id: 2 }]);
+  expect(await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0])).toBe(pidBefore);
+});
+
+test("work that goes on after it has failed reaches no later transaction", async () => {
+  const { database, pool } = await openNotes();
+  let goOn = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let straggler: Promise<unknown> = Promise.resolve();
+  const work = transaction(pool, async (tx) => {
+    straggler = gate.then(() => tx.run(INSERT, [1]));
+    straggler.catch(() => {});
+    throw new Error("changed my mind");
+  });
+  await expect(work).rejects.toThrow("changed my mind");
+  await transaction(pool, async (tx) => {
+    goOn();
+    await expect(straggler).rejects.toThrow("its transaction has ended");
+    await tx.run(INSERT, [2]);
+  });
   expect(await database.query("select id from notes")).toEqual([{ id: 2 }]);
 });
 

@@ -1,28 +1,40 @@
 import type { PoolClient } from "pg";
+import { assert } from "../words/assert.ts";
 import { commit } from "./commit.ts";
 import { Lacking } from "./lacking.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";
 import { backendOf, begin, findWaiting, UnfitConnection } from "./own-backend.ts";
 import type { Pool } from "./pool.ts";
-import { decodeSqlError } from "./sql-error.ts";
+import { findDatabaseTrouble } from "./sql-error.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
 /**
  * Runs `work` in one transaction and returns only what is certainly committed. A result that `isKept` turns down is
  * returned too, and everything that led to it is rolled back: a refusal leaves nothing behind.
+ *
+ * `confirm` is for results that are rolled back and acknowledged all the same, because nothing had to be changed. It locks a row, and
+ * is committed on the same backend, so on the same primary: then what the work has read is as durable as what it would have written.
  */
 export async function transaction<T>(
   pool: Pool,
   work: (tx: Tx) => Promise<T>,
   isKept: (result: T) => boolean = () => true,
+  confirm: ((tx: Tx) => Promise<unknown>) | null = null,
 ): Promise<T> {
-  return withClient(pool, async (client) => {
+  return withClient(pool, async (client, tx) => {
     await begin(client, "read committed");
-    const tx = toTx(pool, client);
     await refuseWhileWaiting(pool, tx);
     const result = await work(tx);
-    if (isKept(result)) await commitOn(pool, client);
-    else await client.query("rollback");
+    if (isKept(result)) {
+      await commitOn(pool, client);
+      return result;
+    }
+    await client.query("rollback");
+    if (confirm !== null) {
+      await begin(client, "read committed");
+      await confirm(tx);
+      await commitOn(pool, client);
+    }
     return result;
   });
 }
@@ -42,10 +54,10 @@ async function refuseWhileWaiting(pool: Pool, tx: Tx): Promise<void> {
 
 /** For what nobody is promised, such as a last use: it waits neither for the disk nor for a standby, and a crash may lose it. */
 export async function lossyTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client) => {
+  return withClient(pool, async (client, tx) => {
     await begin(client, "read committed");
     await client.query("set local synchronous_commit = off");
-    const result = await work(toTx(pool, client));
+    const result = await work(tx);
     await commit(client);
     return result;
   });
@@ -70,20 +82,19 @@ const LATE_MS = 200;
  * the time of one statement together, and what runs out of it fails as that one would.
  */
 export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client) => {
+  return withClient(pool, async (client, tx) => {
     await begin(client, "repeatable read, read only");
-    const result = await work(withinTime(pool, client, SNAPSHOT_MS));
+    const result = await work(withinTime(tx, client, SNAPSHOT_MS));
     await client.query("rollback");
     return result;
   });
 }
 
-function withinTime(pool: Pool, client: PoolClient, ms: number): Tx {
-  const tx = toTx(pool, client);
+function withinTime(tx: Tx, client: PoolClient, ms: number): Tx {
   const startedMs = performance.now();
   let allowedMs = ms;
   return {
-    source: pool,
+    source: tx.source,
     async run(statement, parameters) {
       const leftMs = Math.max(1, Math.floor(ms - (performance.now() - startedMs)));
       if (leftMs < allowedMs - LATE_MS) {
@@ -97,10 +108,10 @@ function withinTime(pool: Pool, client: PoolClient, ms: number): Tx {
 
 /** Reads that need no common instant; the server refuses to write in it. As quick as without a transaction. */
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client) => {
+  return withClient(pool, async (client, tx) => {
     const begun = begin(client, "read committed, read only");
     // Right behind it, without waiting for its answer. Nothing is returned before that is known.
-    const working = work(toTx(pool, client));
+    const working = work(tx);
     // Also after a failed begin: the next owner of this client must not find statements of this work under way.
     await Promise.allSettled([begun, working]);
     await begun;
@@ -111,55 +122,58 @@ export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promi
   });
 }
 
-async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+type Work<T> = (client: PoolClient, tx: Tx) => Promise<T>;
+
+async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
   const client = await pool.connect();
+  let isOver = false;
+  const tx: Tx = {
+    source: pool,
+    async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
+      // Work that fails in one of two branches may go on in the other, and the client has its next owner by then.
+      assert(!isOver, "a statement came after its transaction has ended");
+      return toRows(await client.query({ ...statement, values: [...parameters], rowMode: "array" }));
+    },
+  };
   try {
-    const result = await untilNothingLacks(pool, client, work);
+    const result = await untilNothingLacks(client, tx, work);
+    isOver = true;
     client.release();
     return result;
   } catch (error) {
+    isOver = true;
     client.release(await mustDestroy(client, error));
     throw error;
   }
 }
 
-/** A page of customers may lack one thing after another. */
-const FETCHES_MAX = 1_000;
+/** A page of customers may lack one thing after another. Beyond this it is overloaded. */
+const FETCHES_MAX = 200;
 
-async function untilNothingLacks<T>(
-  pool: Pool,
-  client: PoolClient,
-  work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
+async function untilNothingLacks<T>(client: PoolClient, tx: Tx, work: Work<T>): Promise<T> {
   for (let fetches = 0; ; fetches++) {
     try {
-      return await work(client);
+      return await work(client, tx);
     } catch (error) {
       if (!(error instanceof Lacking) || fetches === FETCHES_MAX) throw error;
       await client.query("rollback");
       await begin(client, "read committed, read only");
-      await error.fetch(toTx(pool, client));
+      await error.fetch(tx);
       await client.query("rollback");
     }
   }
 }
 
-/** A client goes back to the pool only when the server itself answered, and its rollback was answered too. */
+/**
+ * A client goes back to the pool only when its rollback was answered. Where the connection is known to be lost, or a commit
+ * is perhaps still under way, nobody waits for that.
+ */
 async function mustDestroy(client: PoolClient, error: unknown): Promise<boolean> {
-  if (decodeSqlError(error).kind === "lost") return true;
+  if (error instanceof OutcomeUnknown || findDatabaseTrouble(error) === "lost") return true;
   try {
     await client.query("rollback");
     return false;
   } catch {
     return true;
   }
-}
-
-function toTx(pool: Pool, client: PoolClient): Tx {
-  return {
-    source: pool,
-    async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
-      return toRows(await client.query({ ...statement, values: [...parameters], rowMode: "array" }));
-    },
-  };
 }
