@@ -73,3 +73,22 @@ test("with the default local and the synchronous standby stopped, a top-up is no
   await expect.poll(async () => (await topUp()).status).toBe(200);
   await expect.poll(async () => (await render()).status).toBe(200);
 }, 120_000);
+
+test("an edit that finds nothing to change is acknowledged only when what it found is on the standby", async () => {
+  const { database } = await startOwnServer();
+  const { manage } = await setupManage({}, database);
+  const edit = () => manage("PUT", "default-plan", { body: { plan: "pro" } });
+  expect((await edit()).status).toBe(200);
+  const read = async () => (await manage("GET", "catalog")).body["version"];
+  const version = await read();
+  expect((await edit()).status).toBe(200);
+  expect(await read()).toBe(version);
+  await database.query("alter system set synchronous_standby_names = 'gone'");
+  await database.query("select pg_reload_conf()");
+  const unchanged = await edit();
+  await database.query("alter system set synchronous_standby_names = ''");
+  await database.query("select pg_reload_conf()");
+  expect([unchanged.status, unchanged.body["code"]]).toEqual([503, "outcome_unknown"]);
+  await expect.poll(async () => (await edit()).status).toBe(200);
+  expect(await read()).toBe(version);
+}, 60_000);

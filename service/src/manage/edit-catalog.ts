@@ -77,6 +77,8 @@ async function editLocked<T>(
       return edited;
     },
     ({ audits }) => audits.length > 0,
+    // An edit repeated after `outcome_unknown` finds nothing to change, and is acknowledged like the first.
+    (tx) => lockCatalog(tx, environmentId),
   );
   return outcome;
 }
