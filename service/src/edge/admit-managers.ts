@@ -65,16 +65,18 @@ export function admitManagers(app: FastifyInstance, parts: { doorman: Doorman; p
     if (bearer === null && !SAFE_METHODS.has(request.method)) refuseForeignOrigin(request);
     if (access === "anyone") return;
 
-    const admit = async (): Promise<Pick<FastifyRequest, "principal" | "place">> => {
+    const admit = async (): Promise<Place | null> => {
       const principal = await identify(request, bearer, doorman);
-      if (access === "signed_in") return { principal, place: null };
+      // First: who is refused from here on is no stranger.
+      request.principal ??= principal;
+      if (access === "signed_in") return null;
       if (access.in === "workspace") refuseNarrowToken(principal);
       const place =
         access.in === "workspace" ? null : await findPlaceOf(request, principal, doorman, access.in);
       refuseLesser(principal, access);
-      return { principal, place };
+      return place;
     };
-    Object.assign(request, await admit());
+    request.place = await admit();
     request.admitAgain = async () => {
       await admit();
     };

@@ -3,6 +3,7 @@ import { connect, Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { post, setup } from "../../test/harness.ts";
+import { setupManage } from "../../test/manage.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
 import { brandAs, type EnvironmentId, type ProjectId } from "../words/brand.ts";
 import { StrangerBrake } from "./stranger-brake.ts";
@@ -51,6 +52,23 @@ test("whoever does not wait for refusals loses the connection", async () => {
   socket.resume().write(attempt.repeat(BURST * 3));
   await once(socket, "close");
   expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+});
+
+test("a member or token is no stranger, whatever they are refused", async () => {
+  const { service, tokens } = await setupManage();
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const attempt = `GET /manage/v1/projects/999/test/customers HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${tokens.viewer}\r\n\r\n`;
+  let text = "";
+  socket
+    .on("error", () => {})
+    .on("data", (data) => {
+      text += data.toString("latin1");
+      if (text.split("HTTP/1.1 404").length > BURST * 3) socket.end();
+    });
+  socket.write(attempt.repeat(BURST * 3));
+  await once(socket, "close");
+  expect(text.split("HTTP/1.1 404").length - 1).toBe(BURST * 3);
 });
 
 test("malformed log-ins are counted by network, and keep only their own network waiting", async () => {
