@@ -29,6 +29,24 @@ test("the audit log is exported as NDJSON, whole, and continued after any line w
   expect((await manage("GET", EXPORT, { token: tokens.operator })).status).toBe(403);
 });
 
+test("an export is in the audit log with its filters, and without a customer's id", async () => {
+  const { manage } = await setupManage();
+  const filters =
+    "projectId=1&environment=test&customerId=ada&actor=member:3&action=api_key.&from=2026-01-01T00:00:00Z";
+  await manage("GET", `${EXPORT}?${filters}`);
+  const [entry] = (await manage("GET", "/manage/v1/audit?action=audit.exported")).body["items"] as object[];
+  expect(entry).toMatchObject({
+    after: {
+      projectId: "1",
+      environment: "test",
+      isOneCustomer: true,
+      actor: "member:3",
+      action: "api_key.",
+    },
+  });
+  expect(JSON.stringify(entry)).not.toContain("ada");
+});
+
 test("an export holds what its filters name: one environment, one customer", async () => {
   const { manage } = await setupManage();
   for (const customer of ["ada", "bob"]) {

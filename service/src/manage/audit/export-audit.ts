@@ -37,9 +37,20 @@ export async function exportAudit(
 /** Who took what away, before the first byte of it leaves. */
 async function noteExport(
   control: Pool,
-  { workspaceId, before, from }: Pick<AuditSearch, "workspaceId" | "before" | "from">,
+  { workspaceId, place, customerId, filter, before, from }: Omit<AuditSearch, "limit">,
   actor: Actor,
 ): Promise<void> {
+  const after = {
+    format: "ndjson",
+    before,
+    from,
+    projectId: place === null ? null : String(place.projectId),
+    environment: place?.environment ?? null,
+    // The audit never names a customer's own id.
+    isOneCustomer: customerId !== null,
+    actor: filter.actor && [filter.actor.kind, filter.actor.id].filter((part) => part !== null).join(":"),
+    action: filter.actionPrefix,
+  };
   await transaction(control, (tx) =>
     insertControlAudit(tx, {
       workspaceId,
@@ -47,7 +58,7 @@ async function noteExport(
       action: "audit.exported",
       subject: "audit",
       before: null,
-      after: { format: "ndjson", before, from },
+      after,
     }),
   );
 }

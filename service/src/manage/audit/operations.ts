@@ -2,6 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { type Static, Type } from "typebox";
 import { endStalled, STALLED } from "../../edge/end-early.ts";
 import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { mayActAs } from "../../words/role.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { actorField, invalidField, nullable, readTime, timeField } from "../fields.ts";
@@ -81,7 +82,7 @@ const placeQuery = {
 
 const DESCRIPTION =
   "The newest first, with before and after. `from` is included, `to` is not. With a filter by actor or action a page may hold fewer than " +
-  "`limit`, even none: read on while there is a `nextCursor`.";
+  "`limit`, even none: read on while there is a `nextCursor`. Addresses and browsers of log-ins are shown to admins and owners only.";
 
 /** Who did what. */
 export function auditOperations(parts: ManageParts): Operation[] {
@@ -159,6 +160,7 @@ function exportOperation(parts: ManageParts): Operation {
       const search = readSearch({ workspaceId, place }, query);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
+      if (reply.raw.destroyed) gone.abort();
       const ended = AbortSignal.any([gone.signal, parts.stopping]);
       const describe = (entry: AuditEntry) => ({
         ...describeEntry(entry),
@@ -188,11 +190,15 @@ type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, strin
 async function list(
   parts: ManageParts,
   where: Pick<AuditSearch, "workspaceId" | "place">,
-  { query }: Call<unknown, Query>,
+  call: Call<unknown, Query>,
 ) {
+  const { query } = call;
   const search = { ...readSearch(where, query), limit: readLimit(query.limit) };
   const { entries, next } = await listAudit(parts, search);
-  return { items: entries.map(describeEntry), nextCursor: next === null ? null : encodeCursor([next]) };
+  const describe = mayActAs(principalOf(call).role, "admin")
+    ? describeEntry
+    : (entry: AuditEntry) => withoutAddresses(describeEntry(entry));
+  return { items: entries.map(describe), nextCursor: next === null ? null : encodeCursor([next]) };
 }
 
 function readSearch(
@@ -252,4 +258,13 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
     before: entry.before,
     after: entry.after,
   };
+}
+
+const ABOUT_BROWSERS: ReadonlySet<string> = new Set(["address", "addresses", "moreAddresses", "userAgent"]);
+
+/** From where people log in is for those who manage them. */
+function withoutAddresses(entry: Static<typeof Entry>): Static<typeof Entry> {
+  const strip = (values: Record<string, unknown> | null): Record<string, unknown> | null =>
+    values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_BROWSERS.has(name)));
+  return { ...entry, before: strip(entry.before), after: strip(entry.after) };
 }

@@ -65,6 +65,30 @@ test("a log-in, a failed one and a log-out are in the audit log with their addre
   expect(await database.count("control.audit", "after::text like '%wrong%'")).toBe(0);
 });
 
+test("only admins and owners read from where others log in", async () => {
+  const managed = await setupManage(PROXY);
+  const { service, manage, tokens } = managed;
+  await guess(managed, OWNER.email, "203.0.113.9");
+  await waitForFailures(managed, 1);
+  await send(`${service.url}${SESSION}`, "POST", {
+    body: { email: OWNER.email, password: OWNER.password },
+    headers: { "x-forwarded-for": "203.0.113.7", "user-agent": "Firefox" },
+  });
+  const read = async (token: string) => (await manage("GET", "/manage/v1/audit?limit=2", { token })).body;
+  expect((await read(tokens.admin))["items"]).toMatchObject([
+    { after: { address: "203.0.113.7", userAgent: "Firefox" } },
+    { after: { addresses: ["203.0.113.9"] } },
+  ]);
+  for (const token of [tokens.viewer, tokens.operator]) {
+    const page = await read(token);
+    expect(page["items"]).toMatchObject([
+      { action: "member.signed_in" },
+      { action: "member.sign_in_failed", after: { attempts: 1 } },
+    ]);
+    expect(JSON.stringify(page)).not.toMatch(/203\.0\.113|Firefox/);
+  }
+});
+
 test("a flood of failed log-ins is one row, and no stranger's email is stored", async () => {
   const managed = await setupManage(PROXY);
   for (let i = 0; i < 24; i++) {
