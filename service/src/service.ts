@@ -28,7 +28,7 @@ import { RequestLog } from "./runtime/request-log.ts";
 import { tryRequest } from "./runtime/try-request.ts";
 import { buildServer } from "./server.ts";
 import { CatalogCache, shareCatalogs } from "./store/cell/catalogs.ts";
-import { findLiveApiKey, touchApiKeys } from "./store/control/api-keys.ts";
+import { findLiveApiKeys, touchApiKeys } from "./store/control/api-keys.ts";
 import { VERSION } from "./version.ts";
 import { assert } from "./words/assert.ts";
 import { brandAs, type Instant } from "./words/brand.ts";
@@ -101,7 +101,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const reader = new Reader({ openSession: openSession("purser reader"), catalogs, onFailure });
   const keys = new ApiKeyCache(
     {
-      find: (secret) => single(pool, (tx) => findLiveApiKey(tx, hashSecret(secret))),
+      find: (secrets) => single(pool, (tx) => findLiveApiKeys(tx, secrets.map(hashSecret))),
       touch: (ids) => lossyTransaction(pool, (tx) => touchApiKeys(tx, ids)),
       isOutOfReach,
     },

@@ -21,7 +21,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     metrics: new Metrics(() => []),
     readiness: new Readiness(),
     keys: new ApiKeyCache(
-      { find: async () => null, touch: async () => {}, isOutOfReach: () => false },
+      { find: async () => new Map(), touch: async () => {}, isOutOfReach: () => false },
       { graceMs: 0 },
     ),
     lanesOf: refuse,

@@ -3,7 +3,8 @@ import { BoundedMap } from "../words/bounded-map.ts";
 import { isWellFormedApiKey } from "../words/secret.ts";
 
 export type ApiKeySource = {
-  find(secret: string): Promise<ApiKey | null>;
+  /** Those that are live, by their place among the secrets. */
+  find(secrets: readonly string[]): Promise<ReadonlyMap<number, ApiKey>>;
   touch(ids: readonly number[]): Promise<void>;
   /** Whether a look-up failed for want of a connection. A slow database is not out of reach. */
   isOutOfReach(error: unknown): boolean;
@@ -15,10 +16,10 @@ const FRESH_MS = 2_000;
 const STALE_MS = 4_000;
 /** How long a request waits for a look-up. The look-up itself goes on, and its answer counts whenever it comes. */
 const WAIT_MS = 800;
-/** First look-ups that wait or run: enough for a start with many projects calling. */
-const FIRST_LOOKUPS_MAX = 256;
-/** Fewer than the pool's connections: anyone can make up keys, and the refresh of a known one must not wait behind them. */
-const FIRST_LOOKUPS_AT_ONCE = 2;
+/** First look-ups that wait: enough for a start with many projects calling. */
+const FIRST_LOOKUPS_MAX = 2_048;
+/** So many in one statement, and one statement at a time. */
+const FIRST_LOOKUPS_AT_ONCE = 512;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
 
@@ -35,6 +36,14 @@ type Entry = {
   outOfReachAtMs: number;
 };
 
+/** Anyone can make up keys that look right. */
+export class TooManyUnknownKeys extends Error {
+  override readonly name = "TooManyUnknownKeys";
+}
+
+/** Somebody who waits for the answer to a first look-up. */
+type InLine = { readonly secret: string; readonly settle: (failure: { error: unknown } | null) => void };
+
 /**
  * Which keys are live, without a query per request. Unknown keys are remembered too, and both are bounded. Keyed by the
  * secret as it came, which saves a hash per request; it is in this process's memory anyway.
@@ -47,8 +56,8 @@ export class ApiKeyCache {
   readonly #used = new Set<number>();
   /** One at a time for each key, so that an older answer never follows a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
-  #firstLookups = 0;
-  readonly #firstInLine: (() => void)[] = [];
+  #firstInLine: InLine[] = [];
+  #isAskingFirst = false;
 
   /** `graceMs`: for how long a key that was live is trusted while the database is out of reach. */
   constructor(source: ApiKeySource, { graceMs }: { graceMs: number }) {
@@ -94,26 +103,34 @@ export class ApiKeyCache {
   #findFirst(secret: string): Promise<ApiKey | null> {
     const running = this.#lookups.get(secret);
     if (running !== undefined) return this.#waitFor(secret, running);
-    // Anyone can make up keys that look right; they must not keep the known ones from being looked up.
-    if (this.#firstLookups >= FIRST_LOOKUPS_MAX) {
-      return Promise.reject(new Error("too many unknown keys at once"));
+    if (this.#firstInLine.length >= FIRST_LOOKUPS_MAX) {
+      return Promise.reject(new TooManyUnknownKeys("too many unknown keys at once"));
     }
-    const lookup = this.#takeTurn()
-      .then(() => this.#ask(secret))
-      .finally(() => {
+    const lookup = new Promise<void>((resolve, reject) => {
+      const settle = (failure: { error: unknown } | null): void => {
         this.#lookups.delete(secret);
-        this.#firstLookups -= 1;
-        this.#firstInLine.shift()?.();
-      });
+        if (failure === null) resolve();
+        else reject(failure.error);
+      };
+      this.#firstInLine.push({ secret, settle });
+    });
     this.#lookups.set(secret, lookup);
+    if (!this.#isAskingFirst) void this.#askFirst();
     return this.#waitFor(secret, lookup);
   }
 
-  /** In the order in which they came. */
-  #takeTurn(): Promise<void> {
-    this.#firstLookups += 1;
-    if (this.#firstLookups <= FIRST_LOOKUPS_AT_ONCE) return Promise.resolve();
-    return new Promise((resolve) => this.#firstInLine.push(resolve));
+  /** Many keys in one question, and one question at a time: made-up keys must not keep known ones from being looked up. */
+  async #askFirst(): Promise<void> {
+    this.#isAskingFirst = true;
+    while (this.#firstInLine.length > 0) {
+      const some = this.#firstInLine.splice(0, FIRST_LOOKUPS_AT_ONCE);
+      const failure = await this.#ask(some.map(({ secret }) => secret)).then(
+        () => null,
+        (error: unknown) => ({ error }),
+      );
+      for (const { settle } of some) settle(failure);
+    }
+    this.#isAskingFirst = false;
   }
 
   async #waitFor(secret: string, lookup: Promise<void>): Promise<ApiKey | null> {
@@ -133,19 +150,22 @@ export class ApiKeyCache {
   #lookUp(secret: string): Promise<void> {
     const running = this.#lookups.get(secret);
     if (running !== undefined) return running;
-    const lookup = this.#ask(secret).finally(() => this.#lookups.delete(secret));
+    const lookup = this.#ask([secret]).finally(() => this.#lookups.delete(secret));
     this.#lookups.set(secret, lookup);
     return lookup;
   }
 
-  async #ask(secret: string): Promise<void> {
+  async #ask(secrets: readonly string[]): Promise<void> {
     const askedAtMs = performance.now();
     try {
-      this.#remember(secret, await this.#source.find(secret), askedAtMs);
+      const live = await this.#source.find(secrets);
+      for (const [index, secret] of secrets.entries())
+        this.#remember(secret, live.get(index) ?? null, askedAtMs);
     } catch (error) {
-      const entry = this.#known.find(secret);
-      if (entry !== undefined) {
-        const nowMs = performance.now();
+      const nowMs = performance.now();
+      for (const secret of secrets) {
+        const entry = this.#known.find(secret);
+        if (entry === undefined) continue;
         entry.askAgainAtMs = nowMs + RETRY_MS;
         entry.outOfReachAtMs = this.#source.isOutOfReach(error) ? nowMs : Number.NEGATIVE_INFINITY;
       }

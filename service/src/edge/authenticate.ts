@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { ApiKey, Scope } from "../store/control/api-keys.ts";
-import type { ApiKeyCache } from "./api-key-cache.ts";
+import { type ApiKeyCache, TooManyUnknownKeys } from "./api-key-cache.ts";
 import { Problem } from "./problem.ts";
 
 const BEARER = /^Bearer +(\S+)$/i;
@@ -32,7 +32,13 @@ function notValid(): Problem {
   });
 }
 
-function unreachable(): never {
+function unreachable(error: unknown): never {
+  if (error instanceof TooManyUnknownKeys) {
+    throw new Problem("overloaded", {
+      detail: "Too many unknown API keys are being looked up. Nothing was executed; try again.",
+      retryAfterSeconds: 1,
+    });
+  }
   throw new Problem("unavailable", {
     detail: "The API key could not be looked up. Nothing was executed; try again.",
     retryAfterSeconds: 1,

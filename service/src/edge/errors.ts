@@ -17,8 +17,9 @@ export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string
         { err: problem.cause, requestId: request.id, code: problem.code },
         "request not served",
       );
-    // An outage is reported at once.
-    if (PROBLEMS[problem.code].status < 500) await brake.hold(request, performance.now());
+    // An outage is reported at once. That there is too much to do may well be the caller's own doing.
+    if (PROBLEMS[problem.code].status < 500 || problem.code === "overloaded")
+      await brake.hold(request, performance.now());
     return replyWithProblem(reply, problem);
   });
   // Before the body is read, which nobody would look at.

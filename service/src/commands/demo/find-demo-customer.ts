@@ -1,7 +1,7 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
-import { findLiveApiKey } from "../../store/control/api-keys.ts";
+import { findLiveApiKeys } from "../../store/control/api-keys.ts";
 import { brandAs, type CustomerId } from "../../words/brand.ts";
 import { hashSecret } from "../../words/secret.ts";
 import { RICH_COMPANY } from "./companies.ts";
@@ -11,8 +11,8 @@ export const DEMO_FEATURE = "image.generate";
 
 /** A customer of the demo who can pay, where the key's environment has the demo; it may have been started without. */
 export async function findDemoCustomer(pool: Pool, testKey: string): Promise<CustomerId | null> {
-  const key = await single(pool, (tx) => findLiveApiKey(tx, hashSecret(testKey)));
-  if (key === null) return null;
+  const key = (await single(pool, (tx) => findLiveApiKeys(tx, [hashSecret(testKey)]))).get(0);
+  if (key === undefined) return null;
   const name = { environmentId: key.environmentId, customerId: brandAs<CustomerId>(RICH_COMPANY) };
   const [customer] = await single(pool, (tx) => findCustomers(tx, [name]));
   return customer?.customerId ?? null;

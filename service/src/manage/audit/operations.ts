@@ -143,7 +143,8 @@ function exportOperation(parts: ManageParts): Operation {
     description:
       "NDJSON, one entry a line as the list has it, with a `cursor`. The newest first, sent while it is made. After an interruption drop the " +
       "last line if it is not whole, and send the same call with the `cursor` of the last one you have: what comes is the rest. " +
-      "`projectId` and `environment` together narrow it to one environment. Every export is in the audit log itself. A workspace has two at a time.",
+      "`projectId` and `environment` together narrow it to one environment. Every export is in the audit log itself. A workspace has two at a time. " +
+      "An entry can be read some seconds after its time. For an archive, let each export begin a minute before the last one ended, and drop entries whose id you have.",
     params: Type.Object({}),
     query: Type.Object(
       { cursor: pageQuery.cursor, ...filterQuery, ...placeQuery },

@@ -25,6 +25,7 @@ const FIND_LIVE = statement(
   "api_keys.find_live",
   `
   select
+    n.position,
     k.id,
     k.project_id,
     k.environment_id,
@@ -36,23 +37,28 @@ const FIND_LIVE = statement(
     l.metadata_depth_max,
     l.requests_per_second_max,
     (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint
-  from control.api_keys as k
+  from unnest($1::text[]) with ordinality as n (secret_hash, position)
+  join control.api_keys as k on k.secret_hash = decode(n.secret_hash, 'hex')
   join control.environments as e on e.id = k.environment_id
   join control.projects as p on p.id = k.project_id
   join control.workspaces as w on w.id = p.workspace_id
   join control.workspace_plans as l on l.key = w.plan_key
-  where k.secret_hash = $1
-    and k.revoked_at is null
+  where k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp())`,
 );
 
-/** Revoked, expired and never issued are one answer: nobody learns which. */
-export async function findLiveApiKey(tx: Tx, secretHash: Buffer): Promise<ApiKey | null> {
-  const { rows } = await tx.run(FIND_LIVE, [secretHash]);
-  const row = rows[0];
-  if (row === undefined) return null;
+/** By their place among the hashes. Revoked, expired and never issued are one answer: nobody learns which. */
+export async function findLiveApiKeys(
+  tx: Tx,
+  secretHashes: readonly Buffer[],
+): Promise<ReadonlyMap<number, ApiKey>> {
+  const { rows } = await tx.run(FIND_LIVE, [secretHashes.map((hash) => hash.toString("hex"))]);
+  return new Map(rows.map(([position, ...columns]) => [readInteger(position) - 1, toApiKey(columns)]));
+}
+
+function toApiKey(columns: readonly unknown[]): ApiKey {
   const [id, projectId, environmentId, kind, cell, scopes, bytesMax, keysMax, depthMax, rate, expiresInMs] =
-    row;
+    columns;
   return {
     id: readInteger(id),
     projectId: brandAs<ProjectId>(readInteger(projectId)),
