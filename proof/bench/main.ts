@@ -10,7 +10,7 @@ npm run bench -- --against COMMIT [options]
 
 Charges, checks and events over HTTP beside bare PostgreSQL writing the same facts, one transaction each, on one
 server in one run. "events" measures events alone, with more figures.
---against compares this tree, as it lies on disk, with another commit: two services on one server, loaded in turns.
+--against compares this tree, as it lies on disk, with another commit: two services on one server, loaded at the same time.
 "not slower" means that the lower end of the 95 % interval of the median ratio is at least ${RATIO_MIN}.
 Exit code 0: not slower; 1: slower, or failed; 3: cannot tell, because the interval is too wide.
 Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).
@@ -18,9 +18,9 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).
   --only PART      only this of ${PARTS.join(", ")}; may be given several times.
                    Without it, all of them, and at the end every wallet is verified.
                    With --against: of ${COMPARED.join(", ")}
-  --seconds N      length of each measurement (10; with --against 3, in turns of one)
+  --seconds N      length of each measurement (10; with --against 3)
   --rounds N       measurements of each side, taken in turns; the median counts (3)
-  --pairs N        with --against: measurements of both trees (12)
+  --pairs N        with --against: measurements of both trees (40)
   --connections N  connections to Purser (128)
   --json           the last line is JSON
 `;
@@ -29,7 +29,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     against: { type: "string" },
-    pairs: { type: "string", default: "12" },
+    pairs: { type: "string", default: "40" },
     only: { type: "string", multiple: true, default: [] },
     seconds: { type: "string" },
     rounds: { type: "string", default: "3" },
