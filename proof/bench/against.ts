@@ -74,8 +74,9 @@ export async function benchAgainst(options: AgainstOptions): Promise<AgainstResu
     if (index % PAIRS_PER_CHECKPOINT === 0) await server.recycleLog();
     for (const part of parts) {
       await untilQuiet(server);
+      const untilStart = meetingOfTwo();
       const perSecond = async (purser: Purser): Promise<number> =>
-        (await purser.measure(LOADS[part], { ...options, ...AT_ONCE })).perSecond;
+        (await purser.measure(LOADS[part], { ...options, ...AT_ONCE, untilStart })).perSecond;
       const [ours, theirs] = await Promise.all([perSecond(now), perSecond(before)]);
       const pair = { now: ours, before: theirs };
       measured.get(part)?.push(pair);
@@ -92,6 +93,17 @@ export async function benchAgainst(options: AgainstOptions): Promise<AgainstResu
     print("cannot tell: the interval is too wide. Use a quieter machine, or more --pairs.");
   }
   return { commit, pairs, seconds: options.seconds, verdict, parts: Object.fromEntries(compared) };
+}
+
+/** Whoever comes first waits for the other. */
+function meetingOfTwo(): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let missing = 2;
+  return () => {
+    missing -= 1;
+    if (missing === 0) resolve();
+    return promise;
+  };
 }
 
 function compare(pairs: readonly Pair[]): Comparison {

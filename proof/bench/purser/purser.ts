@@ -98,7 +98,14 @@ export class Purser {
   /** As fast as it answers; the connections are shared out among the processes. */
   async measure(
     load: Load,
-    options: { seconds: number; connections: number; processes: 1 | 2; warmUpSeconds?: number },
+    options: {
+      seconds: number;
+      connections: number;
+      processes: 1 | 2;
+      warmUpSeconds?: number;
+      /** Ends when the load may begin. */
+      untilStart?: () => Promise<void>;
+    },
   ): Promise<Measured> {
     const urls = await this.#addresses(options.processes);
     const connections = Math.ceil(options.connections / urls.length);
@@ -120,6 +127,7 @@ export class Purser {
     // Counting sets hint bits, which are logged: the bytes are read on the inner side of it.
     const rowsBefore = await this.#countAtRest();
     const bytesBefore = await this.#count(BYTES);
+    await options.untilStart?.();
     const results = await run(options.seconds);
     const bytes = growth(bytesBefore, await this.#count(BYTES));
     const grown = growth(rowsBefore, await this.#count(ROWS));
