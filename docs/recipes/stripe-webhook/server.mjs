@@ -114,7 +114,10 @@ function toAssignment({
   if (!["active", "trialing", "past_due"].includes(status)) return null;
   const item = items.data.find(({ price }) => price.id in PLANS);
   if (item === undefined) throw new Error(`${id} has no price that PLANS knows`);
-  const paidUntil = isOwed(invoice, item) ? item.current_period_start : item.current_period_end;
+  const owed = whatIsOwed(invoice, item);
+  // Nobody has paid for the change yet: Purser keeps what it has until `invoice.paid`.
+  if (owed === "change") return null;
+  const paidUntil = owed === "period" ? item.current_period_start : item.current_period_end;
   // Set by cancel_at_period_end too. Nothing is collected after it, so there is nothing to wait for.
   const endsAt = Math.min(paidUntil + GRACE_SECONDS, cancel_at ?? Number.POSITIVE_INFINITY);
   if (endsAt * 1000 <= Date.now()) return null;
@@ -123,13 +126,13 @@ function toAssignment({
 
 /**
  * Stripe moves the period on before it has collected the money: until then only the one before is paid. An invoice for a change
- * within the period, such as a proration, says nothing of the period itself, unless the change has started it: another interval.
+ * is about the period only where the change has started it, by another interval; it is then as old as the period.
  */
-function isOwed(invoice, { current_period_start: start }) {
-  if (!["draft", "open", "uncollectible"].includes(invoice?.status)) return false;
+function whatIsOwed(invoice, { current_period_start: start }) {
+  if (!["draft", "open", "uncollectible"].includes(invoice?.status)) return null;
   const { billing_reason: reason, created } = invoice;
-  if (reason === "subscription_update") return created - start < PERIOD_START_SECONDS;
-  return ["subscription_cycle", "subscription_create"].includes(reason);
+  if (reason === "subscription_update") return created - start < PERIOD_START_SECONDS ? "period" : "change";
+  return ["subscription_cycle", "subscription_create"].includes(reason) ? "period" : null;
 }
 
 /** The payment's id is the reference, and under one reference Purser adds credits once. */

@@ -205,16 +205,19 @@ test("a renewal extends the plan when it is paid, and only by the grace before",
   expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(renewedAt + 33 * DAY_SECONDS) });
 });
 
-test("an open invoice for a change within the paid period does not shorten the plan", async () => {
+test("an unpaid change within the paid period neither shortens the plan nor gives the new one", async () => {
   const { stripe, deliver, read } = await openShop();
   const from = nowSeconds() - 10 * DAY_SECONDS;
+  const paid = subscribe("price_basic", { from, until: from + 30 * DAY_SECONDS });
+  stripe.subscriptions = [paid];
+  expect(await deliver(makeEvent("invoice.paid", { customer: "cus_1" }))).toBe(200);
   const upgraded = owe(subscribe("price_pro", { from, until: from + 30 * DAY_SECONDS }), {
     billing_reason: "subscription_update",
     created: nowSeconds(),
   });
   stripe.subscriptions = [upgraded];
   expect(await deliver(makeEvent("customer.subscription.updated", upgraded))).toBe(200);
-  expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(from + 33 * DAY_SECONDS) });
+  expect(await read("org/1")).toMatchObject({ plan: "basic", endsAt: toTime(from + 33 * DAY_SECONDS) });
 });
 
 test("a change to another interval starts a period, which is not given before it is paid", async () => {

@@ -18,8 +18,9 @@ const STALE_MS = 4_000;
 const WAIT_MS = 800;
 /** First look-ups that wait: enough for a start with many projects calling. */
 const FIRST_LOOKUPS_MAX = 2_048;
-/** So many in one statement, and one statement at a time. */
-const FIRST_LOOKUPS_AT_ONCE = 512;
+const FIRST_LOOKUPS_PER_STATEMENT = 512;
+/** Two, so that one that hangs does not keep all others waiting; fewer than the pool's connections. */
+const FIRST_STATEMENTS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
 
@@ -57,7 +58,7 @@ export class ApiKeyCache {
   /** One at a time for each key, so that an older answer never follows a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
   #firstInLine: InLine[] = [];
-  #isAskingFirst = false;
+  #firstStatements = 0;
 
   /** `graceMs`: for how long a key that was live is trusted while the database is out of reach. */
   constructor(source: ApiKeySource, { graceMs }: { graceMs: number }) {
@@ -115,22 +116,22 @@ export class ApiKeyCache {
       this.#firstInLine.push({ secret, settle });
     });
     this.#lookups.set(secret, lookup);
-    if (!this.#isAskingFirst) void this.#askFirst();
+    if (this.#firstStatements < FIRST_STATEMENTS_AT_ONCE) void this.#askFirst();
     return this.#waitFor(secret, lookup);
   }
 
-  /** Many keys in one question, and one question at a time: made-up keys must not keep known ones from being looked up. */
+  /** Many keys in one question, and few questions at a time: made-up keys must not keep known ones from being looked up. */
   async #askFirst(): Promise<void> {
-    this.#isAskingFirst = true;
+    this.#firstStatements += 1;
     while (this.#firstInLine.length > 0) {
-      const some = this.#firstInLine.splice(0, FIRST_LOOKUPS_AT_ONCE);
+      const some = this.#firstInLine.splice(0, FIRST_LOOKUPS_PER_STATEMENT);
       const failure = await this.#ask(some.map(({ secret }) => secret)).then(
         () => null,
         (error: unknown) => ({ error }),
       );
       for (const { settle } of some) settle(failure);
     }
-    this.#isAskingFirst = false;
+    this.#firstStatements -= 1;
   }
 
   async #waitFor(secret: string, lookup: Promise<void>): Promise<ApiKey | null> {

@@ -1,7 +1,8 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { connectTo, createDatabase, openTestPool } from "../../test/harness.ts";
+import { connectTo, createDatabase } from "../../test/harness.ts";
 import { freePort } from "./free-port.ts";
+import { openPool } from "./pool.ts";
 import { decodeSqlError, isOutOfReach, type SqlFailure } from "./sql-error.ts";
 
 const TABLE = `
@@ -114,7 +115,7 @@ test("out of reach is a server without a connection for us, not one that is slow
   const nowhere = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;
   expect(isOutOfReach(await failureOf(new pg.Client(nowhere).connect()))).toBe(true);
 
-  const pool = openTestPool(database.url);
+  const pool = openPool({ url: database.url, name: "test", sizeMax: 1, onIdleError: () => {} });
   const client = await pool.connect();
   const full = await failureOf(pool.connect());
   expect([String(full), isOutOfReach(full)]).toEqual([

@@ -84,13 +84,13 @@ const LATE_MS = 200;
 export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     await begin(client, "repeatable read, read only");
-    const result = await work(withinTime(tx, client, SNAPSHOT_MS));
+    const result = await work(withinTime(tx, SNAPSHOT_MS));
     await client.query("rollback");
     return result;
   });
 }
 
-function withinTime(tx: Tx, client: PoolClient, ms: number): Tx {
+function withinTime(tx: Tx, ms: number): Tx {
   const startedMs = performance.now();
   let allowedMs = ms;
   return {
@@ -98,7 +98,7 @@ function withinTime(tx: Tx, client: PoolClient, ms: number): Tx {
     async run(statement, parameters) {
       const leftMs = Math.max(1, Math.floor(ms - (performance.now() - startedMs)));
       if (leftMs < allowedMs - LATE_MS) {
-        await client.query(`set local statement_timeout = ${leftMs}`);
+        await tx.run({ name: "", text: `set local statement_timeout = ${leftMs}` });
         allowedMs = leftMs;
       }
       return tx.run(statement, parameters);

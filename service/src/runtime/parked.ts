@@ -13,7 +13,7 @@ export type ParkedOptions<T> = {
 const WAIT_MS_MAX = 500;
 const FAILURE_PAUSE_MS = 50;
 /** A catalog that cannot be read is its environment's own trouble: it may not take the room of others. */
-const ENVIRONMENT_LENGTH_MAX = 500;
+const ENVIRONMENT_LENGTH_MAX = 1_000;
 /** Bounds memory where many environments lack something at once. Requests that lack nothing are not counted here. */
 const LENGTH_MAX = 2_000;
 

@@ -27,15 +27,19 @@ import { isSetupNeeded, setUp } from "./set-up.ts";
 import { checkPassword, openSession, signOut, type Visit } from "./sign-in.ts";
 
 const NOUN = "Session";
+/** For so long nobody asks the database again whether somebody has been set up. */
+const SETUP_DONE_MS = 60_000;
 
 /** How people come in and go out. */
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
-  // The last owner can be neither removed nor demoted: what was set up once stays so, and strangers may ask as often as they like.
-  let mayNeedSetup = true;
+  // The last owner can be neither removed nor demoted, but a failover may lose the first one. Strangers may ask as often as they like.
+  let doneUntilMs = Number.NEGATIVE_INFINITY;
   const needsSetup = async (): Promise<boolean> => {
-    if (mayNeedSetup) mayNeedSetup = await isSetupNeeded(control);
-    return mayNeedSetup;
+    if (performance.now() < doneUntilMs) return false;
+    const isNeeded = await isSetupNeeded(control);
+    if (!isNeeded) doneUntilMs = performance.now() + SETUP_DONE_MS;
+    return isNeeded;
   };
   const recordFailure = (request: FastifyRequest, action: FailedAction, email: string): void => {
     failedLogIns
