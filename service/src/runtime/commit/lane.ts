@@ -145,7 +145,7 @@ export class Lane {
           reruns += 1;
           if (reruns <= RERUNS_MAX) break;
           // One of them may meet a conflict whenever it is tried, such as a new customer where sequences are behind.
-          if (batch.length > 1 && !batch.some(isAged)) return this.#commitHalves(batch);
+          if (batch.length > 1) return this.#commitHalves(batch);
           return refuse(batch, { kind: "overloaded" });
         case "bad_row":
           if (batch.length === 1) return refuse(batch, { kind: "fault", error: attempt.error });
@@ -233,9 +233,12 @@ export class Lane {
 
   /** One request is to blame: halve until it stands alone, so that its neighbours are not refused with it. */
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
-    const middle = Math.ceil(batch.length / 2);
-    await this.#commit(batch.slice(0, middle), { opened: null, looksAhead: false });
-    await this.#commit(batch.slice(middle), { opened: null, looksAhead: false });
+    // Halving takes many trips, during which the others wait: nobody joins it who has waited too long already.
+    refuse(batch.filter(isAged), { kind: "overloaded" });
+    const young = batch.filter((pending) => !isAged(pending));
+    const middle = Math.ceil(young.length / 2);
+    for (const half of [young.slice(0, middle), young.slice(middle)])
+      if (half.length > 0) await this.#commit(half, { opened: null, looksAhead: false });
   }
 
   /** What waits, in order; where wallets are waited for, only what waits for the same one. */
