@@ -95,7 +95,7 @@ export async function benchAgainst(options: AgainstOptions): Promise<AgainstResu
   return { commit, pairs, seconds: options.seconds, verdict, parts: Object.fromEntries(compared) };
 }
 
-/** Whoever comes first waits for the other. */
+/** Holds the first caller until the second has called too. */
 function meetingOfTwo(): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let missing = 2;
@@ -132,7 +132,7 @@ function describe(part: Compared, comparison: Comparison, pairs: readonly Pair[]
   );
 }
 
-/** Waits until roll-ups have caught up with the last load: their work belongs to that turn and not to the next. */
+/** Waits until roll-ups have caught up with the last load: their work belongs to that load and not to the next. */
 async function untilQuiet(server: BenchServer): Promise<void> {
   for (let tries = 0; tries < 2 * QUIET_SECONDS_MAX; tries++) {
     const start = await logPosition(server);

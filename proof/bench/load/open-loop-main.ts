@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { Connection } from "./connection.ts";
 import type { OpenLoopOptions, OpenLoopResult } from "./open-loop.ts";
 
@@ -82,10 +83,6 @@ function requestOf(options: OpenLoopOptions, index: number): string {
 
 function percentile(sorted: Float64Array, percent: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 console.log(JSON.stringify(await runLoop(JSON.parse(await text(process.stdin)))));

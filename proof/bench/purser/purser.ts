@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { CALLS, type CallName } from "../load/calls.ts";
 import { type OpenLoopResult, runOpenLoop } from "../load/open-loop.ts";
@@ -217,8 +218,4 @@ function rowsOf(call: CallName, done: number): Counts {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

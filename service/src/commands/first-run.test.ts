@@ -113,7 +113,7 @@ test("headless: owner and key come from the environment, once, however many proc
 
   const other = {
     INIT_OWNER_EMAIL: "x@example.com",
-    // Of an older release, which took ten characters.
+    // An older release accepted ten characters.
     INIT_OWNER_PASSWORD: "ten-chars!",
     INIT_API_KEY: makeApiKey("test"),
   };

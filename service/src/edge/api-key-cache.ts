@@ -43,7 +43,7 @@ export class TooManyUnknownKeys extends Error {
 }
 
 /** Somebody who waits for the answer to a first look-up. */
-type InLine = { readonly secret: string; readonly settle: (failure: { error: unknown } | null) => void };
+type InLine = { readonly secret: string } & Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
 /**
  * Which keys are live, without a query per request. Unknown keys are remembered too, and both are bounded. Keyed by the
@@ -57,7 +57,7 @@ export class ApiKeyCache {
   readonly #used = new Set<number>();
   /** One at a time for each key, so that an older answer never follows a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
-  #firstInLine: InLine[] = [];
+  readonly #firstInLine: InLine[] = [];
   #firstStatements = 0;
 
   /** `graceMs`: for how long a key that was live is trusted while the database is out of reach. */
@@ -107,14 +107,9 @@ export class ApiKeyCache {
     if (this.#firstInLine.length >= FIRST_LOOKUPS_MAX) {
       return Promise.reject(new TooManyUnknownKeys("too many unknown keys at once"));
     }
-    const lookup = new Promise<void>((resolve, reject) => {
-      const settle = (failure: { error: unknown } | null): void => {
-        this.#lookups.delete(secret);
-        if (failure === null) resolve();
-        else reject(failure.error);
-      };
-      this.#firstInLine.push({ secret, settle });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#firstInLine.push({ secret, resolve, reject });
+    const lookup = promise.finally(() => this.#lookups.delete(secret));
     this.#lookups.set(secret, lookup);
     if (this.#firstStatements < FIRST_STATEMENTS_AT_ONCE) void this.#askFirst();
     return this.#waitFor(secret, lookup);
@@ -125,11 +120,12 @@ export class ApiKeyCache {
     this.#firstStatements += 1;
     while (this.#firstInLine.length > 0) {
       const some = this.#firstInLine.splice(0, FIRST_LOOKUPS_PER_STATEMENT);
-      const failure = await this.#ask(some.map(({ secret }) => secret)).then(
-        () => null,
-        (error: unknown) => ({ error }),
-      );
-      for (const { settle } of some) settle(failure);
+      try {
+        await this.#ask(some.map(({ secret }) => secret));
+        for (const { resolve } of some) resolve();
+      } catch (error) {
+        for (const { reject } of some) reject(error);
+      }
     }
     this.#firstStatements -= 1;
   }

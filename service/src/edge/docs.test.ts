@@ -26,7 +26,7 @@ test("a browser that has the reference's script is not sent it again", async () 
   expect(head.headers.get("content-length")).toBe(first.headers.get("content-length"));
 });
 
-test("whoever asks for the reference's script and does not read it loses the connection", async () => {
+test("a client that requests the reference's script and does not read it loses the connection", async () => {
   const { service } = await setup();
   const length = Number((await fetch(`${service.url}${SCRIPT}`)).headers.get("content-length"));
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

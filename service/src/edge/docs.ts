@@ -94,7 +94,7 @@ const CONFIGURATION: NonNullable<FastifyApiReferenceOptions["configuration"]> = 
   mcp: { disabled: true },
 };
 
-/** Who takes longer to read the script, at 25 kB a second, does not read it. */
+/** A client that reads the script at less than 25 kB a second is hung up on. */
 const SCRIPT_READ_MS_MAX = 180_000;
 
 declare module "fastify" {
@@ -222,8 +222,8 @@ type Reference = { readonly page: string; readonly script: Buffer; readonly etag
 let rendered: Promise<Reference> | null = null;
 
 /**
- * What Scalar's plugin answers, asked for once. Its own handlers write 4 MB of script and two copies of the document anew for each
- * request, which anyone may send, and fail where the host of a request is none.
+ * What Scalar's plugin answers, rendered once. Its own handlers render 4 MB of script and two copies of the document for each
+ * request, which anyone may send, and fail on an invalid Host header.
  */
 function renderReference(): Promise<Reference> {
   rendered ??= (async () => {

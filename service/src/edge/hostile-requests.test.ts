@@ -218,7 +218,7 @@ test("before the caller is known, no address, query or header costs much", async
   expect(expensive).toEqual([]);
 }, 900_000);
 
-/** Sending the largest of them, which is 4 MB; writing it anew for each reader took ten times that. */
+/** Enough to send the largest document, 4 MB. Rendering it for each reader took ten times as long. */
 const DOCUMENT_MICROS = 6_000;
 
 test("before the caller is known, no document costs more than sending it", async () => {

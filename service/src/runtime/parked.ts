@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Lacking } from "../postgres/lacking.ts";
 import type { CatalogCache } from "../store/cell/catalogs.ts";
 import type { EnvironmentId } from "../words/brand.ts";
@@ -82,8 +83,4 @@ export class Parked<T extends Parkable> {
     for (const thing of things) this.#release(thing);
     this.#options.onBack(things, isFetched);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

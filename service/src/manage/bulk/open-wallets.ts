@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
@@ -105,8 +106,4 @@ export async function rerunTroubled<T>(work: () => Promise<T>): Promise<T> {
       await pause(attempt * ATTEMPT_PAUSE_MS * Math.random());
     }
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

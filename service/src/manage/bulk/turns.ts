@@ -59,7 +59,7 @@ function full(reason: string): Problem {
   });
 }
 
-/** What takes long outlasts its caller, who may hang up or lose their access. */
+/** A long operation may outlast its caller, who may hang up or lose access. */
 export type Caller = {
   isWaiting(): boolean;
   /** Throws if they may not do this any more. */

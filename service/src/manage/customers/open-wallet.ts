@@ -53,7 +53,7 @@ export async function openOrCreateWallet(
   customerId: CustomerId,
 ): Promise<OpenWallet & { readonly isNew: boolean }> {
   let isNew = false;
-  // Whoever was made by another meanwhile may be erased again, once.
+  // A customer that another request created meanwhile may be erased again, once.
   for (let inserts = 0; ; inserts++) {
     const open = await openWallet(tx, context, customerId);
     if (open !== null) return { ...open, isNew };

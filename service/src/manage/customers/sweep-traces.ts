@@ -20,7 +20,7 @@ export type Swept = {
   readonly lastSequence: number;
 };
 
-// What changes rows is a transaction of its own, of some tens of milliseconds: no old snapshot holds up a busy wallet, and
+// Each change of rows is a transaction of its own, of some tens of milliseconds: no old snapshot holds up a busy wallet, and
 // no statement comes near its time-out however large the tables are.
 const ROWS_MAX = 1_000;
 /** Events whose keys are looked for in one go. */

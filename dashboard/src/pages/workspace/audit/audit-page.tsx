@@ -74,7 +74,7 @@ export function AuditPage() {
   );
 }
 
-/** What the filters leave, whole: also what the page has not read yet. */
+/** Exports every entry that matches the filters, including those the page has not loaded yet. */
 async function exportAudit(filters: AuditFilters): Promise<void> {
   const query = toAuditQuery(filters);
   const file = await answerOf(api.GET("/manage/v1/audit/export", { params: { query }, parseAs: "blob" }));

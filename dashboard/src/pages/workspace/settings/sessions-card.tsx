@@ -9,7 +9,6 @@ import { ProblemCallout } from "../../../ui/problem-callout.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { tell } from "../../../ui/toast.tsx";
-import { nameOfBrowser } from "../../../words/browser-names.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { sessionsQuery } from "../queries.ts";
 
@@ -90,4 +89,32 @@ function Browser({ session: { userAgent, address, isCurrent } }: { session: Sess
       <div className="font-mono text-caption text-muted wrap-anywhere">{address ?? "Unknown address"}</div>
     </>
   );
+}
+
+/** The more special first: nearly all of them also call themselves Chrome or Safari. */
+const BROWSERS = [
+  ["Edg/", "Edge"],
+  ["OPR/", "Opera"],
+  ["Firefox/", "Firefox"],
+  ["Chrome/", "Chrome"],
+  ["Safari/", "Safari"],
+] as const;
+
+const SYSTEMS = [
+  ["Android", "Android"],
+  ["iPhone", "iPhone"],
+  ["iPad", "iPad"],
+  ["Windows", "Windows"],
+  ["Mac OS X", "macOS"],
+  ["Linux", "Linux"],
+] as const;
+
+/** "Firefox on Linux", from what a browser calls itself. */
+function nameOfBrowser(userAgent: string | null): string {
+  if (userAgent === null || userAgent === "") return "Unknown browser";
+  const find = (names: readonly (readonly [string, string])[]) =>
+    names.find(([mark]) => userAgent.includes(mark))?.[1];
+  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
+  if (browser === undefined) return userAgent.split(/[\s/]/, 1)[0] ?? userAgent;
+  return system === undefined ? browser : `${browser} on ${system}`;
 }
