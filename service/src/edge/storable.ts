@@ -10,16 +10,16 @@ const PATH_LENGTH_MAX = 200;
  */
 export function refuseUnstorableText(app: FastifyInstance): void {
   app.addHook("preHandler", (request, _reply, done) => {
-    const field = [request.params, request.query, request.body]
-      .map(findUnstorable)
-      .find((path) => path !== null);
-    if (field === undefined) return done();
+    const field =
+      findUnstorable(request.params) ?? findUnstorable(request.query) ?? findUnstorable(request.body);
+    if (field === null) return done();
     const error = { field, code: "wrong_form", message: "holds a NUL or a lone surrogate" };
     done(new Problem("invalid_request", { detail: describe([error]), errors: [error] }));
   });
 }
 
-type Node = { readonly value: object; readonly name: string; readonly parent: Node | null };
+type Value = Readonly<Record<string, unknown>>;
+type Node = { readonly value: Value; readonly name: string; readonly parent: Node | null };
 
 /** The path of one such text; null when there is none. Without recursion: a body may be nested as deep as it is long. */
 function findUnstorable(value: unknown): string | null {
@@ -27,7 +27,8 @@ function findUnstorable(value: unknown): string | null {
   if (!isObject(value)) return null;
   const rest: Node[] = [{ value, name: "", parent: null }];
   for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
-    for (const [name, member] of Object.entries(node.value)) {
+    for (const name in node.value) {
+      const member = node.value[name];
       if (!isStorable(name)) return pathOf(node);
       if (typeof member === "string" && !isStorable(member)) return pathOf({ value: {}, name, parent: node });
       if (isObject(member)) rest.push({ value: member, name, parent: node });
@@ -43,7 +44,7 @@ function pathOf(node: Node): string {
   return names.reverse().join(".").slice(0, PATH_LENGTH_MAX).toWellFormed();
 }
 
-function isObject(value: unknown): value is object {
+function isObject(value: unknown): value is Value {
   return typeof value === "object" && value !== null;
 }
 
