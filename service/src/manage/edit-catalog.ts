@@ -9,6 +9,7 @@ import { readClock } from "../store/cell/clock.ts";
 import { upsertPool } from "../store/cell/pools.ts";
 import type { Instant } from "../words/brand.ts";
 import { refuseLargeCatalog } from "./catalog/bounds.ts";
+import { FIRST_POOL } from "./catalog/content.ts";
 import type { Context } from "./context.ts";
 
 /** What people will read about an edit. */
@@ -27,9 +28,6 @@ export type CatalogEdit<T> = {
 };
 
 type Edit<T> = (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>>;
-
-/** An environment starts with one pool, and most never need another. It is there before the first edit writes it down. */
-export const FIRST_POOL = { key: "credits", name: "Credits" };
 
 /**
  * Edits a catalog in one transaction, one edit after another: the version is raised first, which locks it, and the

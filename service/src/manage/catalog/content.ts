@@ -9,12 +9,14 @@ import type { EventKeyName } from "../../store/cell/event-keys.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
 import { assert } from "../../words/assert.ts";
 import type { FeatureId, FeatureKey, PoolId } from "../../words/brand.ts";
-import { FIRST_POOL } from "../edit-catalog.ts";
 
 // A catalog as people and files speak of it: everything by its key, nothing by a number of ours, each list sorted. Two
 // environments that sell the same have the same content.
 
 export type PoolContent = { readonly key: string; readonly name: string };
+
+/** An environment starts with one pool, and most never need another. It is there before the first edit writes it down. */
+export const FIRST_POOL: PoolContent = { key: "credits", name: "Credits" };
 
 export type FeatureContent = {
   readonly key: string;

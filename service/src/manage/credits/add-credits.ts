@@ -7,6 +7,7 @@ import type { Tx } from "../../postgres/statement.ts";
 import { findGrantByReference, type GrantOrigin, type ReferencedGrant } from "../../store/cell/grants.ts";
 import type { CustomerId, CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
+import { FIRST_POOL } from "../catalog/content.ts";
 import type { Context } from "../context.ts";
 import {
   auditCustomer,
@@ -17,7 +18,7 @@ import {
   summarizeBefore,
 } from "../customers/open-wallet.ts";
 import { walletTransaction } from "../customers/wallet-transaction.ts";
-import { ensureFirstPool, FIRST_POOL } from "../edit-catalog.ts";
+import { ensureFirstPool } from "../edit-catalog.ts";
 
 export type AddCreditsInput = GrantOrigin & {
   readonly customerId: CustomerId;

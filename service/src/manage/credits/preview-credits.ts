@@ -23,7 +23,7 @@ import {
   type PoolId,
 } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { FIRST_POOL } from "../edit-catalog.ts";
+import { FIRST_POOL } from "../catalog/content.ts";
 import { nullable, timeField } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";
 import { ActorName, nameActors } from "./actor-names.ts";

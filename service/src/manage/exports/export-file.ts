@@ -12,7 +12,7 @@ import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
 import { type Format, formatHeader, formatLines, type Line } from "./format.ts";
 import { writeCursor } from "./resume.ts";
-import type { ExportJob, Moment, Placed, Position, Source } from "./source.ts";
+import type { ExportJob, Moment, Placed, Resume, Source } from "./source.ts";
 
 export type ExportRequest = {
   readonly format: Format;
@@ -20,8 +20,7 @@ export type ExportRequest = {
   readonly to: Instant;
   readonly windowStart: Instant | null;
   readonly about: string;
-  /** Of an export that was interrupted: what it was about, and the last row that arrived. */
-  readonly resume: (Moment & { readonly after: Position }) | null;
+  readonly resume: Resume | null;
 };
 
 export type ExportedFile = {

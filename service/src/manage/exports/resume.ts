@@ -6,8 +6,7 @@ import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts"
 import { TIME_MAX } from "../../words/timestamp.ts";
 import { invalidField } from "../fields.ts";
 import { decodeCursor, encodeCursor } from "../page.ts";
-import type { ExportRequest } from "./export-file.ts";
-import type { Moment, Position, Source } from "./source.ts";
+import type { Moment, Position, Resume, Source } from "./source.ts";
 
 /** Where a history window moves on, a file can be continued for so long. */
 const CONTINUED_MS_MAX = 24 * 3_600_000;
@@ -36,7 +35,7 @@ export function readResume<Row>(
   cursor: string | undefined,
   source: Source<Row>,
   asked: string,
-): ExportRequest["resume"] {
+): Resume | null {
   const values =
     source.kind === "events"
       ? decodeCursor(cursor, ["number", "string", "string", "number", "string", "string"])

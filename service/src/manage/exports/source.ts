@@ -17,6 +17,9 @@ export type Moment = Pick<ExportRange, "asOf" | "settled"> & {
 /** Two values that order the rows: whoever has those of one row can go on after it. */
 export type Position = readonly [number, string | number];
 
+/** Of an export that was interrupted: what it was about, and the last row that arrived. */
+export type Resume = Moment & { readonly after: Position };
+
 export type Placed<Row> = { readonly row: Row; readonly position: Position };
 
 /** Rows of one kind, in an order that never changes, so that an export can be continued after any of them. */

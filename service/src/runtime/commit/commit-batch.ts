@@ -31,7 +31,8 @@ import { insertEmptyWallets, lockFreeWallets, lockWallets, updateWallets } from 
 import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { clocksAgree } from "../../words/clocks-agree.ts";
-import { type BatchFacts, type BatchPlan, decideBatch, keyId } from "./decide-batch.ts";
+import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
+import { decideBatch, keyId } from "./decide-batch.ts";
 import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
 
 // One transaction in two trips: `openBatch` locks and reads, `closeBatch` decides, writes and commits. What the store

@@ -10,7 +10,7 @@ import { assert } from "../../words/assert.ts";
 import type { Instant } from "../../words/brand.ts";
 import { consumeId } from "../../words/consume-id.ts";
 import { type Uuid, uuidV7 } from "../../words/uuid.ts";
-import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
+import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { type ConsumeRequest, HELD, type Outcome, type Pending, type Undecided } from "./request.ts";
 
 type Decided = Extract<Decision, { kind: "decided" }>;

@@ -3,7 +3,7 @@ import { decideEvent } from "../../entitlement/usage-event.ts";
 import { customerKey } from "../../store/cell/customers.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
 import { uuidV7 } from "../../words/uuid.ts";
-import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
+import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import type { EventRequest, Outcome, Pending } from "./request.ts";
 
 /** Records an event whose key, if it has one, is new. */

@@ -7,8 +7,8 @@ import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { assert, assertNever } from "../../words/assert.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
+import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { closeBatch, DecisionFailed, openBatch } from "./commit-batch.ts";
-import type { BatchFacts, BatchPlan } from "./decide-batch.ts";
 import { isAged, LaneQueue, refuse } from "./lane-queue.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
