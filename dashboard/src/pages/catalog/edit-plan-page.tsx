@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
 import { Callout } from "../../ui/callout.tsx";
@@ -6,11 +7,12 @@ import { Page } from "../../ui/page.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { PlanEditor } from "./plan-editor.tsx";
 import { planQuery } from "./queries.ts";
-import { editPlanRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key/edit");
 
 export function EditPlanPage() {
   const place = usePlace();
-  const { key } = editPlanRoute.useParams();
+  const { key } = route.useParams();
   const { data: tagged } = useSuspenseQuery(planQuery(place, key));
   const { name, versions } = tagged.value;
   const mayEdit = useMayActAs("admin");

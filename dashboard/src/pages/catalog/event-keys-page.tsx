@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Gauge, PenLine } from "lucide-react";
 import { useState } from "react";
 import { usePlace } from "../../frame/use-place.ts";
@@ -16,8 +17,9 @@ import { FeatureTabs } from "./feature-tabs.tsx";
 import { ListFilter } from "./list-filter.tsx";
 import { NameEventKeyDialog } from "./name-event-key-dialog.tsx";
 import { type EventKey, eventKeysQuery } from "./queries.ts";
-import { eventKeysRoute } from "./routes.tsx";
 import { matches } from "./search.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/features/event-keys");
 
 const CHOICES = [
   { value: "all", label: "All" },
@@ -28,8 +30,8 @@ const CHOICES = [
 /** Any key is taken as it comes; a name is for people. */
 export function EventKeysPage() {
   const place = usePlace();
-  const { search, show } = eventKeysRoute.useSearch();
-  const navigate = eventKeysRoute.useNavigate();
+  const { search, show } = route.useSearch();
+  const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
   const [naming, setNaming] = useState<EventKey | null>(null);
   const { data: keys } = useSuspenseQuery(eventKeysQuery(place));

@@ -6,7 +6,6 @@ import { TextLink } from "../../ui/text-link.tsx";
 import { capitalize, costInWords, joinWords } from "../../words/terms.ts";
 import { findOtherPrices } from "./other-prices.ts";
 import { type Feature, plansQuery, poolsQuery } from "./queries.ts";
-import { featuresRoute } from "./routes.tsx";
 
 const COLUMNS: readonly Column<Feature>[] = [
   { name: "Feature", cell: (feature) => <Name feature={feature} /> },
@@ -45,7 +44,7 @@ function Name({ feature: { key, name, archivedAt } }: { feature: Feature }) {
     <div className="max-w-80 min-w-32 wrap-anywhere whitespace-normal">
       <span className="flex flex-wrap items-center gap-x-2">
         <TextLink
-          from={featuresRoute.fullPath}
+          from="/projects/$projectId/$environment/features"
           to="."
           search={(before) => ({ ...before, key })}
           resetScroll={false}

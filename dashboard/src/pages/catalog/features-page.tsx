@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -14,8 +15,9 @@ import { FeatureTabs } from "./feature-tabs.tsx";
 import { ListFilter } from "./list-filter.tsx";
 import { PromoteLink } from "./promote-link.tsx";
 import { featuresQuery } from "./queries.ts";
-import { featuresRoute } from "./routes.tsx";
 import { matches } from "./search.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/features");
 
 const CHOICES = [
   { value: "offered", label: "Offered" },
@@ -25,8 +27,8 @@ const CHOICES = [
 
 export function FeaturesPage() {
   const place = usePlace();
-  const { search, show, key, define } = featuresRoute.useSearch();
-  const navigate = featuresRoute.useNavigate();
+  const { search, show, key, define } = route.useSearch();
+  const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
   const { data: features } = useSuspenseQuery(featuresQuery(place));
   const shown = features.filter(
@@ -103,7 +105,7 @@ export function FeaturesPage() {
 function NewFeature({ tone = "plain" }: { tone?: "primary" | "plain" }) {
   return (
     <ButtonLink
-      from={featuresRoute.fullPath}
+      from="/projects/$projectId/$environment/features"
       to="."
       search={(before) => ({ ...before, define: "" })}
       resetScroll={false}

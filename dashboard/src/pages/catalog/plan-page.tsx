@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, Ellipsis, PenLine, Star, UsersRound } from "lucide-react";
 import { useState } from "react";
 import { usePlace } from "../../frame/use-place.ts";
@@ -13,13 +14,14 @@ import { DefaultPlanDialog } from "./default-plan-dialog.tsx";
 import { DraftCard } from "./draft-card.tsx";
 import { PlanBadges } from "./plan-badges.tsx";
 import { planQuery } from "./queries.ts";
-import { planRoute } from "./routes.tsx";
 import { TermsCard } from "./terms-card.tsx";
 import { VersionsCard } from "./versions-card.tsx";
 
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key");
+
 export function PlanPage() {
   const place = usePlace();
-  const { key } = planRoute.useParams();
+  const { key } = route.useParams();
   const mayEdit = useMayActAs("admin");
   const [open, setOpen] = useState<"archive" | "default" | null>(null);
   const { data: tagged } = useSuspenseQuery(planQuery(place, key));

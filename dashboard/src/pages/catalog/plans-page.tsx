@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { FileJson, Layers, Plus, Star } from "lucide-react";
 import { useState } from "react";
 import { usePlace } from "../../frame/use-place.ts";
@@ -14,8 +15,9 @@ import { ListFilter } from "./list-filter.tsx";
 import { PlanCard } from "./plan-card.tsx";
 import { PromoteLink } from "./promote-link.tsx";
 import { plansQuery } from "./queries.ts";
-import { plansRoute } from "./routes.tsx";
 import { matches } from "./search.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans");
 
 const CHOICES = [
   { value: "offered", label: "Offered" },
@@ -25,8 +27,8 @@ const CHOICES = [
 
 export function PlansPage() {
   const place = usePlace();
-  const { search, show } = plansRoute.useSearch();
-  const navigate = plansRoute.useNavigate();
+  const { search, show } = route.useSearch();
+  const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
   const [open, setOpen] = useState<"create" | "default" | null>(null);
   const { data: plans } = useSuspenseQuery(plansQuery(place));

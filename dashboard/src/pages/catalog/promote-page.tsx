@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Answer } from "../../api/answer.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -12,13 +13,14 @@ import { countOf } from "../../words/numbers.ts";
 import { CatalogChanges } from "./catalog-changes.tsx";
 import { PromotePanel } from "./promote-panel.tsx";
 import { promotionQuery } from "./queries.ts";
-import { promoteRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/promote");
 
 /** From what was tried to what is sold: looked at first, then done in one step. */
 export function PromotePage() {
   const place = usePlace();
-  const { archive } = promoteRoute.useSearch();
-  const navigate = promoteRoute.useNavigate();
+  const { archive } = route.useSearch();
+  const navigate = route.useNavigate();
   const archiveMissing = archive !== undefined;
   // The box answers at once; the address, and with it the comparison, follow.
   const [box, setBox] = useState({ isChecked: archiveMissing, address: archiveMissing });

@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
 import { ButtonLink } from "../../ui/button.tsx";
@@ -8,14 +9,15 @@ import { Page } from "../../ui/page.tsx";
 import { renamed, sentencesOf } from "./plan-sentences.ts";
 import { PublishPanel } from "./publish-panel.tsx";
 import { type PlanDiff, planReviewQuery } from "./queries.ts";
-import { publishPlanRoute } from "./routes.tsx";
 import { SentenceList } from "./sentence-list.tsx";
 import { useNames } from "./use-names.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key/publish");
 
 /** What publishing would do, before it is done. */
 export function PublishPlanPage() {
   const place = usePlace();
-  const { key } = publishPlanRoute.useParams();
+  const { key } = route.useParams();
   const { data: review } = useSuspenseQuery(planReviewQuery(place, key));
   const { plan, diff } = review;
   const mayEdit = useMayActAs("admin");

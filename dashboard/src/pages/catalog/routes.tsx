@@ -22,7 +22,7 @@ type FeatureSearch = Filters<(typeof SHOWN)[number]> & {
   define?: string | undefined;
 };
 
-export const featuresRoute = createRoute({
+const featuresRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "features",
   validateSearch: (search: Record<string, unknown>): FeatureSearch => ({
@@ -47,7 +47,7 @@ export const featuresRoute = createRoute({
   component: lazyRouteComponent(() => import("./features-page.tsx"), "FeaturesPage"),
 });
 
-export const eventKeysRoute = createRoute({
+const eventKeysRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "features/event-keys",
   validateSearch: (search: Record<string, unknown>): Filters<"unnamed" | "named"> => ({
@@ -69,7 +69,7 @@ const poolsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pools-page.tsx"), "PoolsPage"),
 });
 
-export const plansRoute = createRoute({
+const plansRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans",
   validateSearch: (search: Record<string, unknown>): Filters<(typeof SHOWN)[number]> => ({
@@ -85,7 +85,7 @@ export const plansRoute = createRoute({
   component: lazyRouteComponent(() => import("./plans-page.tsx"), "PlansPage"),
 });
 
-export const planRoute = createRoute({
+const planRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans/$key",
   loader: ({ context: { queryClient }, params }) =>
@@ -97,7 +97,7 @@ export const planRoute = createRoute({
   component: lazyRouteComponent(() => import("./plan-page.tsx"), "PlanPage"),
 });
 
-export const editPlanRoute = createRoute({
+const editPlanRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans/$key/edit",
   loader: ({ context: { queryClient }, params }) =>
@@ -109,7 +109,7 @@ export const editPlanRoute = createRoute({
   component: lazyRouteComponent(() => import("./edit-plan-page.tsx"), "EditPlanPage"),
 });
 
-export const publishPlanRoute = createRoute({
+const publishPlanRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans/$key/publish",
   loader: ({ context: { queryClient }, params }) =>
@@ -121,7 +121,7 @@ export const publishPlanRoute = createRoute({
   component: lazyRouteComponent(() => import("./publish-plan-page.tsx"), "PublishPlanPage"),
 });
 
-export const promoteRoute = createRoute({
+const promoteRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "promote",
   validateSearch: (search: Record<string, unknown>): { archive?: "true" | undefined } => ({
@@ -142,7 +142,7 @@ export const promoteRoute = createRoute({
   component: lazyRouteComponent(() => import("./promote-page.tsx"), "PromotePage"),
 });
 
-export const catalogFileRoute = createRoute({
+const catalogFileRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "catalog-file",
   loader: ({ context: { queryClient }, params }) => queryClient.fetchQuery(catalogDocumentQuery(params)),

@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus } from "lucide-react";
 import { Fragment, useState } from "react";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -12,7 +13,8 @@ import { CustomerDialog } from "./customer-dialog.tsx";
 import { EndPlanDialog } from "./end-plan-dialog.tsx";
 import { EraseDialog } from "./erase-dialog.tsx";
 import type { Customer } from "./queries.ts";
-import { customerRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
 type Act = "credits" | "plan" | "end" | "edit" | "block" | "erase";
 
@@ -25,8 +27,8 @@ const ACTS = { "add-credits": "credits", "assign-plan": "plan", unblock: "block"
 export function CustomerActions({ customer }: { customer: Customer }) {
   const isOperator = useMayActAs("operator");
   const isAdmin = useMayActAs("admin");
-  const { do: asked } = customerRoute.useSearch();
-  const navigate = customerRoute.useNavigate();
+  const { do: asked } = route.useSearch();
+  const navigate = route.useNavigate();
   const [{ act, opening }, setState] = useState<{ act: Act | null; opening: number }>({
     act: asked === undefined ? null : ACTS[asked],
     opening: 0,

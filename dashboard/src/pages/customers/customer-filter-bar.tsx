@@ -1,17 +1,19 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import type { CustomerFilters } from "./queries.ts";
 import { readFilters } from "./read-filters.ts";
-import { customersRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers");
 
 const BLOCKED: Record<string, boolean> = { true: true, false: false };
 
 /** Every filter stands in the address: a list can be sent to somebody, and going back finds it. */
 export function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
-  const navigate = customersRoute.useNavigate();
+  const navigate = route.useNavigate();
   const { data: plans } = useSuspenseQuery(plansQuery(usePlace()));
   function change(changed: Partial<Record<keyof CustomerFilters, unknown>>, replace = false): void {
     void navigate({ search: (before) => readFilters({ ...before, ...changed }), replace });

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Outlet } from "@tanstack/react-router";
+import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { usePlace } from "../../frame/use-place.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -8,12 +8,13 @@ import { TabLink, TabLinks } from "../../ui/tab-link.tsx";
 import { CustomerActions } from "./customer-actions.tsx";
 import { CustomerStanding } from "./customer-standing.tsx";
 import { type Customer, customerQuery } from "./queries.ts";
-import { customerRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
 /** What stands over all of a customer's tabs. */
 export function CustomerPage() {
   const place = usePlace();
-  const { customerId } = customerRoute.useParams();
+  const { customerId } = route.useParams();
   const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
   const params = { ...place, customerId };
   return (

@@ -1,4 +1,5 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -14,11 +15,12 @@ import { CustomerFilterBar } from "./customer-filter-bar.tsx";
 import { CustomersActions } from "./customers-actions.tsx";
 import { NoCustomers, useReadOn } from "./no-customers.tsx";
 import { type Customer, customersQuery } from "./queries.ts";
-import { customersRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers");
 
 export function CustomersPage() {
   const place = usePlace();
-  const filters = customersRoute.useSearch();
+  const filters = route.useSearch();
   const { data: pools } = useSuspenseQuery(poolsQuery(place));
   const pages = useSuspenseInfiniteQuery(customersQuery(place, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);

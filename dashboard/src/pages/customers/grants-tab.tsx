@@ -1,4 +1,5 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Coins } from "lucide-react";
 import { useMayActAs } from "../../frame/use-session.ts";
 import { Callout } from "../../ui/callout.tsx";
@@ -11,13 +12,14 @@ import { grantColumns } from "./grant-columns.tsx";
 import { GrantDetails } from "./grant-details.tsx";
 import { findNextGrants } from "./grant-state.ts";
 import { type GrantLine, grantsQuery, planChangesQuery } from "./ledger-queries.ts";
-import { grantsRoute } from "./routes.tsx";
 import { useShowRow } from "./use-show-row.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/grants");
 
 /** All credits that were given, and what is left of them. */
 export function GrantsTab() {
-  const whose = grantsRoute.useParams();
-  const { grant: sought } = grantsRoute.useSearch();
+  const whose = route.useParams();
+  const { grant: sought } = route.useSearch();
   const mayRevoke = useMayActAs("operator");
   const pages = useSuspenseInfiniteQuery(grantsQuery(whose));
   const plans = useSuspenseInfiniteQuery(planChangesQuery(whose));

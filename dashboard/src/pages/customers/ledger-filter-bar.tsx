@@ -1,8 +1,10 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { Select } from "../../ui/field.tsx";
 import { ENTRY_FILTER_WORDS } from "../../words/ledger-words.ts";
 import type { LedgerFilters } from "./ledger-filters.ts";
 import type { FeatureName } from "./ledger-queries.ts";
-import { ledgerRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
 
 export function LedgerFilterBar({
   filters,
@@ -11,7 +13,7 @@ export function LedgerFilterBar({
   filters: LedgerFilters;
   features: readonly FeatureName[];
 }) {
-  const navigate = ledgerRoute.useNavigate();
+  const navigate = route.useNavigate();
   function change(name: "kind" | "feature", value: string): void {
     // Who filters looks for something else now than one charge.
     void navigate({

@@ -1,5 +1,5 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { useLocation } from "@tanstack/react-router";
+import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { BookOpenText, FilterX } from "lucide-react";
 import { useMayActAs } from "../../frame/use-session.ts";
 import { ButtonLink } from "../../ui/button.tsx";
@@ -16,13 +16,14 @@ import { LedgerDetails } from "./ledger-details.tsx";
 import { LedgerFilterBar } from "./ledger-filter-bar.tsx";
 import { featureNamesQuery, knownGrantsQuery, type LedgerLine, ledgerQuery } from "./ledger-queries.ts";
 import { findTwins } from "./ledger-twins.ts";
-import { ledgerRoute } from "./routes.tsx";
 import { useShowRow } from "./use-show-row.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
 
 /** Every change of the balance, the newest first. */
 export function LedgerTab() {
-  const whose = ledgerRoute.useParams();
-  const filters = ledgerRoute.useSearch();
+  const whose = route.useParams();
+  const filters = route.useSearch();
   const mayReverse = useMayActAs("operator");
   const pages = useSuspenseInfiniteQuery(ledgerQuery(whose, filters));
   const { grants } = useSuspenseQuery(knownGrantsQuery(whose)).data;
@@ -86,7 +87,7 @@ function NotShown({ charge, shown }: { charge: string; shown: number }) {
 }
 
 function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarlier: boolean }) {
-  const whose = ledgerRoute.useParams();
+  const whose = route.useParams();
   if (isFiltered) {
     return (
       <EmptyState

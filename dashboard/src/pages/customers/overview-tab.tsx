@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { usePlace } from "../../frame/use-place.ts";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -13,11 +14,12 @@ import { latestEntriesQuery } from "./overview-queries.ts";
 import { PlanCard } from "./plan-card.tsx";
 import { ProofLine } from "./proof-line.tsx";
 import { type Customer, customerQuery } from "./queries.ts";
-import { customerRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
 export function OverviewTab() {
   const place = usePlace();
-  const { customerId } = customerRoute.useParams();
+  const { customerId } = route.useParams();
   const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
   const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(place, customerId));
   const { data: known } = useSuspenseQuery(knownGrantsQuery({ ...place, customerId }));

@@ -1,4 +1,5 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import type { Place } from "../../api/answer.ts";
 import { plansQuery } from "../../api/catalog-lists.ts";
@@ -15,11 +16,12 @@ import { ActorName } from "./actor-name.tsx";
 import type { Whose } from "./audit-actors.ts";
 import { planChangesQuery } from "./ledger-queries.ts";
 import { type PlanPeriod, toPeriods } from "./plan-periods.ts";
-import { planHistoryRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/plans");
 
 /** Which plan a customer had when, the newest first. */
 export function PlansTab() {
-  const whose = planHistoryRoute.useParams();
+  const whose = route.useParams();
   const pages = useSuspenseInfiniteQuery(planChangesQuery(whose));
   const { data: plans } = useSuspenseQuery(plansQuery(whose));
   const periods = toPeriods(

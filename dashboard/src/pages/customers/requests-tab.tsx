@@ -1,4 +1,5 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
 import { DOCS } from "../../frame/sections.ts";
@@ -16,13 +17,14 @@ import { outcomeOf } from "../../words/request-outcome.ts";
 import type { Whose } from "./audit-actors.ts";
 import { ChargeLink, KeyLink } from "./ledger-links.tsx";
 import { customerRequestsQuery } from "./ledger-queries.ts";
-import { customerRequestsRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/requests");
 
 type Request = Item<"listCustomerRequests">;
 
 /** What a product asked about this customer, and what it was told. */
 export function RequestsTab() {
-  const whose = customerRequestsRoute.useParams();
+  const whose = route.useParams();
   const pages = useSuspenseInfiniteQuery(customerRequestsQuery(whose));
   const requests = pages.data.pages.flatMap(({ items }) => items);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;

@@ -21,7 +21,7 @@ import { customerQuery, customersQuery } from "./queries.ts";
 import { readFilters } from "./read-filters.ts";
 import { readCustomerUsage } from "./usage-search.ts";
 
-export const customersRoute = createRoute({
+const customersRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "customers",
   validateSearch: readFilters,
@@ -37,7 +37,7 @@ export const customersRoute = createRoute({
   component: lazyRouteComponent(() => import("./customers-page.tsx"), "CustomersPage"),
 });
 
-export const customerRoute = createRoute({
+const customerRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "customers/$customerId",
   validateSearch: readAskedFor,
@@ -64,7 +64,7 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
 });
 
-export const ledgerRoute = createRoute({
+const ledgerRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "ledger",
   validateSearch: readLedgerFilters,
@@ -82,7 +82,7 @@ export const ledgerRoute = createRoute({
   component: lazyRouteComponent(() => import("./ledger-tab.tsx"), "LedgerTab"),
 });
 
-export const grantsRoute = createRoute({
+const grantsRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "grants",
   validateSearch: readGrantFilters,
@@ -99,7 +99,7 @@ export const grantsRoute = createRoute({
   component: lazyRouteComponent(() => import("./grants-tab.tsx"), "GrantsTab"),
 });
 
-export const customerUsageRoute = createRoute({
+const customerUsageRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "usage",
   validateSearch: readCustomerUsage,
@@ -118,7 +118,7 @@ export const customerUsageRoute = createRoute({
   component: lazyRouteComponent(() => import("./usage-tab.tsx"), "UsageTab"),
 });
 
-export const customerRequestsRoute = createRoute({
+const customerRequestsRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "requests",
   loader: ({ context: { queryClient }, params }) =>
@@ -126,7 +126,7 @@ export const customerRequestsRoute = createRoute({
   component: lazyRouteComponent(() => import("./requests-tab.tsx"), "RequestsTab"),
 });
 
-export const planHistoryRoute = createRoute({
+const planHistoryRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "plans",
   loader: ({ context: { queryClient }, params }) =>

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { ChartColumn } from "lucide-react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -14,16 +15,17 @@ import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx
 import { UsageLines } from "../../ui/usage/usage-lines.tsx";
 import { useUsage } from "../../ui/usage/use-usage.ts";
 import { narrowTo } from "../../words/narrow-usage.ts";
-import { customerUsageRoute } from "./routes.tsx";
 import { readCustomerUsage } from "./usage-search.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/usage");
 
 /** What this customer used: the same figures as those of everybody, narrowed to one. */
 export function UsageTab() {
   const place = usePlace();
   const clock = useClock();
-  const { customerId } = customerUsageRoute.useParams();
-  const search = customerUsageRoute.useSearch();
-  const navigate = customerUsageRoute.useNavigate();
+  const { customerId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const { data: pools = [] } = useQuery(poolsQuery(place));
   const { asked, shown, error } = useUsage(place, { ...search, customerId });
   const change = (changed: UsageChange): void =>

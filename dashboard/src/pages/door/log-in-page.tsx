@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
@@ -10,10 +10,11 @@ import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { comeIn } from "./come-in.ts";
 import { Door } from "./door.tsx";
-import { logInRoute } from "./routes.tsx";
+
+const route = getRouteApi("/log-in");
 
 export function LogInPage() {
-  const { next } = logInRoute.useSearch();
+  const { next } = route.useSearch();
   const navigate = useNavigate();
   const { register, handleSubmit } = useForm<Body<"logIn">>();
   const logIn = useMutation({

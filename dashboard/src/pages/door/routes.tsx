@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { setupQuery } from "../../api/session.ts";
 import { rootRoute } from "../../frame/root-routes.tsx";
 
-export const logInRoute = createRoute({
+const logInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "log-in",
   // Only our own pages: a link from elsewhere must not send anybody away from here.
@@ -11,7 +11,7 @@ export const logInRoute = createRoute({
   component: lazyRouteComponent(() => import("./log-in-page.tsx"), "LogInPage"),
 });
 
-export const setupRoute = createRoute({
+const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "setup",
   loader: ({ context }) => context.queryClient.fetchQuery(setupQuery),

@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { answerOf, api } from "../../api/client.ts";
@@ -11,7 +11,8 @@ import { comeIn } from "./come-in.ts";
 import { Door } from "./door.tsx";
 import { isSpent } from "./link-problem.tsx";
 import { takeLinkToken } from "./link-token.ts";
-import { setupRoute } from "./routes.tsx";
+
+const route = getRouteApi("/setup");
 
 const TITLE = "Set up Purser";
 
@@ -21,7 +22,7 @@ type Owner = { name: string; email: string; password: string };
 export function SetupPage() {
   const [token] = useState(takeLinkToken);
   const navigate = useNavigate();
-  const { isNeeded } = setupRoute.useLoaderData();
+  const { isNeeded } = route.useLoaderData();
   const { register, handleSubmit } = useForm<Owner>();
   const setUp = useMutation({
     mutationFn: (body: Owner & { token: string }) => answerOf(api.POST("/manage/v1/setup", { body })),

@@ -1,18 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import type { Item } from "../../api/answer.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { countOf, formatCount } from "../../words/numbers.ts";
 import { LineOf, Lines, Nothing, Part } from "./part.tsx";
-import { lowBalancesQuery } from "./queries.ts";
-import { BALANCE_BELOW, homeRoute } from "./routes.tsx";
+import { BALANCE_BELOW, lowBalancesQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/");
 
 /** Who will be denied soon. What is low is in the address. */
 export function LowBalances() {
   const place = usePlace();
-  const { balanceBelow = BALANCE_BELOW } = homeRoute.useSearch();
-  const navigate = homeRoute.useNavigate();
+  const { balanceBelow = BALANCE_BELOW } = route.useSearch();
+  const navigate = route.useNavigate();
   const query = useQuery({ ...lowBalancesQuery(place, balanceBelow), placeholderData: (before) => before });
   function choose(text: string): void {
     void navigate({

@@ -51,6 +51,9 @@ type Customer = Item<"listCustomers">;
 const SHOWN_MAX = 6;
 const PAGES_MAX = 4;
 
+/** What counts as a low balance, unless the address says otherwise. */
+export const BALANCE_BELOW = 100;
+
 /** A page of a narrowed list may hold fewer than it could, even none: some more are read, but not the whole list. */
 export function lowBalancesQuery(place: Place, balanceBelow: number) {
   return queryOptions({

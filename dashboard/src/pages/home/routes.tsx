@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { isDemoQuery } from "./demo.ts";
 import {
+  BALANCE_BELOW,
   hasCustomersQuery,
   latestRequestsQuery,
   lowBalancesQuery,
@@ -9,12 +10,10 @@ import {
   unnamedEventsQuery,
 } from "./queries.ts";
 
-export const BALANCE_BELOW = 100;
-
 /** How long the page before may stay: then the parts that are slow come one by one. */
 const WAIT_MS = 300;
 
-export const homeRoute = createRoute({
+const homeRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "/",
   validateSearch: ({ balanceBelow }: Record<string, unknown>): { balanceBelow?: number } =>

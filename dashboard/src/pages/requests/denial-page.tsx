@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { usePlace } from "../../frame/use-place.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -15,13 +16,14 @@ import { DenialGrants } from "./denial-grants.tsx";
 import { DenialNow } from "./denial-now.tsx";
 import { DenialRequest } from "./denial-request.tsx";
 import { type Denial, denialQuery } from "./queries.ts";
-import { denialRoute } from "./routes.tsx";
 import { Sum } from "./sum.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/denials/$denialId");
 
 /** Why a consume was denied: the arithmetic of the moment, what led to it, and what to do about it. */
 export function DenialPage() {
   const place = usePlace();
-  const { denialId } = denialRoute.useParams();
+  const { denialId } = route.useParams();
   const { data: denial } = useSuspenseQuery(denialQuery(place, denialId));
   const path = `/manage/v1/projects/${place.projectId}/${place.environment}/denials/${denialId}`;
   return (

@@ -1,9 +1,11 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { outcomeOptions, readOutcome, writeOutcome } from "./outcome-filter.ts";
 import type { RequestFilters } from "./request-filters.ts";
-import { requestsRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
 
 const ENDPOINTS = [
   { value: "", label: "Any endpoint" },
@@ -13,7 +15,7 @@ const ENDPOINTS = [
 ];
 
 export function FilterBar({ filters }: { filters: RequestFilters }) {
-  const navigate = requestsRoute.useNavigate();
+  const navigate = route.useNavigate();
   const narrow = (to: RequestFilters): void =>
     void navigate({ search: ({ live }) => ({ ...to, ...(live === true ? { live } : {}) }) });
   const { endpoint: _endpoint, ...beside } = filters;

@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import { usePlace } from "../../frame/use-place.ts";
@@ -16,14 +17,15 @@ import { KeyRefusals } from "./key-refusals.tsx";
 import { NotKept, OtherEnvironment, UnknownKey } from "./key-states.tsx";
 import { KeyUses } from "./key-uses.tsx";
 import { type KeyStory, keyQuery } from "./queries.ts";
-import { keyRoute } from "./routes.tsx";
 import { TryDialog } from "./try-dialog.tsx";
 import type { TryStart } from "./try-form.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/keys/$idempotencyKey");
 
 /** What an idempotency key did, what it answers, and who tried to use it for something else. */
 export function KeyPage() {
   const place = usePlace();
-  const { idempotencyKey } = keyRoute.useParams();
+  const { idempotencyKey } = route.useParams();
   const { data: story } = useSuspenseQuery(keyQuery(place, idempotencyKey));
   const path = `/manage/v1/projects/${place.projectId}/${place.environment}/keys/${encodeURIComponent(idempotencyKey)}`;
   return (

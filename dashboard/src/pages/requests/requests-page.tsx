@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { ArrowUp } from "lucide-react";
 import { useCallback, useState } from "react";
 import { useKey } from "../../frame/use-key.ts";
@@ -14,14 +15,15 @@ import { LiveSwitch } from "./live-switch.tsx";
 import { NoRequests } from "./no-requests.tsx";
 import { filtersOf } from "./request-filters.ts";
 import { RequestsTable } from "./requests-table.tsx";
-import { requestsRoute } from "./routes.tsx";
 import { TryIt } from "./try-it.tsx";
 import { useHeldRows } from "./use-held-rows.ts";
 import { useRequestLog } from "./use-request-log.ts";
 
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
+
 export function RequestsPage() {
   const place = usePlace();
-  const search = requestsRoute.useSearch();
+  const search = route.useSearch();
   const filters = filtersOf(search);
   const isLive = search.live === true;
   const setLive = useSetLive();
@@ -78,7 +80,7 @@ function AboutTheLog() {
 }
 
 function useSetLive(): (isLive: boolean) => void {
-  const navigate = requestsRoute.useNavigate();
+  const navigate = route.useNavigate();
   return useCallback(
     (isLive) =>
       void navigate({

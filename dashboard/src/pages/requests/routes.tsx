@@ -4,7 +4,7 @@ import { placeRoute } from "../../frame/root-routes.tsx";
 import { denialQuery, keyQuery, requestsQuery } from "./queries.ts";
 import { filtersOf, readSearch } from "./request-filters.ts";
 
-export const requestsRoute = createRoute({
+const requestsRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "requests",
   validateSearch: readSearch,
@@ -14,7 +14,7 @@ export const requestsRoute = createRoute({
   component: lazyRouteComponent(() => import("./requests-page.tsx"), "RequestsPage"),
 });
 
-export const keyRoute = createRoute({
+const keyRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "keys/$idempotencyKey",
   loader: ({ context, params: { idempotencyKey, ...place } }) =>
@@ -42,7 +42,7 @@ const whyRoute = createRoute({
   },
 });
 
-export const denialRoute = createRoute({
+const denialRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "denials/$denialId",
   loader: ({ context, params: { denialId, ...place } }) =>

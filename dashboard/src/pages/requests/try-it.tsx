@@ -1,15 +1,17 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { useMayActAs } from "../../frame/use-session.ts";
 import { Button } from "../../ui/button.tsx";
 import type { LoggedRequest } from "./queries.ts";
-import { requestsRoute } from "./routes.tsx";
 import { TryDialog } from "./try-dialog.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
 
 /** Begins with whom the newest request was about; `?do=try` in the address opens it. */
 export function TryIt({ start }: { start: LoggedRequest | undefined }) {
   const isOperator = useMayActAs("operator");
-  const navigate = requestsRoute.useNavigate();
-  const isOpen = requestsRoute.useSearch().do === "try";
+  const navigate = route.useNavigate();
+  const isOpen = route.useSearch().do === "try";
   if (!isOperator) return null;
   const show = (isShown: boolean): void =>
     void navigate({

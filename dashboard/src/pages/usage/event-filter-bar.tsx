@@ -1,15 +1,17 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { Button } from "../../ui/button.tsx";
 import { EnterField } from "../../ui/enter-field.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { rangeOf } from "../../words/usage-range.ts";
 import { type EventFilters, readEventFilters } from "./event-filters.ts";
-import { eventsRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/events");
 
 /** Every filter stands in the address: a list can be sent to somebody, and going back finds it. */
 export function EventFilterBar({ filters }: { filters: EventFilters }) {
   const clock = useClock();
-  const navigate = eventsRoute.useNavigate();
+  const navigate = route.useNavigate();
   const change = (changed: Partial<Record<keyof EventFilters, unknown>>): void =>
     void navigate({ search: (before) => readEventFilters({ ...before, ...changed }), resetScroll: false });
   return (

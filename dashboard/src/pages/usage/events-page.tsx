@@ -1,4 +1,5 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { FileDown } from "lucide-react";
 import { usePlace } from "../../frame/use-place.ts";
 import { ButtonLink } from "../../ui/button.tsx";
@@ -13,12 +14,13 @@ import type { EventFilters } from "./event-filters.ts";
 import { EventsTable } from "./events-table.tsx";
 import { NoEvents } from "./no-events.tsx";
 import { eventsQuery } from "./queries.ts";
-import { eventsRoute } from "./routes.tsx";
 import { UsageTabs } from "./usage-tabs.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/events");
 
 export function EventsPage() {
   const place = usePlace();
-  const filters = eventsRoute.useSearch();
+  const filters = route.useSearch();
   const pages = useSuspenseInfiniteQuery(eventsQuery(place, filters));
   const events = pages.data.pages.flatMap(({ items }) => items);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;

@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { FileDown } from "lucide-react";
 import { type ExportOrder, pathOfExport } from "../../api/export-stream.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -13,7 +14,8 @@ import { startExport } from "./export-jobs.ts";
 import { type ExportSearch, readExportSearch } from "./export-search.ts";
 import { ExportTime } from "./export-time.tsx";
 import { monthAfter } from "./month-search.ts";
-import { exportsRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/exports");
 
 const KINDS = [
   { value: "events", name: "Events", note: "Meter readings, by their own time" },
@@ -28,8 +30,8 @@ const KINDS = [
 
 export function ExportForm() {
   const place = usePlace();
-  const search = exportsRoute.useSearch();
-  const navigate = exportsRoute.useNavigate();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const change = (changed: Partial<Record<keyof ExportSearch, unknown>>): void =>
     void navigate({
       search: (before) => readExportSearch({ ...before, ...changed }),

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { BookCheck, FileDown } from "lucide-react";
 import { pathIn } from "../../api/path-in.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -18,13 +19,14 @@ import { lastMonth, nameOfMonth } from "./month-search.ts";
 import { type Month, monthQuery } from "./queries.ts";
 import { rollForwardCsv } from "./roll-forward.ts";
 import { RollForwardTable } from "./roll-forward-table.tsx";
-import { monthEndRoute } from "./routes.tsx";
 import { UsageTabs } from "./usage-tabs.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/month-end");
 
 /** How many credits there were, came and went: what finance closes a month with. */
 export function MonthEndPage() {
   const place = usePlace();
-  const { month = lastMonth() } = monthEndRoute.useSearch();
+  const { month = lastMonth() } = route.useSearch();
   const { data, error } = useQuery(monthQuery(place, month));
   const call = { method: "GET", path: pathIn(place, "months", month) } as const;
   return (

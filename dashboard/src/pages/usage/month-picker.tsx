@@ -1,13 +1,15 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { IconButton } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
 import { lastMonths, monthAfter, nameOfMonth, thisMonth } from "./month-search.ts";
-import { monthEndRoute } from "./routes.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/month-end");
 
 const OFFERED = 24;
 
 export function MonthPicker({ month }: { month: string }) {
-  const navigate = monthEndRoute.useNavigate();
+  const navigate = route.useNavigate();
   const go = (to: string): void => void navigate({ search: { month: to }, resetScroll: false });
   const offered = lastMonths(OFFERED);
   return (

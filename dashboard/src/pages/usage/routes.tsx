@@ -12,7 +12,7 @@ import { eventsQuery, metadataFieldsQuery, monthQuery } from "./queries.ts";
 /** While somebody filters, what is there stays, however long the next takes. */
 const STAYS_MS = 60_000;
 
-export const usageRoute = createRoute({
+const usageRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "usage",
   validateSearch: readUsageSearch,
@@ -29,7 +29,7 @@ export const usageRoute = createRoute({
   component: lazyRouteComponent(() => import("./usage-page.tsx"), "UsagePage"),
 });
 
-export const eventsRoute = createRoute({
+const eventsRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "usage/events",
   validateSearch: readEventFilters,
@@ -40,7 +40,7 @@ export const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./events-page.tsx"), "EventsPage"),
 });
 
-export const monthEndRoute = createRoute({
+const monthEndRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "usage/month-end",
   validateSearch: readMonthSearch,
@@ -50,7 +50,7 @@ export const monthEndRoute = createRoute({
   component: lazyRouteComponent(() => import("./month-end-page.tsx"), "MonthEndPage"),
 });
 
-export const exportsRoute = createRoute({
+const exportsRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "usage/exports",
   validateSearch: readExportSearch,

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { FileDown } from "lucide-react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { pathIn } from "../../api/path-in.ts";
@@ -21,15 +22,16 @@ import { readUsageSearch } from "../../words/usage-search.ts";
 import { LineName } from "./line-name.tsx";
 import { NoUsage } from "./no-usage.tsx";
 import { metadataFieldsQuery } from "./queries.ts";
-import { usageRoute } from "./routes.tsx";
 import { UsageTabs } from "./usage-tabs.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage");
 
 /** What was used, of what, by whom and when: each number leads on to what it is made of. */
 export function UsagePage() {
   const place = usePlace();
   const clock = useClock();
-  const search = usageRoute.useSearch();
-  const navigate = usageRoute.useNavigate();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const { asked, shown, error } = useUsage(place, search);
   const { data: fields = [] } = useQuery(metadataFieldsQuery(place));
   const { data: pools = [] } = useQuery(poolsQuery(place));

@@ -26,7 +26,7 @@ const tokensRoute = createRoute({
   component: lazyRouteComponent(() => import("./tokens/tokens-page.tsx"), "TokensPage"),
 });
 
-export const auditRoute = createRoute({
+const auditRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "audit",
   validateSearch: readAuditFilters,

@@ -1,4 +1,5 @@
 import { useMutation, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Download, ScrollText, X } from "lucide-react";
 import { answerOf, api } from "../../../api/client.ts";
 import { type Project, projectsQuery } from "../../../api/projects.ts";
@@ -14,16 +15,17 @@ import { saveFile } from "../../../ui/save-file.ts";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { auditQuery } from "../queries.ts";
-import { auditRoute } from "../routes.tsx";
 import { type AuditFilters, toAuditQuery } from "./audit-filters.ts";
 import type { Entry } from "./entry.ts";
 import { EntryDetails } from "./entry-details.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Sentence, sentenceText } from "./sentence.tsx";
 
+const route = getRouteApi("/signed-in/workspace/audit");
+
 export function AuditPage() {
-  const filters = auditRoute.useSearch();
-  const navigate = auditRoute.useNavigate();
+  const filters = route.useSearch();
+  const navigate = route.useNavigate();
   const pages = useSuspenseInfiniteQuery(auditQuery(filters));
   const { data: projects } = useSuspenseQuery(projectsQuery);
   const entries = pages.data.pages.flatMap(({ items }) => items);

@@ -1,12 +1,13 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { useLocation } from "@tanstack/react-router";
+import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { projectsQuery } from "../../../api/projects.ts";
 import { Select, TextField } from "../../../ui/field.tsx";
 import { FilterField } from "../../../ui/filter-field.tsx";
 import { membersQuery, tokensQuery } from "../queries.ts";
-import { auditRoute } from "../routes.tsx";
 import { ACTIONS, readAuditFilters } from "./audit-filters.ts";
 import type { Entry } from "./entry.ts";
+
+const route = getRouteApi("/signed-in/workspace/audit");
 
 /** Shows what is asked for at once, also while the answer is on its way: whoever sets one filter after the other loses none. */
 export function FilterBar({
@@ -16,7 +17,7 @@ export function FilterBar({
   entries: readonly Entry[];
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
-  const navigate = auditRoute.useNavigate();
+  const navigate = route.useNavigate();
   const filters = readAuditFilters(useLocation({ select: ({ search }) => search }));
   const set = (change: Record<string, unknown>): void =>
     void navigate({ search: (before) => readAuditFilters({ ...before, ...change }), replace: true });
