@@ -1,5 +1,13 @@
 import { createRouter } from "@tanstack/react-router";
 import { queryClient } from "./api/query-client.ts";
+import { apiKeyRoutes } from "./features/api-keys/routes.tsx";
+import { authRoutes } from "./features/auth/routes.tsx";
+import { catalogRoutes } from "./features/catalog/routes.tsx";
+import { customerRoutes } from "./features/customers/routes.tsx";
+import { requestRoutes } from "./features/requests/routes.tsx";
+import { usageRoutes } from "./features/usage/routes.tsx";
+import { firstEventRoutes, welcomeRoute } from "./features/welcome/routes.tsx";
+import { workspaceRoutes } from "./features/workspace/routes.tsx";
 import { PageError, PageNotFound } from "./frame/broken-pages.tsx";
 import {
   placeRoute,
@@ -8,19 +16,11 @@ import {
   startPageRoute,
   workspaceRoute,
 } from "./frame/root-routes.tsx";
-import { catalogRoutes } from "./pages/catalog/routes.tsx";
-import { customerRoutes } from "./pages/customers/routes.tsx";
-import { doorRoutes } from "./pages/door/routes.tsx";
 import { homeRoutes } from "./pages/home/routes.tsx";
-import { apiKeyRoutes } from "./pages/keys/routes.tsx";
-import { requestRoutes } from "./pages/requests/routes.tsx";
-import { usageRoutes } from "./pages/usage/routes.tsx";
-import { firstEventRoutes, welcomeRoute } from "./pages/welcome/routes.tsx";
-import { workspaceRoutes } from "./pages/workspace/routes.tsx";
 import { SkeletonPage } from "./ui/skeleton.tsx";
 
 const routeTree = rootRoute.addChildren([
-  ...doorRoutes,
+  ...authRoutes,
   signedInRoute.addChildren([
     startPageRoute,
     welcomeRoute,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeTerms, toTerms, toValues } from "../src/pages/catalog/plan-values.ts";
+import { mergeTerms, toTerms, toValues } from "../src/features/plans/plan-values.ts";
 
 const credits = (count: number) => ({
   pool: "credits",

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { importNameOf } from "../src/pages/customers/import-name.ts";
-import { readPrice } from "../src/words/prices.ts";
-import { readWhole } from "../src/words/typed-numbers.ts";
+import { importNameOf } from "../src/features/customers/import-name.ts";
+import { readPrice, readWhole } from "../src/format/numbers.ts";
 
 test.each([
   ["1500", "1500"],

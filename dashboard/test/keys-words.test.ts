@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
-import { keyCall } from "../src/pages/keys/key-call.ts";
-import { lastingOf, toKeyBody, toRotateBody } from "../src/pages/keys/key-form.ts";
-import { endingKeysOf, stateOf } from "../src/pages/keys/key-state.ts";
-import type { ApiKey } from "../src/pages/keys/queries.ts";
-import { nameOfCreator } from "../src/words/creator.ts";
+import {
+  endingKeysOf,
+  keyCall,
+  lastingOf,
+  stateOf,
+  toKeyBody,
+  toRotateBody,
+} from "../src/features/api-keys/api-key.ts";
+import type { ApiKey } from "../src/features/api-keys/queries.ts";
+import { nameOfCreator } from "../src/format/creator.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00.000Z");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Entry, Grant } from "../src/pages/customers/ledger-queries.ts";
-import { findTwins } from "../src/pages/customers/ledger-twins.ts";
+import { findTwins } from "../src/features/ledger/ledger-twins.ts";
+import type { Entry, Grant } from "../src/features/ledger/queries.ts";
 
 const START = Date.parse("2026-11-15T08:30:00.000Z");
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listEnd } from "../src/words/list-end.ts";
+import { listEnd } from "../src/format/numbers.ts";
 
 test.each([
   [0, false, "None"],

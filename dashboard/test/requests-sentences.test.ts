@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
-import { compareReuse } from "../src/pages/requests/compare-reuse.ts";
-import type { KeyStory } from "../src/pages/requests/queries.ts";
-import { nextStepsOf, waitingHelps, whatNow } from "../src/words/denial-now.ts";
-import { type Denial, sumOf, whyDenied } from "../src/words/denial-sentences.ts";
-import { countUses, whatKeyDid } from "../src/words/key-words.ts";
-import { explainTry, summarizeTries } from "../src/words/try-summary.ts";
+import { compareReuse } from "../src/features/requests/compare-reuse.ts";
+import type { KeyStory } from "../src/features/requests/queries.ts";
+import {
+  type Denial,
+  nextStepsOf,
+  sumOf,
+  waitingHelps,
+  whatNow,
+  whyDenied,
+} from "../src/format/denial-sentences.ts";
+import { countUses, explainTry, summarizeTries, whatKeyDid } from "../src/format/request-sentences.ts";
 
 const POSITION = { creditsRequired: 50, balance: 12, resetsAt: "2026-12-01T00:00:00.000Z", limit: null };
 const LIMIT = { quantity: 5, used: 4, resetsAt: "2026-11-16T00:00:00.000Z" };

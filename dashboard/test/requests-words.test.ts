@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
-import { mergeTail } from "../src/pages/requests/merge-tail.ts";
-import { outcomeOptions, readOutcome, writeOutcome } from "../src/pages/requests/outcome-filter.ts";
-import { readSearch } from "../src/pages/requests/request-filters.ts";
-import { outcomeOf } from "../src/words/request-outcome.ts";
+import {
+  mergeTail,
+  outcomeOptions,
+  readOutcome,
+  readSearch,
+  writeOutcome,
+} from "../src/features/requests/request-filters.ts";
+import { outcomeOf } from "../src/format/request-sentences.ts";
 
 const rows = (...ids: string[]) => ids.map((id) => ({ id }));
 

@@ -1,11 +1,11 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver } from "@tanstack/react-query";
 import { expect, test } from "vitest";
 import { refuseDots } from "../src/api/refuse-dots.ts";
+import { creditsBesides } from "../src/features/credits/grants.ts";
+import type { Customer } from "../src/features/customers/queries.ts";
+import { refuseOverwriting } from "../src/features/customers/refuse-overwriting.ts";
+import type { Grant } from "../src/features/ledger/queries.ts";
 import { findStale } from "../src/frame/find-stale.ts";
-import { creditsBesides } from "../src/pages/customers/credits-besides.ts";
-import type { Grant } from "../src/pages/customers/ledger-queries.ts";
-import type { Customer } from "../src/pages/customers/queries.ts";
-import { refuseOverwriting } from "../src/pages/customers/refuse-overwriting.ts";
 
 /** Answers once, and then no more. */
 function failsLater<T>(answer: T): () => Promise<T> {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { addsUp } from "../src/pages/usage/roll-forward.ts";
-import { WholeRows } from "../src/pages/usage/whole-rows.ts";
-import { startOf } from "../src/words/calendar.ts";
-import { bucketFor, bucketsFor, rangeOf } from "../src/words/usage-range.ts";
-import { askedOf, readUsageSearch } from "../src/words/usage-search.ts";
+import { WholeRows } from "../src/features/exports/whole-rows.ts";
+import { addsUp } from "../src/features/months/roll-forward.ts";
+import { startOf } from "../src/format/calendar.ts";
+import { bucketFor, bucketsFor, rangeOf } from "../src/format/usage-range.ts";
+import { askedOf, readUsageSearch } from "../src/format/usage-search.ts";
 
 const NOW = Date.parse("2026-11-15T13:07:31Z");
 const DAY_MS = 86_400_000;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
-import { isKnownAction } from "../src/pages/workspace/audit/sentences.ts";
+import { isKnownAction } from "../src/features/audit/sentences.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
 

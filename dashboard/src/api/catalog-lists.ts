@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Item, Place } from "./answer.ts";
 import { answerOf, api } from "./client.ts";
-import { wholeList } from "./whole-list.ts";
+import { wholeList } from "./lists.ts";
 
 // What the catalog's pages edit and others choose from: cached once, so that an edit refreshes it everywhere.
 

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Item } from "./answer.ts";
 import { answerOf, api } from "./client.ts";
-import { wholeList } from "./whole-list.ts";
+import { wholeList } from "./lists.ts";
 
 export type Project = Item<"listProjects">;
 

@@ -1,8 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { UsageAsked } from "../words/usage-search.ts";
+import type { UsageAsked } from "../format/usage-search.ts";
 import type { Answer, Place } from "./answer.ts";
 import { answerOf, api } from "./client.ts";
-import { wholeList } from "./whole-list.ts";
+import { wholeList } from "./lists.ts";
 
 export type Usage = Answer<"chartUsage">;
 

@@ -3,13 +3,15 @@ import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { sessionQuery } from "../api/session.ts";
 import { classNames } from "../ui/class-names.ts";
-import { Here, useEdge } from "../ui/here.ts";
-import { KeyboardHelp } from "./keyboard-help.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Kbd } from "../ui/kbd.tsx";
+import { Here, useEdge } from "../ui/page.tsx";
+import { useShortcuts } from "./keyboard.ts";
 import { NarrowBar } from "./narrow-bar.tsx";
+import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 import { Sidebar } from "./sidebar.tsx";
 import { StaleNotice } from "./stale-notice.tsx";
 import { useOptionalPlace } from "./use-place.ts";
-import { useShortcuts } from "./use-shortcuts.ts";
 
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
@@ -77,5 +79,42 @@ function Progress() {
         isLoading ? "scale-x-75 opacity-100" : "scale-x-100 opacity-0",
       )}
     />
+  );
+}
+
+const GENERAL = [
+  { keys: ["Ctrl K", "⌘ K"], does: "Search everything" },
+  { keys: ["/"], does: "Filter this list" },
+  { keys: ["l"], does: "Follow requests live, or pause" },
+  { keys: ["Esc"], does: "Close what is open" },
+  { keys: ["?"], does: "This help" },
+];
+
+function KeyboardHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const sections = [...PLACE_SECTIONS, ...WORKSPACE_SECTIONS];
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title="Keyboard shortcuts">
+      <ul className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
+        {GENERAL.map(({ keys, does }) => (
+          <Line key={does} keys={keys} does={does} />
+        ))}
+        {sections.map(({ name, key }) => (
+          <Line key={name} keys={[`g ${key}`]} does={`Go to ${name}`} />
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+function Line({ keys, does }: { keys: readonly string[]; does: string }) {
+  return (
+    <li className="flex items-center justify-between gap-4">
+      {does}
+      <span className="flex gap-1">
+        {keys.map((key) => (
+          <Kbd key={key} keys={key} />
+        ))}
+      </span>
+    </li>
   );
 }

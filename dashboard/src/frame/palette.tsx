@@ -8,9 +8,14 @@ import { Badge } from "../ui/badge.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { ProblemCallout } from "../ui/problem-callout.tsx";
-import { takeEarlyKeys } from "./early-keys.ts";
-import { type Found, type FoundGroup, findingsOf, searchQuery } from "./search-everything.ts";
-import { sectionsAsFound } from "./search-sections.ts";
+import { takeEarlyKeys } from "./keyboard.ts";
+import {
+  type Found,
+  type FoundGroup,
+  findingsOf,
+  searchQuery,
+  sectionsAsFound,
+} from "./search-everything.ts";
 import { useOptionalPlace } from "./use-place.ts";
 
 /** One box that finds customers, payments, keys and charges in every project and both environments, and every page. */

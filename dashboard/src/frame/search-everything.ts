@@ -1,8 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
-import type { Answer, Environment } from "../api/answer.ts";
+import type { Answer, Environment, Place } from "../api/answer.ts";
 import { answerOf, api } from "../api/client.ts";
-import { countOf } from "../words/numbers.ts";
+import { countOf } from "../format/numbers.ts";
+import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 
 export type Found = {
   readonly id: string;
@@ -143,4 +144,28 @@ function toFeature({ projectId, projectName, environment, key, name }: Line<"fea
       search: { key },
     },
   };
+}
+
+/** The pages themselves, by name. */
+export function sectionsAsFound(text: string, place: Place | null): FoundGroup[] {
+  const isWanted = ({ name }: { name: string }): boolean => name.toLowerCase().includes(text.toLowerCase());
+  const items = [
+    ...(place === null
+      ? []
+      : PLACE_SECTIONS.filter(isWanted).map(({ name, to }) => ({
+          id: to,
+          title: name,
+          note: null,
+          environment: place.environment,
+          link: { to, params: place },
+        }))),
+    ...WORKSPACE_SECTIONS.filter(isWanted).map(({ name, to }) => ({
+      id: to,
+      title: name,
+      note: null,
+      environment: null,
+      link: { to },
+    })),
+  ];
+  return items.length === 0 ? [] : [{ value: "Go to", items }];
 }

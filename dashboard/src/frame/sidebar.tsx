@@ -1,15 +1,34 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { Keyboard, type LucideIcon, Search } from "lucide-react";
+import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
+import {
+  Check,
+  ChevronsUpDown,
+  Clock,
+  Keyboard,
+  KeyRound,
+  LogOut,
+  type LucideIcon,
+  Monitor,
+  Moon,
+  Plus,
+  Search,
+  Sun,
+} from "lucide-react";
 import type { ReactNode } from "react";
-import { projectsQuery } from "../api/projects.ts";
+import type { Environment, Place } from "../api/answer.ts";
+import { answerOf, api } from "../api/client.ts";
+import { type Project, projectsQuery } from "../api/projects.ts";
+import { forgetEverything } from "../api/query-client.ts";
 import { IconButton } from "../ui/button.tsx";
+import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
-import { PlaceSwitch } from "./place-switch.tsx";
+import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/menu.tsx";
+import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/preferences.ts";
+import { tell } from "../ui/toast.tsx";
 import { findRememberedPlace } from "./remembered-place.ts";
 import { DOCS, PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 import { useOptionalPlace } from "./use-place.ts";
-import { UserMenu } from "./user-menu.tsx";
+import { useSession } from "./use-session.ts";
 
 const ENTRY =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-form text-muted transition-colors hover:bg-hover hover:text-ink " +
@@ -87,5 +106,156 @@ function Entry({ icon: Icon, children }: { icon: LucideIcon; children: ReactNode
       <Icon className="size-4" aria-hidden />
       {children}
     </>
+  );
+}
+
+const ENVIRONMENTS = [
+  { environment: "test", name: "Test", look: "bg-test-soft text-test-ink", dot: "bg-test" },
+  { environment: "live", name: "Live", look: "bg-live-soft text-live-ink", dot: "bg-live" },
+] as const;
+
+/** Which project, and which of its two environments. Switching stays in the section, and never on one customer. */
+function PlaceSwitch({ place, projects }: { place: Place; projects: readonly Project[] }) {
+  const go = useGoTo();
+  const project = projects.find(({ id }) => id === place.projectId);
+  return (
+    <div className="flex flex-col gap-2">
+      <Menu
+        trigger={
+          <button
+            type="button"
+            className="flex h-8 items-center gap-2 rounded-md border border-line px-2 text-left text-form font-medium hover:bg-hover"
+          >
+            <span className="sr-only">Project</span>
+            <span className="min-w-0 flex-1 truncate" title={project?.name}>
+              {project?.name}
+            </span>
+            <ChevronsUpDown className="size-4 text-muted" aria-hidden />
+          </button>
+        }
+      >
+        <MenuLabel>Projects</MenuLabel>
+        {projects.map(({ id, name }) => (
+          <MenuItem key={id} onClick={() => go({ projectId: id, environment: place.environment })}>
+            <span className="min-w-0 flex-1 truncate" title={name}>
+              {name}
+            </span>
+            {id === place.projectId && <Check className="size-4" aria-label="chosen" />}
+          </MenuItem>
+        ))}
+        <MenuSeparator />
+        <MenuItem icon={Plus} onClick={() => go("new")}>
+          New project
+        </MenuItem>
+      </Menu>
+      <fieldset className="grid grid-cols-2 gap-1 rounded-lg bg-sunken p-1">
+        <legend className="sr-only">Environment</legend>
+        {ENVIRONMENTS.map(({ environment, name, look, dot }) => {
+          const isHere = environment === place.environment;
+          return (
+            <button
+              key={environment}
+              type="button"
+              aria-pressed={isHere}
+              onClick={() => go({ projectId: place.projectId, environment })}
+              className={classNames(
+                "flex h-7 items-center justify-center gap-1.5 rounded-md text-form font-medium",
+                isHere ? look : "text-muted hover:text-ink",
+              )}
+            >
+              <span
+                aria-hidden
+                className={classNames("size-2 rounded-full", isHere ? dot : "bg-line-strong")}
+              />
+              {name}
+            </button>
+          );
+        })}
+      </fieldset>
+    </div>
+  );
+}
+
+function useGoTo(): (where: { projectId: string; environment: Environment } | "new") => void {
+  const navigate = useNavigate();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const section = path.split("/")[4] ?? "";
+  return (where) => {
+    if (where === "new") {
+      void navigate({ to: "/welcome" });
+      return;
+    }
+    const to = PLACE_SECTIONS.find((known) => known.to.endsWith(`/${section}`) && section !== "")?.to;
+    void navigate({ to: to ?? "/projects/$projectId/$environment", params: where });
+  };
+}
+
+const THEMES = {
+  system: { name: "As the system", icon: Monitor, next: "light" },
+  light: { name: "Light", icon: Sun, next: "dark" },
+  dark: { name: "Dark", icon: Moon, next: "system" },
+} as const satisfies Record<Theme, { name: string; icon: typeof Sun; next: Theme }>;
+
+function UserMenu() {
+  const { name, email, role } = useSession();
+  const theme = useTheme();
+  const clock = useClock();
+  const navigate = useNavigate();
+  async function logOut(everywhere: boolean): Promise<void> {
+    try {
+      await answerOf(
+        api.DELETE("/manage/v1/session", { params: { query: everywhere ? { everywhere: "true" } : {} } }),
+      );
+    } catch (error) {
+      tell("Not logged out", error instanceof Error ? error.message : undefined);
+      return;
+    }
+    forgetEverything();
+    await navigate({ to: "/log-in" });
+  }
+  return (
+    <Menu
+      side="top"
+      trigger={
+        <button
+          type="button"
+          className="flex h-10 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-left hover:bg-hover"
+        >
+          <span
+            aria-hidden
+            className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-soft text-caption font-semibold text-accent"
+          >
+            {name.slice(0, 1).toUpperCase()}
+          </span>
+          <span className="min-w-0">
+            <span className="block truncate text-form font-medium" title={name}>
+              {name}
+            </span>
+            <span className="block truncate text-caption text-muted">{role}</span>
+          </span>
+        </button>
+      }
+    >
+      <MenuLabel>{email ?? name}</MenuLabel>
+      <MenuItem icon={THEMES[theme].icon} onClick={() => chooseTheme(THEMES[theme].next)}>
+        Look: {THEMES[theme].name}
+      </MenuItem>
+      <MenuItem icon={Clock} onClick={() => chooseClock(clock === "utc" ? "local" : "utc")}>
+        Times: {clock === "utc" ? "UTC" : "this machine's"}
+      </MenuItem>
+      <MenuItem
+        icon={KeyRound}
+        onClick={() => void navigate({ to: "/workspace/settings", hash: "password" })}
+      >
+        Change password
+      </MenuItem>
+      <MenuSeparator />
+      <MenuItem icon={LogOut} onClick={() => void logOut(false)}>
+        Log out
+      </MenuItem>
+      <MenuItem icon={LogOut} onClick={() => void logOut(true)}>
+        Log out everywhere
+      </MenuItem>
+    </Menu>
   );
 }

@@ -1,4 +1,7 @@
-import { CopyButton } from "./copy-button.tsx";
+import { Check, Copy } from "lucide-react";
+import { useState } from "react";
+import { IconButton } from "./button.tsx";
+import { tell } from "./toast.tsx";
 
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
@@ -11,5 +14,26 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
         <CopyButton text={code} label={`Copy ${label}`} />
       </div>
     </div>
+  );
+}
+
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      tell("Not copied", "The browser refused it. Select the text, and copy it by hand.");
+      return;
+    }
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  }
+  return (
+    <IconButton
+      icon={isCopied ? Check : Copy}
+      label={isCopied ? "Copied" : label}
+      onClick={() => void copy()}
+    />
   );
 }

@@ -1,4 +1,4 @@
-import { type Creator, nameOfCreator } from "../words/creator.ts";
+import { type Creator, nameOfCreator } from "../format/creator.ts";
 import { Time } from "./time.tsx";
 
 /** The day on which something was created, and by whom. Null: unknown. */

@@ -2,7 +2,7 @@ import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { classNames } from "./class-names.ts";
-import { useEdge } from "./here.ts";
+import { useEdge } from "./page.tsx";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
 /** Of what is shown once: a second Enter copies it, and does not close it for ever. */

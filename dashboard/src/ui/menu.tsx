@@ -1,11 +1,11 @@
 import { Menu as BaseMenu } from "@base-ui/react/menu";
-import type { LucideIcon } from "lucide-react";
+import { Ellipsis, type LucideIcon } from "lucide-react";
 import type { ReactElement, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-export const MENU_POPUP =
+const MENU_POPUP =
   "min-w-48 rounded-lg border border-line bg-surface p-1 shadow-over outline-none transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0";
-export const MENU_ITEM =
+const MENU_ITEM =
   "flex h-8 w-full items-center gap-2 rounded-md px-2 text-form outline-none select-none data-highlighted:bg-hover";
 
 export function Menu({
@@ -54,4 +54,24 @@ export function MenuLabel({ children }: { children: ReactNode }) {
 
 export function MenuSeparator() {
   return <BaseMenu.Separator className="my-1 h-px bg-line" />;
+}
+
+/** What can be done with one line of a list. */
+export function RowMenu({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Menu
+      trigger={
+        <button
+          type="button"
+          aria-label={label}
+          title={label}
+          className="inline-flex size-8 items-center justify-center rounded-md text-muted transition-colors hover:bg-hover hover:text-ink data-popup-open:bg-hover"
+        >
+          <Ellipsis className="size-4" aria-hidden />
+        </button>
+      }
+    >
+      {children}
+    </Menu>
+  );
 }

@@ -1,4 +1,4 @@
-import { listEnd } from "../words/list-end.ts";
+import { listEnd } from "../format/numbers.ts";
 import { Button } from "./button.tsx";
 import { ProblemCallout } from "./problem-callout.tsx";
 

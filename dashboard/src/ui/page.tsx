@@ -1,5 +1,4 @@
-import type { ReactNode } from "react";
-import { useTabTitle } from "./tab-title.ts";
+import { createContext, type ReactNode, useContext, useEffect } from "react";
 
 /** What every page begins with; its title is also the tab's, with the environment in it. */
 export function Page({
@@ -28,4 +27,28 @@ export function Page({
       {children}
     </div>
   );
+}
+
+const NAMES = { test: "Test", live: "LIVE" } as const;
+
+/** The title of the tab, with the environment in it: many tabs are open, and one must never be taken for another. */
+export function useTabTitle(title: string): void {
+  const environment = useContext(Here);
+  const full = environment === null ? `${title} · Purser` : `${title} · ${NAMES[environment]} · Purser`;
+  useEffect(() => {
+    document.title = full;
+  }, [full]);
+}
+
+type Environment = "test" | "live";
+
+/** The environment that all within belongs to; null outside of any. */
+export const Here = createContext<Environment | null>(null);
+
+const EDGES = { test: "edge-test", live: "edge-live" } as const;
+
+/** The coloured edge that says which it is. */
+export function useEdge(): string | null {
+  const environment = useContext(Here);
+  return environment === null ? null : EDGES[environment];
 }

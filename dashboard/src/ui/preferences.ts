@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { Clock } from "../words/times.ts";
+import type { Clock } from "../format/times.ts";
 
 /** What somebody chose on this browser: how it looks, and whose clock it shows. */
 export type Theme = "system" | "light" | "dark";

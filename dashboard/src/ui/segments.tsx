@@ -1,4 +1,4 @@
-import type { LucideIcon } from "lucide-react";
+import { ChartColumn, type LucideIcon, Table2 } from "lucide-react";
 import { classNames } from "./class-names.ts";
 
 /** One of a few, all in sight and one click away. */
@@ -33,4 +33,16 @@ export function Segments<Value extends string>({
       ))}
     </fieldset>
   );
+}
+
+export type View = "chart" | "table";
+
+const VIEWS = [
+  { value: "chart", name: "Chart", icon: ChartColumn },
+  { value: "table", name: "Table", icon: Table2 },
+] as const;
+
+/** The same numbers to look at or to read. */
+export function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => void }) {
+  return <Segments label="Show as" options={VIEWS} chosen={view} onChoose={onChange} />;
 }

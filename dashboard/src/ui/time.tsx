@@ -1,4 +1,4 @@
-import { type Clock, formatAgo, formatDay, formatSecond, formatTime } from "../words/times.ts";
+import { type Clock, formatAgo, formatDay, formatSecond, formatTime } from "../format/times.ts";
 import { useClock } from "./preferences.ts";
 
 const FORMATS = {

@@ -1,14 +1,14 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { placeRoute } from "../../frame/root-routes.tsx";
-import { isDemoQuery } from "./demo.ts";
 import {
   BALANCE_BELOW,
   hasCustomersQuery,
+  isDemoQuery,
   latestRequestsQuery,
   lowBalancesQuery,
   summaryQuery,
   unnamedEventsQuery,
-} from "./queries.ts";
+} from "../../features/home/queries.ts";
+import { placeRoute } from "../../frame/root-routes.tsx";
 
 /** How long the page before may stay: then the parts that are slow come one by one. */
 const WAIT_MS = 300;
@@ -33,7 +33,7 @@ const homeRoute = createRoute({
     ]);
     await Promise.race([parts, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
   },
-  component: lazyRouteComponent(() => import("./home-page.tsx"), "HomePage"),
+  component: lazyRouteComponent(() => import("../../features/home/home-page.tsx"), "HomePage"),
 });
 
 export const homeRoutes = [homeRoute] as const;

@@ -1,10 +1,11 @@
-import { nameOfClock } from "../../words/moments.ts";
-import { momentsOf, RANGE_WORDS, type Range, type RangeSearch } from "../../words/usage-range.ts";
+import { useState } from "react";
+import { momentText, nameOfClock, readMoment } from "../../format/times.ts";
+import { momentsOf, RANGE_WORDS, type Range, type RangeSearch } from "../../format/usage-range.ts";
 import { Button } from "../button.tsx";
 import { Select, TextField } from "../field.tsx";
-import { useTypedMoments } from "./use-typed-moments.ts";
+import { useClock } from "../preferences.ts";
 
-export type RangeChange = { range?: string | undefined; from?: string | undefined; to?: string | undefined };
+type RangeChange = { range?: string | undefined; from?: string | undefined; to?: string | undefined };
 
 const QUARTER_MS = 900_000;
 
@@ -46,7 +47,7 @@ export function RangeFields({
         />
       </div>
       {search.from !== undefined && search.to !== undefined && (
-        <Moments
+        <MomentFields
           key={`${search.from} ${search.to}`}
           from={search.from}
           to={search.to}
@@ -57,7 +58,7 @@ export function RangeFields({
   );
 }
 
-function Moments({
+function MomentFields({
   from,
   to,
   onApply,
@@ -96,4 +97,20 @@ function Moments({
       )}
     </form>
   );
+}
+
+type Moments = { readonly from: string; readonly to: string };
+
+/** Two moments as they are typed, by the clock that was chosen. `read` is null as long as they make no sense together. */
+export function useTypedMoments({ from, to }: Moments) {
+  const clock = useClock();
+  const [typed, setTyped] = useState<Moments>({
+    from: momentText(Date.parse(from), clock),
+    to: momentText(Date.parse(to), clock),
+  });
+  const read = (texts: Moments): Moments | null => {
+    const [begin, end] = [readMoment(texts.from, clock), readMoment(texts.to, clock)];
+    return begin !== null && end !== null && begin < end ? { from: begin, to: end } : null;
+  };
+  return { clock, typed, setTyped, read };
 }

@@ -1,12 +1,16 @@
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { BUCKET_WORDS } from "../../words/bucket-words.ts";
-import { nameOfClock } from "../../words/moments.ts";
+import { BUCKET_WORDS, nameOfBucket } from "../../format/calendar.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { capitalize } from "../../format/terms.ts";
+import { nameOfClock } from "../../format/times.ts";
 import { Card } from "../card.tsx";
+import { Figure } from "../details.tsx";
+import { LinkButton } from "../link.tsx";
 import { useClock } from "../preferences.ts";
+import { type View, ViewSwitch } from "../segments.tsx";
+import { type Column, Table } from "../table.tsx";
 import { Time } from "../time.tsx";
-import { type View, ViewSwitch } from "../view-switch.tsx";
-import type { UsageShown } from "./usage-series.ts";
-import { UsageTable } from "./usage-table.tsx";
+import type { UsageRow, UsageShown } from "./usage-series.ts";
 import { WindowEdge } from "./window-edge.tsx";
 
 const UsageChart = lazy(() =>
@@ -68,4 +72,89 @@ export function UsageCard({
       )}
     </Card>
   );
+}
+
+/** The chart's numbers, the newest first as in every list. Each line leads to its hours, or to its day. */
+function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
+  const clock = useClock();
+  const { asked, series, rows } = shown;
+  const columns: Column<UsageRow>[] = [
+    {
+      name: capitalize(asked.bucket),
+      cell: ({ at }) => (
+        <LinkButton onClick={() => onNarrow(at)}>{nameOfBucket(at, asked.bucket, clock)}</LinkButton>
+      ),
+    },
+    { name: "All", isNumber: true, cell: ({ total }) => <b className="font-medium">{formatCount(total)}</b> },
+    ...(series.length < 2 ? [] : series).map(
+      ({ id, name }): Column<UsageRow> => ({
+        id,
+        name,
+        isNumber: true,
+        cell: ({ values }) => formatOrNone(values[id] ?? 0),
+      }),
+    ),
+  ];
+  return (
+    <div className="max-h-96 overflow-y-auto border-t border-line">
+      <Table
+        label={`${asked.name} over time`}
+        columns={columns}
+        rows={rows.filter(({ isBefore }) => !isBefore).toReversed()}
+        keyOf={({ at }) => at}
+      />
+    </div>
+  );
+}
+
+/** So that what is there stands out. */
+function formatOrNone(value: number) {
+  return value === 0 ? <span className="text-muted">0</span> : formatCount(value);
+}
+
+/** The whole range in three numbers. */
+export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
+  const clock = useClock();
+  const { asked, usage, rows } = shown;
+  const busiest = rows.reduce<(typeof rows)[number] | null>(
+    (most, row) => (row.total > (most?.total ?? 0) ? row : most),
+    null,
+  );
+  // Hours and days that have not come are none in which nothing was used; an event may be minutes ahead.
+  const within = rows.filter(
+    ({ isBefore, at, total }) => !isBefore && (at <= usage.completeTo || total !== 0),
+  ).length;
+  const isUnderWay = asked.to === null || asked.to > Date.parse(usage.completeTo);
+  const total = usage.total[asked.by];
+  return (
+    <div className="grid grid-cols-2 gap-3 *:first:max-sm:col-span-2 sm:grid-cols-3">
+      <Figure name={asked.name} value={formatCount(total)} note={noteOf(shown)} />
+      <Figure
+        name={`On average in ${asked.bucket === "hour" ? "an hour" : `a ${asked.bucket}`}`}
+        value={formatCount(within === 0 ? 0 : Math.round(total / within))}
+        note={`Over ${countOf(within, asked.bucket)}${isUnderWay ? ", the present one included" : ""}`}
+      />
+      <Figure
+        name={`Busiest ${asked.bucket}`}
+        value={formatCount(busiest?.total ?? 0)}
+        note={
+          busiest === null ? (
+            "Nothing yet"
+          ) : (
+            <LinkButton onClick={() => onNarrow(busiest.at)}>
+              {nameOfBucket(busiest.at, asked.bucket, clock)}
+            </LinkButton>
+          )
+        }
+      />
+    </div>
+  );
+}
+
+function noteOf({ asked: { what }, usage: { total } }: UsageShown): string {
+  if (what === "credits") return `Less what was reversed; ${countOf(total.count, "charge")}`;
+  if (what === "charges") return `${formatCount(total.credits)} credits, less what was reversed`;
+  if (what === "events") return `A quantity of ${formatCount(total.quantity)} in all`;
+  if (what === "quantity") return `${formatCount(total.count)} events`;
+  return "Of customers who have a plan; checks are not counted";
 }

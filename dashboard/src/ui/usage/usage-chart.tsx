@@ -9,9 +9,9 @@ import {
   XAxis,
   YAxis,
 } from "recharts";
-import { nameOfBucket, tickOfBucket } from "../../words/bucket-words.ts";
-import { formatCount } from "../../words/numbers.ts";
-import type { Clock } from "../../words/times.ts";
+import { nameOfBucket, tickOfBucket } from "../../format/calendar.ts";
+import { formatCount } from "../../format/numbers.ts";
+import type { Clock } from "../../format/times.ts";
 import { useClock } from "../preferences.ts";
 import type { UsageRow, UsageShown } from "./usage-series.ts";
 

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useId } from "react";
-import { BUCKET_WORDS } from "../../words/bucket-words.ts";
-import { bucketsFor } from "../../words/usage-range.ts";
+import { BUCKET_WORDS } from "../../format/calendar.ts";
+import { bucketsFor } from "../../format/usage-range.ts";
 import {
   GROUP_WORDS,
   GROUPS,
@@ -10,9 +10,9 @@ import {
   type UsageAsked,
   type UsageSearch,
   WHATS,
-} from "../../words/usage-search.ts";
-import { EnterField } from "../enter-field.tsx";
+} from "../../format/usage-search.ts";
 import { Select } from "../field.tsx";
+import { EnterField } from "../filter-field.tsx";
 import { Segments } from "../segments.tsx";
 import { RangeFields } from "./range-fields.tsx";
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { formatCount } from "../../words/numbers.ts";
-import { GROUP_WORDS, type Measure, type Source } from "../../words/usage-search.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { GROUP_WORDS, type Measure, type Source } from "../../format/usage-search.ts";
 import { type Column, Table } from "../table.tsx";
 import type { Series, UsageShown } from "./usage-series.ts";
 

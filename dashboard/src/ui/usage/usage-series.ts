@@ -1,8 +1,11 @@
-import type { Usage } from "../../api/usage.ts";
-import { startOf } from "../../words/calendar.ts";
-import { describeReason } from "../../words/reason-words.ts";
-import type { Clock } from "../../words/times.ts";
-import type { Measure, UsageAsked } from "../../words/usage-search.ts";
+import { useQuery } from "@tanstack/react-query";
+import type { Place } from "../../api/answer.ts";
+import { featureNamesQuery, type Usage, usageQuery } from "../../api/usage.ts";
+import { startOf } from "../../format/calendar.ts";
+import { describeReason } from "../../format/request-sentences.ts";
+import type { Clock } from "../../format/times.ts";
+import { askedOf, type Measure, type UsageAsked, type UsageSearch } from "../../format/usage-search.ts";
+import { useClock } from "../preferences.ts";
 
 type Line = Usage["lines"][number];
 
@@ -32,7 +35,7 @@ export type UsageShown = {
   readonly rows: readonly UsageRow[];
 };
 
-export function showUsage(
+function showUsage(
   usage: Usage,
   { asked, names, clock }: { asked: UsageAsked; names: ReadonlyMap<string, string>; clock: Clock },
 ): UsageShown {
@@ -91,4 +94,22 @@ function rowsBefore({ windowStart, from, to, buckets }: Usage, asked: UsageAsked
     rows.push({ at: new Date(at).toISOString(), isBefore: true, total: 0, values: {} });
   }
   return rows;
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/** What an address asks for, and the answer. What goes wrong stands where it was asked: the filters stay. */
+export function useUsage(place: Place, search: UsageSearch) {
+  const clock = useClock();
+  const asked = askedOf(search, Date.now(), clock);
+  const { data, error } = useQuery(usageQuery(place, asked));
+  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(place));
+  return {
+    asked,
+    error,
+    shown:
+      data === undefined || error !== null
+        ? null
+        : showUsage(data.usage, { asked: data.asked, names, clock }),
+  };
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { countOf } from "../../words/numbers.ts";
+import { countOf } from "../../format/numbers.ts";
 import { Callout } from "../callout.tsx";
-import { TextLink } from "../text-link.tsx";
+import { TextLink } from "../link.tsx";
 import { Time } from "../time.tsx";
 
 const DAY_MS = 86_400_000;

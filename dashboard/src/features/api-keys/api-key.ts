@@ -1,0 +1,120 @@
+import type { Body } from "../../api/answer.ts";
+import type { ApiKey } from "./queries.ts";
+
+type Scope = Body<"createApiKey">["scopes"][number];
+
+export type KeyForm = { name: string; scopes: Record<Scope, boolean>; lasts: string };
+
+export type RotateForm = { overlap: string; lasts: string };
+
+export const SCOPES: readonly { scope: Scope; hint: string }[] = [
+  { scope: "check", hint: "Ask whether something is available. Changes nothing." },
+  { scope: "consume", hint: "Authorize and charge. Spends credits." },
+  { scope: "events", hint: "Record usage. Moves no credits." },
+];
+
+export const LASTING = [
+  { value: "", label: "For ever" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "A year" },
+];
+
+export const OVERLAPS = [
+  { value: "86400", label: "For a day" },
+  { value: "3600", label: "For an hour" },
+  { value: "604800", label: "For a week" },
+  { value: "0", label: "Not at all: it ends at once" },
+];
+
+export function toKeyBody({ name, scopes, lasts }: KeyForm, now: number): Body<"createApiKey"> {
+  return {
+    name: name.trim(),
+    scopes: SCOPES.filter(({ scope }) => scopes[scope]).map(({ scope }) => scope),
+    ...endOf(lasts, now),
+  };
+}
+
+export function toRotateBody({ overlap, lasts }: RotateForm, now: number): Body<"rotateApiKey"> {
+  return { overlapSeconds: Number(overlap), ...endOf(lasts, now) };
+}
+
+const DAY_MS = 86_400_000;
+
+/** The choice that a key was made with, as nearly as there is one: its successor lasts as long unless somebody says otherwise. */
+export function lastingOf({ createdAt, expiresAt }: { createdAt: string; expiresAt: string | null }): string {
+  if (expiresAt === null) return "";
+  const days = (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
+  const limited = LASTING.map(({ value }) => value).filter((value) => value !== "");
+  return limited.reduce((best, value) =>
+    Math.abs(Number(value) - days) < Math.abs(Number(best) - days) ? value : best,
+  );
+}
+
+function endOf(lasts: string, now: number): { expiresAt?: string } {
+  return lasts === "" ? {} : { expiresAt: new Date(now + Number(lasts) * DAY_MS).toISOString() };
+}
+
+/** Time enough to roll a key over in every place that has it. */
+const SOON_MS = 14 * DAY_MS;
+
+export type KeyState = "working" | "ending" | "expired" | "revoked";
+
+export function stateOf({ isValid, revokedAt, expiresAt }: ApiKey, now: number): KeyState {
+  if (revokedAt !== null) return "revoked";
+  if (!isValid) return "expired";
+  return expiresAt !== null && Date.parse(expiresAt) - now < SOON_MS ? "ending" : "working";
+}
+
+export type EndingKey = {
+  readonly key: ApiKey;
+  /** The one that took its place, if any. */
+  readonly successor: ApiKey | null;
+  /** It was called with after there was another: somebody has not changed over. */
+  readonly isStillUsed: boolean;
+};
+
+/** What ends soon, and whether anything goes on instead of it. A rotated key keeps its name and scopes. */
+export function endingKeysOf(keys: readonly ApiKey[], now: number): EndingKey[] {
+  return keys
+    .filter((key) => stateOf(key, now) === "ending")
+    .map((key) => {
+      const successor = keys.find((other) => isSuccessor(other, key, now)) ?? null;
+      const isStillUsed =
+        successor !== null && key.lastUsedAt !== null && key.lastUsedAt > successor.createdAt;
+      return { key, successor, isStillUsed };
+    });
+}
+
+function isSuccessor(other: ApiKey, key: ApiKey, now: number): boolean {
+  return (
+    other.name === key.name &&
+    other.createdAt > key.createdAt &&
+    stateOf(other, now) === "working" &&
+    key.scopes.every((scope) => other.scopes.includes(scope))
+  );
+}
+
+/**
+ * A call that works as it stands with a new key, and does as little as its scopes allow: a check changes nothing, a usage
+ * event moves no credits.
+ */
+export function keyCall(
+  { scopes }: Pick<ApiKey, "scopes">,
+  { origin, secret, feature }: { origin: string; secret: string; feature: string | null },
+): string {
+  const asked = { customerId: "customer_42", feature: feature ?? "image.generate" };
+  const idempotencyKey = "my-first-call";
+  const [path, body] =
+    scopes.includes("check") && (feature !== null || !scopes.includes("events"))
+      ? ["check", asked]
+      : scopes.includes("events")
+        ? ["events", { customerId: "customer_42", event: "hello", quantity: 1, idempotencyKey }]
+        : ["consume", { ...asked, idempotencyKey }];
+  return [
+    `curl '${origin}/v1/${path}'`,
+    `-H 'Authorization: Bearer ${secret}'`,
+    "-H 'Content-Type: application/json'",
+    `-d '${JSON.stringify(body)}'`,
+  ].join(" \\\n  ");
+}

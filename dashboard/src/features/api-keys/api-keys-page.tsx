@@ -1,0 +1,220 @@
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { Ban, KeyRound, Plus, RefreshCw } from "lucide-react";
+import { useState } from "react";
+import type { Environment } from "../../api/answer.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Badge, type BadgeTone } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Created } from "../../ui/created.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { MenuItem, RowMenu } from "../../ui/menu.tsx";
+import { More } from "../../ui/more.tsx";
+import { Page } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { type EndingKey, endingKeysOf, type KeyState, stateOf } from "./api-key.ts";
+import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
+import { type ApiKey, apiKeysQuery } from "./queries.ts";
+
+type Opened = { kind: "create" } | { kind: "rotate" | "revoke"; key: ApiKey };
+
+export function ApiKeysPage() {
+  const place = usePlace();
+  const pages = useSuspenseInfiniteQuery(apiKeysQuery(place));
+  const keys = pages.data.pages.flatMap(({ items }) => items);
+  const mayManage = useMayActAs("admin");
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const createButton = mayManage && (
+    <Button tone="primary" icon={Plus} onClick={() => setOpened({ kind: "create" })}>
+      Create key
+    </Button>
+  );
+  const close = (): void => setOpened(null);
+  return (
+    <Page
+      title="API keys"
+      note={`What your backend calls /v1 with. A key belongs to this project's ${place.environment} environment alone and can spend credits there: keep it on your server, never in a browser.`}
+      actions={keys.length > 0 && createButton}
+    >
+      <EndingKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
+      <Card flush>
+        {keys.length === 0 ? (
+          <EmptyState icon={KeyRound} title="No API keys yet" action={createButton}>
+            Your backend needs one to check, consume and record events in this environment.
+          </EmptyState>
+        ) : (
+          <>
+            <ApiKeysTable
+              keys={keys}
+              actions={
+                mayManage
+                  ? {
+                      onRotate: (key) => setOpened({ kind: "rotate", key }),
+                      onRevoke: (key) => setOpened({ kind: "revoke", key }),
+                    }
+                  : null
+              }
+            />
+            <More pages={pages} shown={keys.length} what="keys" />
+          </>
+        )}
+      </Card>
+      {keys.length > 0 && (
+        <Disclosure title="JSON">
+          <CodeBlock label="the keys as JSON" code={JSON.stringify(keys, null, 2)} />
+        </Disclosure>
+      )}
+      {opened?.kind === "create" && <CreateKeyDialog onClose={close} />}
+      {opened?.kind === "rotate" && <RotateKeyDialog apiKey={opened.key} onClose={close} />}
+      {opened?.kind === "revoke" && <RevokeKeyDialog apiKey={opened.key} onClose={close} />}
+    </Page>
+  );
+}
+
+type Actions = { onRotate: (key: ApiKey) => void; onRevoke: (key: ApiKey) => void };
+
+function ApiKeysTable({
+  keys,
+  actions,
+}: {
+  keys: readonly ApiKey[];
+  /** Null: who looks may not. */
+  actions: Actions | null;
+}) {
+  const { environment } = usePlace();
+  const columns = columnsOf(environment);
+  return (
+    <Table
+      label="API keys"
+      columns={actions === null ? columns : [...columns, actionsColumn(actions)]}
+      rows={keys}
+      keyOf={({ id }) => id}
+    />
+  );
+}
+
+function columnsOf(environment: Environment): Column<ApiKey>[] {
+  return [
+    {
+      name: "Key",
+      isWide: true,
+      cell: ({ name, lastFour, isValid }) => (
+        <>
+          <div
+            className={isValid ? "text-form font-medium wrap-anywhere" : "text-form wrap-anywhere text-muted"}
+          >
+            {name}
+          </div>
+          <div className="font-mono text-caption whitespace-nowrap text-muted">
+            pur_{environment}_…{lastFour}
+          </div>
+        </>
+      ),
+    },
+    { name: "State", cell: (key) => <State apiKey={key} /> },
+    { name: "May", hidesWhenNarrow: true, cell: ({ scopes }) => scopes.join(", ") },
+    {
+      name: "Last used",
+      hidesWhenNarrow: true,
+      cell: ({ lastUsedAt }) =>
+        lastUsedAt === null ? <span className="text-muted">Never</span> : <Time at={lastUsedAt} as="ago" />,
+    },
+    {
+      name: "Ends",
+      hidesWhenNarrow: true,
+      cell: ({ expiresAt, revokedAt }) => {
+        const at = revokedAt ?? expiresAt;
+        return at === null ? <span className="text-muted">Never</span> : <Time at={at} />;
+      },
+    },
+    {
+      name: "Created",
+      hidesWhenNarrow: true,
+      cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
+    },
+  ];
+}
+
+const STATES = {
+  working: { tone: "good", text: "Working" },
+  ending: { tone: "warn", text: "Ends soon" },
+  expired: { tone: "plain", text: "Expired" },
+  revoked: { tone: "plain", text: "Revoked" },
+} as const satisfies Record<KeyState, { tone: BadgeTone; text: string }>;
+
+function State({ apiKey }: { apiKey: ApiKey }) {
+  const { tone, text } = STATES[stateOf(apiKey, Date.now())];
+  return <Badge tone={tone}>{text}</Badge>;
+}
+
+function actionsColumn({ onRotate, onRevoke }: Actions): Column<ApiKey> {
+  return {
+    name: "Actions",
+    isNameHidden: true,
+    isNumber: true,
+    cell: (key) =>
+      key.isValid && (
+        <RowMenu label={`Actions for ${key.name} …${key.lastFour}`}>
+          <MenuItem icon={RefreshCw} onClick={() => onRotate(key)}>
+            Rotate
+          </MenuItem>
+          <MenuItem icon={Ban} isDangerous onClick={() => onRevoke(key)}>
+            Revoke
+          </MenuItem>
+        </RowMenu>
+      ),
+  };
+}
+
+/** Keys that stop working soon: before they do, and not by the errors afterwards. */
+function EndingKeys({
+  keys,
+  onRotate,
+}: {
+  keys: readonly ApiKey[];
+  onRotate: ((key: ApiKey) => void) | null;
+}) {
+  return endingKeysOf(keys, Date.now()).map((ending) => (
+    <Callout key={ending.key.id} tone={ending.successor === null || ending.isStillUsed ? "warn" : "plain"}>
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <p>
+          <Name ending={ending} /> ends <Time at={ending.key.expiresAt ?? ""} as="ago" />,{" "}
+          <Time at={ending.key.expiresAt ?? ""} />. <WhatThen ending={ending} />
+        </p>
+        {ending.successor === null && onRotate !== null && (
+          <Button onClick={() => onRotate(ending.key)}>Rotate</Button>
+        )}
+      </div>
+    </Callout>
+  ));
+}
+
+function Name({ ending: { key } }: { ending: EndingKey }) {
+  const { environment } = usePlace();
+  return (
+    <>
+      <span className="font-semibold">{key.name}</span>{" "}
+      <span className="font-mono text-caption">
+        pur_{environment}_…{key.lastFour}
+      </span>
+    </>
+  );
+}
+
+function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
+  if (successor === null) return "Nothing replaces it yet: calls with it will be refused then.";
+  if (isStillUsed) {
+    return (
+      <>
+        …{successor.lastFour} replaces it, but something still calls with the old one: last{" "}
+        <Time at={key.lastUsedAt ?? ""} as="ago" />.
+      </>
+    );
+  }
+  return `…${successor.lastFour} replaces it, and nothing has called with the old one since.`;
+}

@@ -1,0 +1,158 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Body, Place } from "../../api/answer.ts";
+import type { PlanSummary } from "../../api/catalog-lists.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { allowanceInWords, joinWords } from "../../format/terms.ts";
+import { classNames } from "../../ui/class-names.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { Customer } from "../customers/queries.ts";
+
+/** Current → new, with the credits, before anything is done. */
+export function AssignmentPreview({
+  customer,
+  plan,
+  effect,
+  isOld,
+  error,
+}: {
+  customer: Customer;
+  plan: PlanSummary;
+  /** Undefined: not known yet, of just this. Null: it could not be worked out beforehand. */
+  effect: AssignmentEffect | null | undefined;
+  isOld: boolean;
+  error: unknown;
+}) {
+  if (error !== null) return <ProblemCallout error={error} />;
+  return (
+    <output
+      aria-label="What this will do"
+      aria-busy={isOld}
+      className={classNames(
+        "block min-h-24 rounded-md bg-sunken px-3 py-2.5 transition-opacity",
+        isOld && "opacity-50",
+      )}
+    >
+      {effect && isWithoutEffect(effect) ? (
+        <Nothing customer={customer} plan={plan} />
+      ) : (
+        <Change customer={customer} plan={plan} effect={effect} />
+      )}
+    </output>
+  );
+}
+
+function Nothing({ customer, plan }: { customer: Customer; plan: PlanSummary }) {
+  return (
+    <>
+      <p className="font-semibold">Nothing will change</p>
+      <p className="text-muted">
+        {customer.name ?? customer.customerId} has {plan.name} already. Assigning it again is safe: it adds no
+        credits.
+      </p>
+    </>
+  );
+}
+
+function Change({
+  customer: { plan: before },
+  plan,
+  effect,
+}: {
+  customer: Customer;
+  plan: PlanSummary;
+  effect: AssignmentEffect | null | undefined;
+}) {
+  const isSame = before?.key === plan.key;
+  const end = effect?.after.plan?.endsAt ?? null;
+  const allowances = plan.latest?.allowances ?? [];
+  return (
+    <>
+      <p className="text-section font-semibold">
+        {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
+      </p>
+      {effect === undefined && <p className="text-muted">Working out the balance…</p>}
+      {effect === null && (
+        <p>The balance afterwards cannot be shown here: too many other ids begin with this one.</p>
+      )}
+      {effect?.after.balances.map(({ pool, balance }) => (
+        <p key={pool} className="tabular-nums">
+          {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}
+          {formatCount(effect.before.balances.find((line) => line.pool === pool)?.balance ?? 0)}{" "}
+          <span className="text-muted">→</span> {formatCount(balance)}
+        </p>
+      ))}
+      {end !== null && (
+        <p>
+          Ends <Time at={end} />
+        </p>
+      )}
+      <p className="text-muted">
+        {isSame ? "Credits and period stay as they are." : started(before, allowances)}
+      </p>
+    </>
+  );
+}
+
+function started(
+  before: Customer["plan"],
+  allowances: readonly Parameters<typeof allowanceInWords>[0][],
+): string {
+  const given =
+    allowances.length === 0
+      ? "The plan gives no credits of its own."
+      : `Gives ${joinWords(allowances.map(allowanceInWords))}.`;
+  return before === null
+    ? `${given} It starts now.`
+    : `${given} It starts now; what is left of ${before.name}'s credits ends, and top-ups stay.`;
+}
+
+export type AssignmentBody = Body<"assignPlan">;
+type AssignmentEffect = { before: Customer; after: Customer };
+
+/**
+ * What assigning the plan would do to one customer, by the API's preview for many: its search finds ids that begin with the
+ * customer's. Null where so many do that this one is not among the first.
+ */
+export function assignmentPreviewQuery(
+  { projectId, environment }: Place,
+  customerId: string,
+  { plan, endsAt }: AssignmentBody,
+) {
+  const place = { projectId, environment };
+  return queryOptions({
+    queryKey: ["assignment preview", place, customerId, plan, endsAt],
+    queryFn: async ({ signal }): Promise<AssignmentEffect | null> => {
+      const { sample } = await answerOf(
+        api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments/preview", {
+          params: { path: place },
+          // An earlier end is shown as it would be; the form asks before it is applied.
+          body: {
+            filter: { search: customerId },
+            plan,
+            shorten: true,
+            ...(endsAt === undefined ? {} : { endsAt }),
+          },
+          signal,
+        }),
+      );
+      return sample.find(({ before }) => before.customerId === customerId) ?? null;
+    },
+    enabled: plan !== "",
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+    meta: { tellsFailures: true },
+  });
+}
+
+/** Whether they ask for the very same: the plan alone does not say. */
+export function isSameAssignment(a: AssignmentBody, b: AssignmentBody): boolean {
+  return a.plan === b.plan && a.endsAt === b.endsAt;
+}
+
+/** Whether anything would be different afterwards. */
+function isWithoutEffect({ before, after }: AssignmentEffect): boolean {
+  return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
+}

@@ -1,0 +1,151 @@
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { UsersRound } from "lucide-react";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import { plansQuery } from "../../api/catalog-lists.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { countOf } from "../../format/numbers.ts";
+import { readMoment } from "../../format/times.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { useClock } from "../../ui/preferences.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { useStop } from "../../ui/use-stop.ts";
+import type { CustomerFilters } from "../customers/queries.ts";
+import {
+  assignBulk,
+  type BulkBody,
+  BulkDone,
+  BulkPreviewView,
+  type BulkProgress,
+  BulkRunning,
+  bulkFilterOf,
+  previewBulk,
+} from "./bulk-assignment.tsx";
+import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
+
+function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClose: () => void }) {
+  const place = usePlace();
+  const clock = useClock();
+  const queryClient = useQueryClient();
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const [progress, setProgress] = useState<BulkProgress | null>(null);
+  const { begin, stop } = useStop();
+  const { register, control, handleSubmit } = useForm<AssignmentForm>({
+    defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
+  });
+  const form = useWatch({ control, compute: (values: AssignmentForm) => values });
+  const endsAt = form.ending === "at" ? readMoment(form.endsAt, clock) : null;
+  const body: BulkBody = {
+    filter: bulkFilterOf(filters),
+    plan: form.plan,
+    ...(endsAt === null ? {} : { endsAt }),
+  };
+  const isReady = form.plan !== "" && (form.ending !== "at" || endsAt !== null);
+  const preview = useQuery({
+    queryKey: ["bulk preview", place, body],
+    queryFn: ({ signal }) => previewBulk(place, body, signal),
+    enabled: isReady,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+  const assign = useMutation({
+    mutationFn: ({ parts }: { parts: NonNullable<typeof preview.data>["parts"] }) =>
+      assignBulk(place, { body, parts }, { onProgress: setProgress, signal: begin() }),
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: ["customers", place] });
+      void queryClient.invalidateQueries({ queryKey: ["customer", place] });
+    },
+    // Stopped, or about another number than was seen: look again, and let it be judged anew.
+    onError: () => void preview.refetch(),
+  });
+  const name = plans.find(({ key }) => key === form.plan)?.name ?? "a plan";
+  if (assign.data !== undefined) return <BulkDone done={assign.data} plan={name} onClose={onClose} />;
+  const seen = preview.data;
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={handleSubmit(async () => {
+        if (seen !== undefined) await assign.mutateAsync({ parts: seen.parts }).catch(() => {});
+      })}
+    >
+      <PlanFields register={register} form={form} plans={plans} current={null} />
+      {isReady && preview.isFetching && (
+        <p role="status" className="text-muted">
+          Looking at every customer who is meant…
+        </p>
+      )}
+      {seen !== undefined && !preview.isFetching && <BulkPreviewView preview={seen} />}
+      {assign.isPending && <BulkRunning progress={progress} parts={seen?.parts.length ?? 1} />}
+      <ProblemCallout error={assign.error ?? preview.error} />
+      {seen !== undefined && (
+        <ApiCall
+          call={{
+            method: "POST",
+            path: pathIn(place, "bulk-assignments"),
+            body: { ...body, expectedCount: seen.parts[0]?.matching ?? 0 },
+          }}
+        />
+      )}
+      <DialogActions>
+        {assign.isPending ? <Button onClick={stop}>Stop</Button> : <Button onClick={onClose}>Cancel</Button>}
+        <Button
+          type="submit"
+          tone="primary"
+          isBusy={assign.isPending}
+          isDisabled={seen === undefined || preview.isFetching || seen.changed === 0}
+        >
+          {inEnvironment(
+            seen === undefined ? "Assign" : `Assign ${name} to ${countOf(seen.changed, "customer")}`,
+            place.environment,
+          )}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** One plan for everybody whom the list shows, and those on its further pages. */
+export function BulkAssignButton({ filters, isDisabled }: { filters: CustomerFilters; isDisabled: boolean }) {
+  const isOperator = useMayActAs("operator");
+  const [isOpen, setOpen] = useState(false);
+  if (!isOperator) return null;
+  const onClose = () => setOpen(false);
+  return (
+    <>
+      <Button tone="quiet" icon={UsersRound} isDisabled={isDisabled} onClick={() => setOpen(true)}>
+        Assign a plan to many
+      </Button>
+      <Dialog isOpen={isOpen} onClose={onClose} isWide title="Assign a plan to many" note={whom(filters)}>
+        {filters.balanceBelow === undefined ? (
+          <BulkAssignForm filters={filters} onClose={onClose} />
+        ) : (
+          <>
+            <Callout tone="warn" title="Not while the list is narrowed by balance">
+              Balances change while plans are assigned, so nobody could say beforehand who is meant. Take that
+              filter away, or narrow the list by plan, search or block.
+            </Callout>
+            <DialogActions>
+              <Button onClick={onClose}>Close</Button>
+            </DialogActions>
+          </>
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+function whom({ search, plan, blocked }: CustomerFilters): string {
+  const said = [
+    plan === undefined ? null : `on the plan ${plan}`,
+    search === undefined ? null : `found by “${search}”`,
+    blocked === undefined ? null : blocked ? "who is blocked" : "who is not blocked",
+  ].filter((part) => part !== null);
+  return said.length === 0 ? "For every customer of this environment." : `For everybody ${said.join(", ")}.`;
+}

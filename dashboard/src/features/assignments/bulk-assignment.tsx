@@ -1,0 +1,193 @@
+import type { Answer, Body, Place } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { DialogActions } from "../../ui/dialog.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import type { Customer, CustomerFilters } from "../customers/queries.ts";
+
+type Effect = BulkPreview["sample"][number];
+
+const COLUMNS: readonly Column<Effect>[] = [
+  { name: "Customer", isWide: true, cell: ({ before }) => before.name ?? before.customerId },
+  {
+    name: "Plan",
+    hidesWhenNarrow: true,
+    cell: ({ before, after }) => `${before.plan?.name ?? "None"} → ${after.plan?.name ?? "None"}`,
+  },
+  {
+    name: "Balance",
+    isNumber: true,
+    cell: ({ before, after }) => `${balancesOf(before)} → ${balancesOf(after)}`,
+  },
+];
+
+/** How many it changes, and the first of them. */
+export function BulkPreviewView({
+  preview: { matching, changed, wouldShorten, sample },
+}: {
+  preview: BulkPreview;
+}) {
+  const unchanged = matching - changed - wouldShorten;
+  return (
+    <div role="status" className="flex flex-col gap-3">
+      <p>
+        <span className="font-semibold">
+          {changed === 0
+            ? "Nothing will change."
+            : `${formatCount(changed)} of ${countOf(matching, "customer")} will change.`}
+        </span>{" "}
+        {unchanged > 0 && `${formatCount(unchanged)} with the plan already keep all as it is.`}{" "}
+        {wouldShorten > 0 && `${formatCount(wouldShorten)} have the plan with a later end, and keep it.`}
+      </p>
+      {sample.length > 0 && (
+        <div className="overflow-hidden rounded-md border border-line">
+          <Table
+            label="The first of them, before and after"
+            columns={COLUMNS}
+            rows={sample}
+            keyOf={({ before }) => before.customerId}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function BulkRunning({ progress, parts }: { progress: BulkProgress | null; parts: number }) {
+  return (
+    <div role="status" className="flex flex-col gap-1">
+      <progress
+        aria-label="How far it is"
+        className="h-2 w-full accent-accent"
+        max={parts}
+        {...(parts === 1 ? {} : { value: progress?.partsDone ?? 0 })}
+      />
+      <p className="text-caption text-muted">
+        {formatCount(progress?.changed ?? 0)} changed so far. Stopping is safe: who has the plan keeps it.
+      </p>
+    </div>
+  );
+}
+
+export function BulkDone({
+  done: { changed, unchanged, wouldShorten, skipped },
+  plan,
+  onClose,
+}: {
+  done: BulkProgress;
+  plan: string;
+  onClose: () => void;
+}) {
+  return (
+    <>
+      <div role="status">
+        <Callout
+          tone="good"
+          title={changed === 0 ? "Nothing changed" : `${countOf(changed, "customer")} changed to ${plan}`}
+        >
+          {formatCount(unchanged)} had it already
+          {wouldShorten === 0 ? "" : `, ${formatCount(wouldShorten)} keep a later end`}
+          {skipped === 0 ? "." : `, and ${formatCount(skipped)} were no longer meant when it was their turn.`}
+        </Callout>
+      </div>
+      <DialogActions>
+        <Button tone="primary" onClick={onClose}>
+          Close
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
+
+function balancesOf({ balances }: Customer): string {
+  return balances.map(({ balance }) => formatCount(balance)).join(" / ") || "0";
+}
+
+export type BulkBody = Body<"previewBulkAssignment">;
+type Preview = Answer<"previewBulkAssignment">;
+
+/** One call's share of everybody: the API looks at so many customers a call. */
+type BulkPart = Pick<Preview, "matching" | "changed" | "wouldShorten"> & {
+  readonly cursor: string | null;
+};
+
+type BulkPreview = {
+  readonly parts: readonly BulkPart[];
+  readonly sample: Preview["sample"];
+  readonly matching: number;
+  readonly changed: number;
+  /** Who keep a later end of the plan than the one that is wanted. */
+  readonly wouldShorten: number;
+};
+
+export type BulkProgress = {
+  readonly partsDone: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly wouldShorten: number;
+  readonly skipped: number;
+};
+
+/** The list's filters as the API takes them for many at once. */
+export function bulkFilterOf({ search, plan, blocked }: CustomerFilters): BulkBody["filter"] {
+  return {
+    ...(search === undefined ? {} : { search }),
+    ...(plan === undefined ? {} : { plan }),
+    ...(blocked === undefined ? {} : { isBlocked: blocked }),
+  };
+}
+
+/** What it would do to everybody, part by part. */
+export async function previewBulk(place: Place, body: BulkBody, signal: AbortSignal): Promise<BulkPreview> {
+  const parts: BulkPart[] = [];
+  let sample: Preview["sample"] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Preview = await answerOf(
+      api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments/preview", {
+        params: { path: place },
+        body: { ...body, ...(cursor === null ? {} : { cursor }) },
+        signal,
+      }),
+    );
+    const { matching, changed, wouldShorten } = page;
+    parts.push({ cursor, matching, changed, wouldShorten });
+    sample = [...sample, ...page.sample].slice(0, 10);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  const [matching, changed] = [sumOf(parts, "matching"), sumOf(parts, "changed")];
+  return { parts, sample, matching, changed, wouldShorten: sumOf(parts, "wouldShorten") };
+}
+
+/** Exactly what was previewed: a part that no longer has about as many customers is refused, and it ends there. */
+export async function assignBulk(
+  place: Place,
+  { body, parts }: { body: BulkBody; parts: readonly BulkPart[] },
+  { onProgress, signal }: { onProgress: (progress: BulkProgress) => void; signal: AbortSignal },
+): Promise<BulkProgress> {
+  let done: BulkProgress = { partsDone: 0, changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
+  for (const { cursor, matching: expectedCount } of parts) {
+    const { changed, unchanged, wouldShorten, skipped } = await answerOf(
+      api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments", {
+        params: { path: place },
+        body: { ...body, expectedCount, ...(cursor === null ? {} : { cursor }) },
+        signal,
+      }),
+    );
+    done = {
+      partsDone: done.partsDone + 1,
+      changed: done.changed + changed,
+      unchanged: done.unchanged + unchanged,
+      wouldShorten: done.wouldShorten + wouldShorten,
+      skipped: done.skipped + skipped,
+    };
+    onProgress(done);
+  }
+  return done;
+}
+
+function sumOf(parts: readonly BulkPart[], name: "matching" | "changed" | "wouldShorten"): number {
+  return parts.reduce((sum, part) => sum + part[name], 0);
+}

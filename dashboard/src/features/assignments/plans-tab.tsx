@@ -1,0 +1,185 @@
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { History } from "lucide-react";
+import type { Place } from "../../api/answer.ts";
+import { plansQuery } from "../../api/catalog-lists.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { More } from "../../ui/more.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { ActorName } from "../ledger/ledger-links.tsx";
+import {
+  type Actor,
+  type PlanChange,
+  type PlanLine,
+  planChangesQuery,
+  type Whose,
+} from "../ledger/queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/plans");
+
+/** Which plan a customer had when, the newest first. */
+export function PlansTab() {
+  const whose = route.useParams();
+  const pages = useSuspenseInfiniteQuery(planChangesQuery(whose));
+  const { data: plans } = useSuspenseQuery(plansQuery(whose));
+  const periods = toPeriods(
+    pages.data.pages.flatMap(({ items }) => items),
+    Date.now(),
+  );
+  const names = new Map(plans.map(({ key, name }) => [key, name]));
+  if (periods.length === 0) {
+    return (
+      <Card flush>
+        <EmptyState icon={History} title="No plan yet">
+          Assign one, and it stands here with its version, from when until when, and by whom. The default
+          plan, if there is one, begins with the first use.
+        </EmptyState>
+      </Card>
+    );
+  }
+  return (
+    <Card flush>
+      <Table
+        label="Plan history"
+        columns={columnsOf(whose, names)}
+        rows={periods}
+        keyOf={({ id }) => id}
+        details={{
+          label: ({ change }) => `Details of ${change.plan.key}, version ${change.plan.version}`,
+          show: ({ changes }) => (
+            <CodeBlock label="these changes as JSON" code={JSON.stringify(changes, null, 2)} />
+          ),
+        }}
+      />
+      <More pages={pages} shown={periods.length} what="periods" />
+    </Card>
+  );
+}
+
+const CHANGES = {
+  started: "Started",
+  resumed: "Taken up again",
+  extended: "Extended",
+  version_changed: "New version",
+  ended: "Ended",
+  shortened: "Ends earlier",
+} as const satisfies Record<PlanPeriod["change"]["change"], string>;
+
+type Names = ReadonlyMap<string, string>;
+
+function columnsOf({ projectId, environment }: Whose, names: Names): Column<PlanPeriod>[] {
+  const place = { projectId, environment };
+  return [
+    {
+      name: "Plan",
+      isWide: true,
+      cell: (period) => <Plan period={period} place={place} names={names} />,
+    },
+    { name: "What happened", hidesWhenNarrow: true, cell: ({ change }) => CHANGES[change.change] },
+    { name: "From", hidesWhenNarrow: true, cell: ({ change }) => <Time at={change.effectiveAt} /> },
+    { name: "Until", hidesWhenNarrow: true, cell: (period) => <Until period={period} /> },
+    { name: "By", hidesWhenNarrow: true, cell: (period) => <By period={period} /> },
+  ];
+}
+
+function Plan({ period, place, names }: { period: PlanPeriod; place: Place; names: Names }) {
+  const { change, id, isNow } = period;
+  const { key, version } = change.plan;
+  return (
+    <div className="flex items-baseline gap-2.5">
+      <span
+        aria-hidden
+        className={classNames(
+          "relative size-2.5 shrink-0 rounded-full border-2",
+          isNow ? "border-accent bg-accent" : "border-line-strong",
+          // The line up to what came after.
+          id > 0 &&
+            "before:absolute before:bottom-full before:left-0.5 before:mb-1 before:h-6 before:w-0.5 before:bg-line",
+        )}
+      />
+      <div>
+        <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+            {names.get(key) ?? key}
+          </TextLink>
+          <span className="text-muted">version {version}</span>
+          {isNow && <Badge tone="accent">Now</Badge>}
+        </span>
+        <div className="text-caption text-muted md:hidden">
+          {CHANGES[change.change]} <Time at={change.effectiveAt} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Until({ period: { until, change, isNow } }: { period: PlanPeriod }) {
+  if (until !== null) return <Time at={until} />;
+  if (change.endsAt !== null) return <Time at={change.endsAt} />;
+  return <span className="text-muted">{isNow ? "No end" : ""}</span>;
+}
+
+function By({ period: { change, by, endedBy } }: { period: PlanPeriod }) {
+  return (
+    <>
+      {by !== null ? (
+        <ActorName actor={by} />
+      ) : (
+        <span className="text-muted">{change.isDefault ? "The default plan" : "By itself"}</span>
+      )}
+      {endedBy !== null && (
+        <div className="text-caption text-muted">
+          ended by <ActorName actor={endedBy} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** From one change of a plan to the next one. */
+type PlanPeriod = {
+  readonly id: number;
+  readonly change: PlanChange;
+  readonly by: Actor | null;
+  /** When something else followed; null while it lasts. */
+  readonly until: string | null;
+  /** Who ended it, where nothing took its place. */
+  readonly endedBy: Actor | null;
+  readonly isNow: boolean;
+  /** All that this line stands for. */
+  readonly changes: readonly PlanChange[];
+};
+
+/** Lines come newest first, and an end stands over what it ends: it is told there, unless that is on the next page. */
+function toPeriods(lines: readonly PlanLine[], now: number): PlanPeriod[] {
+  return lines.flatMap((line, index): PlanPeriod[] => {
+    const { change, by } = line;
+    const isLast = index === lines.length - 1;
+    if (change.change === "ended" && !isLast) return [];
+    const newer = lines[index - 1];
+    const isEnded = newer?.change.change === "ended" && change.change !== "ended";
+    const isReplaced = isEnded && lines[index - 2]?.change.recordedAt === newer.change.recordedAt;
+    return [
+      {
+        id: index,
+        change,
+        by,
+        until: newer === undefined ? null : newer.change.effectiveAt,
+        endedBy: isEnded && !isReplaced ? newer.by : null,
+        isNow: newer === undefined && change.change !== "ended" && !isOver(change, now),
+        changes: isEnded ? [newer.change, change] : [change],
+      },
+    ];
+  });
+}
+
+/** An end that has come is written when somebody looks. */
+function isOver({ endsAt }: PlanChange, now: number): boolean {
+  return endsAt !== null && Date.parse(endsAt) <= now;
+}

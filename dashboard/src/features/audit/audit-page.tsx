@@ -1,0 +1,226 @@
+import { useMutation, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, useLocation } from "@tanstack/react-router";
+import { Download, ScrollText, X } from "lucide-react";
+import { answerOf, api } from "../../api/client.ts";
+import { type Project, projectsQuery } from "../../api/projects.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
+import { More, type Pages } from "../../ui/more.tsx";
+import { Page } from "../../ui/page.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { saveFile } from "../../ui/save-file.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { auditQuery, membersQuery, tokensQuery } from "../workspace/queries.ts";
+import { ACTIONS, type AuditFilters, readAuditFilters, toAuditQuery } from "./audit-filters.ts";
+import type { Entry } from "./entry.ts";
+import { EntryDetails } from "./entry-details.tsx";
+import { Sentence, sentenceText } from "./sentence.tsx";
+
+const route = getRouteApi("/signed-in/workspace/audit");
+
+export function AuditPage() {
+  const filters = route.useSearch();
+  const navigate = route.useNavigate();
+  const pages = useSuspenseInfiniteQuery(auditQuery(filters));
+  const { data: projects } = useSuspenseQuery(projectsQuery);
+  const entries = pages.data.pages.flatMap(({ items }) => items);
+  const mayExport = useMayActAs("admin");
+  const exporting = useMutation({ mutationFn: exportAudit });
+  const clear = (): void => void navigate({ search: {}, replace: true });
+  return (
+    <Page
+      title="Audit log"
+      note="Who changed what, and what it was before. Nobody can change or delete a line of it."
+      actions={
+        <>
+          {Object.keys(filters).length > 0 && (
+            <Button icon={X} onClick={clear}>
+              Clear filters
+            </Button>
+          )}
+          {mayExport && (
+            <Button icon={Download} isBusy={exporting.isPending} onClick={() => exporting.mutate(filters)}>
+              Export
+            </Button>
+          )}
+        </>
+      }
+    >
+      <ProblemCallout error={exporting.error} />
+      <FilterBar entries={entries} />
+      <Card flush>
+        {entries.length === 0 ? (
+          <Nothing pages={pages} onClear={clear} />
+        ) : (
+          <>
+            <Table
+              label="Audit log"
+              columns={columnsOf(projects)}
+              rows={entries}
+              keyOf={({ id }) => id}
+              details={{
+                label: (entry) => `Before and after: ${sentenceText(entry)}`,
+                show: (entry) => <EntryDetails entry={entry} />,
+              }}
+            />
+            <More pages={pages} shown={entries.length} what="entries" />
+          </>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+/** Exports every entry that matches the filters, including those the page has not loaded yet. */
+async function exportAudit(filters: AuditFilters): Promise<void> {
+  const query = toAuditQuery(filters);
+  const file = await answerOf(api.GET("/manage/v1/audit/export", { params: { query }, parseAs: "blob" }));
+  saveFile(`audit-${new Date().toISOString().slice(0, 10)}.ndjson`, file);
+}
+
+function columnsOf(projects: readonly Project[]): Column<Entry>[] {
+  return [
+    { name: "When", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    { name: "What", isWide: true, cell: (entry) => <Sentence entry={entry} /> },
+    {
+      name: "Where",
+      hidesWhenNarrow: true,
+      cell: ({ projectId, environment }) =>
+        projectId === null || environment === null ? (
+          <span className="text-muted">Workspace</span>
+        ) : (
+          <span className="flex items-center gap-1.5">
+            <Badge tone={environment}>{environment === "live" ? "LIVE" : "Test"}</Badge>
+            {projects.length > 1 && projects.find(({ id }) => id === projectId)?.name}
+          </span>
+        ),
+    },
+  ];
+}
+
+function Nothing({ pages, onClear }: { pages: Pages; onClear: () => void }) {
+  const { hasNextPage: isMore, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = pages;
+  return (
+    <EmptyState
+      icon={ScrollText}
+      title={isMore ? "Nothing among the newest" : "Nothing matches"}
+      action={
+        isMore ? (
+          <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Look further back
+          </Button>
+        ) : (
+          <Button onClick={onClear}>Show everything</Button>
+        )
+      }
+    >
+      {isMore
+        ? "Many thousand entries were looked through; older ones are left."
+        : "Everything that was ever done here was looked through."}
+      {isFetchNextPageError && <ProblemCallout error={error} />}
+    </EmptyState>
+  );
+}
+
+/** Shows what is asked for at once, also while the answer is on its way: whoever sets one filter after the other loses none. */
+function FilterBar({
+  entries,
+}: {
+  /** Of whom some may be gone: their names stand in what they did. */
+  entries: readonly Entry[];
+}) {
+  const { data: projects } = useSuspenseQuery(projectsQuery);
+  const navigate = route.useNavigate();
+  const filters = readAuditFilters(useLocation({ select: ({ search }) => search }));
+  const set = (change: Record<string, unknown>): void =>
+    void navigate({ search: (before) => readAuditFilters({ ...before, ...change }), replace: true });
+  const place = filters.projectId === undefined ? "" : `${filters.projectId}/${filters.environment}`;
+  return (
+    <search className="grid grid-cols-2 items-end gap-3 lg:grid-cols-[1fr_1fr_1fr_1fr_auto_auto]">
+      <FilterField
+        isLabelShown
+        type="search"
+        label="Customer"
+        placeholder="The whole id"
+        value={filters.customerId ?? ""}
+        onFilter={(customerId) => set({ customerId })}
+      />
+      <Select
+        label="Who"
+        options={useActorOptions(filters.actor, entries)}
+        value={filters.actor ?? ""}
+        onChange={({ target }) => set({ actor: target.value })}
+      />
+      <Select
+        label="What"
+        options={withUnknown([{ value: "", label: "Everything" }, ...ACTIONS], filters.action)}
+        value={filters.action ?? ""}
+        onChange={({ target }) => set({ action: target.value })}
+      />
+      <Select
+        label="Where"
+        options={[
+          { value: "", label: "Everywhere" },
+          ...projects.flatMap(({ id, name }) => [
+            { value: `${id}/test`, label: `${name}, test` },
+            { value: `${id}/live`, label: `${name}, LIVE` },
+          ]),
+        ]}
+        value={place}
+        onChange={({ target }) => {
+          const [projectId, environment] = target.value.split("/");
+          set({ projectId, environment });
+        }}
+      />
+      <Day label="From (UTC)" value={filters.from} onChange={(from) => set({ from })} />
+      <Day label="To (UTC)" value={filters.to} onChange={(to) => set({ to })} />
+    </search>
+  );
+}
+
+function Day({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (day: string) => void;
+}) {
+  return (
+    <TextField
+      label={label}
+      type="date"
+      value={value ?? ""}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  );
+}
+
+function useActorOptions(chosen: string | undefined, entries: readonly Entry[]) {
+  const members = useSuspenseInfiniteQuery(membersQuery).data.pages.flatMap(({ items }) => items);
+  const tokens = useSuspenseInfiniteQuery(tokensQuery).data.pages.flatMap(({ items }) => items);
+  const known = [
+    { value: "", label: "Everybody" },
+    ...members.map(({ id, name }) => ({ value: `member:${id}`, label: name })),
+    ...tokens.map(({ id, name }) => ({ value: `token:${id}`, label: `Token ${name}` })),
+    { value: "command", label: "Commands on the server" },
+    { value: "system", label: "Purser itself" },
+  ];
+  const gone = entries.find(({ actor }) => `${actor.kind}:${actor.id}` === chosen)?.actor.name;
+  return withUnknown(known, chosen, gone ?? undefined);
+}
+
+type Option = { value: string; label: string };
+
+/** What stands in the address is shown, whether or not it is offered. */
+function withUnknown(options: readonly Option[], chosen: string | undefined, label = chosen): Option[] {
+  if (chosen === undefined || options.some(({ value }) => value === chosen)) return [...options];
+  return [...options, { value: chosen, label: label ?? chosen }];
+}

@@ -1,0 +1,97 @@
+import type { Item } from "../../api/answer.ts";
+
+export type Entry = Item<"listAudit">;
+
+type Fields = Entry["after"];
+
+/** What an entry says under a name; before and after have no fixed form, since each action has its own. */
+export function textIn(fields: Fields, name: string): string | null {
+  const value = fields?.[name];
+  return typeof value === "string" ? value : null;
+}
+
+export function countIn(fields: Fields, name: string): number | null {
+  const value = fields?.[name];
+  return typeof value === "number" ? value : null;
+}
+
+export function listIn(fields: Fields, name: string): string[] {
+  const value = fields?.[name];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** One field of what was changed. `undefined`: it is not there on that side. */
+export type Change = {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly kind: "changed" | "new" | "gone" | "same";
+};
+
+const ORDER = ["changed", "new", "gone", "same"] as const;
+
+/** Before and after, field by field, those that differ first. */
+export function changesOf({ before, after }: Pick<Entry, "before" | "after">): Change[] {
+  const [was, is] = [flatten(before ?? {}), flatten(after ?? {})];
+  const fields = [...new Set([...was.keys(), ...is.keys()])];
+  return fields
+    .map((field): Change => {
+      const [then, now] = [was.get(field), is.get(field)];
+      return { field, before: then, after: now, kind: compare(then, now) };
+    })
+    .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+}
+
+function compare(before: unknown, after: unknown): Change["kind"] {
+  if (before === undefined) return "new";
+  if (after === undefined) return "gone";
+  return JSON.stringify(before) === JSON.stringify(after) ? "same" : "changed";
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  endsAt: "ends at",
+  expiresAt: "expires at",
+  revokedAt: "revoked at",
+  isBlocked: "blocked",
+  lastFour: "secret ends in",
+  projectId: "project",
+  creditsAdded: "credits added",
+  userAgent: "browser",
+  moreAddresses: "more addresses",
+  metadataBytesMax: "metadata bytes at most",
+  metadataKeysMax: "metadata keys at most",
+  metadataDepthMax: "metadata depth at most",
+  historyDaysMax: "history days at most",
+  requestsPerSecondMax: "requests per second at most",
+};
+
+/** Nested fields by their way: `balances › credits`. A list of named things by the names, so that an order does not matter. */
+function flatten(value: Record<string, unknown>, way: readonly string[] = []): Map<string, unknown> {
+  const flat = new Map<string, unknown>();
+  for (const [name, field] of Object.entries(value)) {
+    const here = [...way, WORDS[name] ?? name];
+    const named = isRecord(field) ? field : byName(field);
+    if (named === null) flat.set(here.join(" › "), field);
+    else for (const [path, leaf] of flatten(named, here)) flat.set(path, leaf);
+  }
+  return flat;
+}
+
+const NAMES = ["feature", "pool", "key"] as const;
+
+function byName(value: unknown): Record<string, unknown> | null {
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const named = value.map((item): [string, unknown] | null => {
+    if (!isRecord(item)) return null;
+    const name = NAMES.find((field) => typeof item[field] === "string");
+    if (name === undefined) return null;
+    const { [name]: text, ...rest } = item;
+    return [String(text), rest];
+  });
+  const sound = named.filter((entry) => entry !== null);
+  return sound.length === value.length ? Object.fromEntries(sound) : null;
+}

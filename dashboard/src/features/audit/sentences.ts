@@ -1,0 +1,179 @@
+import { countOf } from "../../format/numbers.ts";
+import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
+
+/** A sentence without its beginning: who did it comes before. */
+export type Piece = { readonly kind: "text" | "strong" | "customer"; readonly text: string };
+
+type Tell = (entry: Entry) => readonly (Piece | string)[];
+
+const CUSTOMER: Piece = { kind: "customer", text: "" };
+const strong = (text: string): Piece => ({ kind: "strong", text });
+const subject = ({ subject: text }: Entry): Piece => strong(text);
+const isNew = ({ before }: Entry): boolean => before === null;
+
+/** What was done, for each action that Purser records. */
+const SENTENCES: Readonly<Record<string, Tell>> = {
+  "credits.added": (entry) => ["added ", strong(creditsOf(entry)), " to ", CUSTOMER],
+  "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` of ${entry.subject} of `, CUSTOMER],
+  "consume.reversed": (entry) => [
+    "reversed a charge and gave ",
+    strong(creditsOf(entry)),
+    " back to ",
+    CUSTOMER,
+  ],
+  "plan.assigned": (entry) => ["put ", CUSTOMER, " on plan ", subject(entry), ...insteadOf(entry)],
+  "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " of ", CUSTOMER],
+  "plan.assigned_in_bulk": (entry) => [
+    "put ",
+    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
+    " on plan ",
+    subject(entry),
+  ],
+  "customer.created": () => ["created customer ", CUSTOMER],
+  "customer.changed": ({ after }) => ["changed ", ...fieldsOf(listIn(after, "fields")), CUSTOMER],
+  "customer.blocked": () => ["blocked ", CUSTOMER],
+  "customer.unblocked": () => ["unblocked ", CUSTOMER],
+  "customer.erased": () => ["erased ", CUSTOMER],
+  "customers.imported": (entry) => ["imported customers from ", subject(entry)],
+  "events.exported": (entry) => exported(entry, "usage events"),
+  "charges.exported": (entry) => exported(entry, "charges"),
+  "ledger.exported": (entry) => exported(entry, "the ledger"),
+  "grants.exported": (entry) => exported(entry, "grants"),
+  "audit.exported": (entry) => exported(entry, "the audit log"),
+  "request.tried": (entry) => [
+    "tried ",
+    subject(entry),
+    ` ${countOf(countIn(entry.after, "times") ?? 1, "time")} for `,
+    CUSTOMER,
+  ],
+  "feature.defined": (entry) => [isNew(entry) ? "defined feature " : "changed feature ", subject(entry)],
+  "feature.archived": (entry) => ["archived feature ", subject(entry)],
+  "feature.unarchived": (entry) => ["brought back feature ", subject(entry)],
+  "pool.defined": (entry) => [isNew(entry) ? "defined pool " : "changed pool ", subject(entry)],
+  "event_key.named": (entry) => [isNew(entry) ? "named event key " : "changed event key ", subject(entry)],
+  "plan.published": (entry) => [
+    `published version ${countIn(entry.after, "number") ?? "?"} of plan `,
+    subject(entry),
+  ],
+  "plan.renamed": (entry) => ["renamed plan ", subject(entry), ...fromTo(entry)],
+  "plan.archived": (entry) => ["archived plan ", subject(entry)],
+  "plan.unarchived": (entry) => ["brought back plan ", subject(entry)],
+  "plan_draft.saved": (entry) => ["saved a draft of plan ", subject(entry)],
+  "plan_draft.discarded": (entry) => ["discarded the draft of plan ", subject(entry)],
+  "default_plan.set": ({ after }) => {
+    const plan = textIn(after, "plan");
+    return plan === null ? ["took the default plan away"] : ["made ", strong(plan), " the default plan"];
+  },
+  "api_key.created": (entry) => ["created API key ", subject(entry)],
+  "api_key.rotated": (entry) => ["rotated API key ", subject(entry)],
+  "api_key.revoked": (entry) => ["revoked API key ", subject(entry)],
+  "token.created": (entry) => ["created management token ", subject(entry)],
+  "token.revoked": (entry) => ["revoked management token ", subject(entry)],
+  "project.created": (entry) => ["created project ", subject(entry)],
+  "project.renamed": (entry) => ["renamed a project", ...fromTo(entry)],
+  "workspace.changed": () => ["changed the workspace"],
+  "member.created": (entry) => ["created the first owner, ", subject(entry)],
+  "member.invited": (entry) => [
+    "invited ",
+    subject(entry),
+    ` as ${textIn(entry.after, "role") ?? "a member"}`,
+  ],
+  "member.invited_again": (entry) => ["made a new invitation link for ", subject(entry)],
+  "member.joined": () => ["accepted the invitation"],
+  "member.signed_in": ({ after }) => ["logged in", ...fromAddress(after)],
+  "member.signed_out": ({ after }) => [
+    after?.["everywhere"] === true ? "logged out everywhere" : "logged out",
+    ...fromAddress(after),
+  ],
+  "member.session_ended": ({ after }) => ["ended one of their sessions", ...fromAddress(after)],
+  "member.other_sessions_ended": ({ after }) => [
+    "ended ",
+    strong(countOf(countIn(after, "ended") ?? 0, "other session")),
+    ...fromAddress(after),
+  ],
+  "member.sign_in_failed": (entry) => ["refused ", ...attemptsOf(entry, "log-in"), " as ", subject(entry)],
+  "member.password_refused": (entry) => [
+    "refused ",
+    ...attemptsOf(entry, "change"),
+    " of the password of ",
+    subject(entry),
+  ],
+  "member.owner_reset": (entry) => ["made a link by which ", subject(entry), " becomes an owner"],
+  "member.sign_in_link_made": (entry) => ["made a sign-in link for ", subject(entry)],
+  "member.changed": (entry) => ["changed ", subject(entry), ...roleChange(entry)],
+  "member.removed": (entry) => ["removed ", subject(entry)],
+  "member.password_changed": () => ["changed their password"],
+  "member.password_reset": (entry) => ["set a new password for ", subject(entry)],
+  "member.password_link_made": (entry) => ["made a link to a new password for ", subject(entry)],
+};
+
+export function tellWhat(entry: Entry): Piece[] {
+  const tell = SENTENCES[entry.action] ?? tellPlainly;
+  return tell(entry).map((piece) => (typeof piece === "string" ? { kind: "text", text: piece } : piece));
+}
+
+export function isKnownAction(action: string): boolean {
+  return action in SENTENCES;
+}
+
+/** For what is newer than this page. */
+const tellPlainly: Tell = (entry) => [
+  `${entry.action.replace(/[._]/g, " ")}: `,
+  subject(entry),
+  ...(entry.customerId === null ? [] : [" of ", CUSTOMER]),
+];
+
+/** "500 credits", and of which pool where it is not the one that everybody has. */
+function exported({ after }: Entry, what: string): (Piece | string)[] {
+  const format = textIn(after, "format")?.toUpperCase();
+  return ["exported ", strong(what), format === undefined ? "" : ` as ${format}`];
+}
+
+function creditsOf({ before, after }: Entry): string {
+  const [was, is] = [before?.["balances"], after?.["balances"]];
+  const pool =
+    isRecord(was) && isRecord(is) ? Object.keys(is).find((key) => is[key] !== was[key]) : undefined;
+  const credits = countOf(Math.abs(countIn(after, "credits") ?? 0), "credit");
+  return pool === undefined || pool === "credits" ? credits : `${credits} (${pool})`;
+}
+
+function insteadOf({ before, after }: Entry): (Piece | string)[] {
+  const [was, is] = [textIn(before, "plan"), textIn(after, "plan")];
+  return was === null || was === is ? [] : [" instead of ", strong(was)];
+}
+
+function fromTo({ before, after }: Entry): (Piece | string)[] {
+  const [was, is] = [textIn(before, "name"), textIn(after, "name")];
+  return was === null || is === null ? [] : [" from ", strong(was), " to ", strong(is)];
+}
+
+function roleChange({ before, after }: Entry): string[] {
+  const [was, is] = [textIn(before, "role"), textIn(after, "role")];
+  return was === is || was === null || is === null ? [] : [` from ${was} to ${is}`];
+}
+
+function fromAddress(after: Entry["after"]): (Piece | string)[] {
+  const address = textIn(after, "address");
+  return address === null ? [] : [" from ", strong(address)];
+}
+
+function attemptsOf({ after }: Entry, noun: string): (Piece | string)[] {
+  const [first, ...others] = listIn(after, "addresses");
+  const more = others.length + (countIn(after, "moreAddresses") ?? 0);
+  const attempts = strong(countOf(countIn(after, "attempts") ?? 1, noun));
+  if (first === undefined) return [attempts];
+  return [
+    attempts,
+    " from ",
+    strong(first),
+    ...(more === 0 ? [] : [` and ${countOf(more, "other address", "other addresses")}`]),
+  ];
+}
+
+const FIELD_WORDS: Readonly<Record<string, string>> = { billingReference: "billing reference" };
+
+function fieldsOf(fields: readonly string[]): string[] {
+  if (fields.length === 0) return [];
+  const names = fields.map((field) => FIELD_WORDS[field] ?? field);
+  return [`${new Intl.ListFormat("en").format(names)} of `];
+}

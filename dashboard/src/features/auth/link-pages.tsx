@@ -1,0 +1,98 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import { answerOf, api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { AuthCard, CutLink, isSpent, SpentLink, startSession, takeLinkToken } from "./auth-card.tsx";
+
+const JOIN_TITLE = "Choose a password";
+
+/** An invitation, or a new password: the link says who you are, you say what you will type from now on. */
+export function JoinPage() {
+  const [token] = useState(takeLinkToken);
+  const navigate = useNavigate();
+  const { register, handleSubmit } = useForm<{ password: string }>();
+  const join = useMutation({
+    mutationFn: (body: { token: string; password: string }) =>
+      answerOf(api.POST("/manage/v1/links", { body })),
+    onSuccess: async (session) => {
+      startSession(session);
+      await navigate({ to: "/" });
+    },
+  });
+  if (token === null) return <CutLink title={JOIN_TITLE} />;
+  if (isSpent(join.error)) {
+    return (
+      <SpentLink
+        title={JOIN_TITLE}
+        whatToDo="If it was you, log in with the password you chose. If not, ask an admin of your workspace: they make a new link under Members."
+      />
+    );
+  }
+  return (
+    <AuthCard title={JOIN_TITLE} note="The link says who you are. With a password you come back without it.">
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={handleSubmit(({ password }) => join.mutate({ token, password }))}
+      >
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          hint="At least 12 characters. Several unrelated words are best."
+          required
+          minLength={12}
+          autoFocus
+          {...register("password")}
+        />
+        <ProblemCallout error={join.error} />
+        <Button type="submit" tone="primary" isBusy={join.isPending}>
+          Save and come in
+        </Button>
+      </form>
+    </AuthCard>
+  );
+}
+
+const SIGN_IN_TITLE = "Sign in by link";
+
+/** A link that is good once. It takes a click, so that a program that only looks at links does not use it up. */
+export function SignInPage() {
+  const [token] = useState(takeLinkToken);
+  const navigate = useNavigate();
+  const signIn = useMutation({
+    mutationFn: (token: string) => answerOf(api.POST("/manage/v1/links", { body: { token } })),
+    onSuccess: async (session) => {
+      startSession(session);
+      await navigate({ to: "/" });
+    },
+  });
+  if (token === null) return <CutLink title={SIGN_IN_TITLE} />;
+  if (isSpent(signIn.error)) {
+    return (
+      <SpentLink
+        title={SIGN_IN_TITLE}
+        whatToDo="Log in with your password, or ask for a new link: each start of “purser dev” prints one."
+      />
+    );
+  }
+  return (
+    <AuthCard title={SIGN_IN_TITLE} note="This link is good once.">
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          signIn.mutate(token);
+        }}
+      >
+        <ProblemCallout error={signIn.error} />
+        <Button type="submit" tone="primary" isBusy={signIn.isPending}>
+          Sign in
+        </Button>
+      </form>
+    </AuthCard>
+  );
+}

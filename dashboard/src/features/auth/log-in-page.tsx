@@ -1,0 +1,63 @@
+import { useMutation } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useForm } from "react-hook-form";
+import type { Body } from "../../api/answer.ts";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { AuthCard, startSession } from "./auth-card.tsx";
+
+const route = getRouteApi("/log-in");
+
+export function LogInPage() {
+  const { next } = route.useSearch();
+  const navigate = useNavigate();
+  const { register, handleSubmit } = useForm<Body<"logIn">>();
+  const logIn = useMutation({
+    mutationFn: (body: Body<"logIn">) => answerOf(api.POST("/manage/v1/session", { body })),
+    onSuccess: async (session) => {
+      startSession(session);
+      await navigate({ href: next ?? "/" });
+    },
+  });
+  return (
+    <AuthCard title="Log in">
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate(body))}>
+        <TextField
+          label="Email"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          {...register("email")}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          {...register("password")}
+        />
+        {isMismatch(logIn.error) ? (
+          <Callout tone="bad" title="Email and password do not match" />
+        ) : (
+          <ProblemCallout error={logIn.error} />
+        )}
+        <Button type="submit" tone="primary" isBusy={logIn.isPending}>
+          Log in
+        </Button>
+        <p className="text-caption text-muted">
+          Forgotten it? An admin of your workspace can make you a link under Members.
+        </p>
+      </form>
+    </AuthCard>
+  );
+}
+
+/** Which of them is wrong nobody says, and there is nothing to report. */
+function isMismatch(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === "credentials_invalid";
+}

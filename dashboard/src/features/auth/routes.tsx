@@ -1,0 +1,33 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { setupQuery } from "../../api/session.ts";
+import { rootRoute } from "../../frame/root-routes.tsx";
+
+const logInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "log-in",
+  // Only our own pages: a link from elsewhere must not send anybody away from here.
+  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
+    typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
+  component: lazyRouteComponent(() => import("./log-in-page.tsx"), "LogInPage"),
+});
+
+const setupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "setup",
+  loader: ({ context }) => context.queryClient.fetchQuery(setupQuery),
+  component: lazyRouteComponent(() => import("./setup-page.tsx"), "SetupPage"),
+});
+
+const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "join",
+  component: lazyRouteComponent(() => import("./link-pages.tsx"), "JoinPage"),
+});
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "sign-in",
+  component: lazyRouteComponent(() => import("./link-pages.tsx"), "SignInPage"),
+});
+
+export const authRoutes = [logInRoute, setupRoute, joinRoute, signInRoute] as const;

@@ -1,0 +1,79 @@
+import { useMutation } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import { answerOf, api } from "../../api/client.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { AuthCard, isSpent, startSession, takeLinkToken } from "./auth-card.tsx";
+
+const route = getRouteApi("/setup");
+
+const TITLE = "Set up Purser";
+
+type Owner = { name: string; email: string; password: string };
+
+/** A fresh installation: whoever reads the service's log becomes the first owner. */
+export function SetupPage() {
+  const [token] = useState(takeLinkToken);
+  const navigate = useNavigate();
+  const { isNeeded } = route.useLoaderData();
+  const { register, handleSubmit } = useForm<Owner>();
+  const setUp = useMutation({
+    mutationFn: (body: Owner & { token: string }) => answerOf(api.POST("/manage/v1/setup", { body })),
+    onSuccess: async (session) => {
+      startSession(session);
+      await navigate({ to: "/" });
+    },
+  });
+  if (!isNeeded) {
+    return (
+      <AuthCard title={TITLE} note="This is done: the installation has its owner.">
+        <div className="flex flex-col">
+          <ButtonLink to="/log-in" tone="primary">
+            Log in
+          </ButtonLink>
+        </div>
+      </AuthCard>
+    );
+  }
+  if (token === null || isSpent(setUp.error)) {
+    return (
+      <AuthCard title={TITLE} note="Nobody owns this installation yet.">
+        <Callout
+          tone={token === null ? "plain" : "warn"}
+          title={token === null ? "Open the setup link" : "This link is no longer good"}
+        >
+          The service printed it when it started: look in its log for{" "}
+          <code className="font-mono">/setup#</code>. Each start prints a new one, good once and for a day.
+        </Callout>
+      </AuthCard>
+    );
+  }
+  return (
+    <AuthCard title={TITLE} note="You become the owner. No email is ever sent.">
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={handleSubmit((owner) => setUp.mutate({ ...owner, token }))}
+      >
+        <TextField label="Your name" autoComplete="name" required autoFocus {...register("name")} />
+        <TextField label="Email" type="email" autoComplete="username" required {...register("email")} />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          hint="At least 12 characters. Several unrelated words are best."
+          required
+          minLength={12}
+          {...register("password")}
+        />
+        <ProblemCallout error={setUp.error} />
+        <Button type="submit" tone="primary" isBusy={setUp.isPending}>
+          Create owner
+        </Button>
+      </form>
+    </AuthCard>
+  );
+}

@@ -1,0 +1,200 @@
+import type { Answer } from "../../api/answer.ts";
+import { type Cost, costInWords, type Limit, type Period } from "../../format/terms.ts";
+import {
+  diffTerms,
+  isSamePrice,
+  type Names,
+  type Sentence,
+  sentencesOf,
+  type Terms,
+} from "../plans/plan-terms.ts";
+
+// The contract leaves open what stands before and after a change: it is a document's part, read here with care.
+
+export type CatalogDiff = Answer<"diffCatalog">;
+export type CatalogChange = CatalogDiff["changes"][number];
+
+type Content = Readonly<Record<string, unknown>>;
+
+type FeatureContent = {
+  readonly name: string;
+  readonly unit: string | null;
+  readonly pool: string;
+  readonly cost: Cost;
+  readonly isArchived: boolean;
+};
+
+type PlanContent = Terms & { readonly name: string; readonly isArchived: boolean };
+
+function readFeature(content: Content): FeatureContent {
+  return {
+    name: textOf(content, "name") ?? "",
+    unit: textOf(content, "unit"),
+    pool: textOf(content, "pool") ?? "credits",
+    cost: readCost(content["cost"]),
+    isArchived: content["archived"] === true,
+  };
+}
+
+function readPlan(content: Content): PlanContent {
+  return {
+    name: textOf(content, "name") ?? "",
+    isArchived: content["archived"] === true,
+    allowances: listOf(content, "allowances").map((allowance) => ({
+      pool: textOf(allowance, "pool") ?? "credits",
+      credits: numberOf(allowance, "credits"),
+      period: readPeriod(allowance),
+      rollover: numberOf(allowance, "rollover"),
+    })),
+    features: listOf(content, "features").map((feature) => ({
+      feature: textOf(feature, "feature") ?? "",
+      pool: textOf(feature, "pool") ?? "credits",
+      cost: readCost(feature["cost"]),
+      limit: readLimit(feature["limit"]),
+    })),
+  };
+}
+
+export function textOf(content: Content, field: string): string | null {
+  const value = content[field];
+  return typeof value === "string" ? value : null;
+}
+
+function numberOf(content: Content, field: string): number {
+  const value = content[field];
+  return typeof value === "number" ? value : 0;
+}
+
+function listOf(content: Content, field: string): Content[] {
+  const value = content[field];
+  return Array.isArray(value) ? value.filter(isContent) : [];
+}
+
+function isContent(value: unknown): value is Content {
+  return typeof value === "object" && value !== null;
+}
+
+function readCost(value: unknown): Cost {
+  return isContent(value)
+    ? { credits: numberOf(value, "credits"), per: Math.max(1, numberOf(value, "per")) }
+    : { credits: 0, per: 1 };
+}
+
+function readLimit(value: unknown): Limit | null {
+  return isContent(value) ? { quantity: numberOf(value, "quantity"), period: readPeriod(value) } : null;
+}
+
+const PERIODS: readonly Period[] = ["day", "week", "month", "year", "once"];
+
+function readPeriod(content: Content): Period {
+  return PERIODS.find((period) => period === content["period"]) ?? "once";
+}
+
+export const NOUNS: Record<CatalogChange["noun"], string> = {
+  pool: "Pool",
+  feature: "Feature",
+  event_key: "Event key",
+  plan: "Plan",
+  default_plan: "Default plan",
+};
+
+export function nameOf({ noun, key, after }: CatalogChange): string {
+  return noun === "default_plan" ? NOUNS[noun] : (textOf(after, "name") ?? key);
+}
+
+/** "Plan Pro"; the default plan is one of its kind. */
+export function titleOf(change: CatalogChange): string {
+  return change.noun === "default_plan" ? nameOf(change) : `${NOUNS[change.noun]} ${nameOf(change)}`;
+}
+
+/** What keys are called once it is done. */
+export function namesOf(changes: readonly CatalogChange[]): Names {
+  const find = (noun: CatalogChange["noun"], key: string) =>
+    changes.find((change) => change.noun === noun && change.key === key)?.after;
+  const pools = changes.filter(({ noun }) => noun === "pool").length;
+  return {
+    feature: (key) => {
+      const after = find("feature", key);
+      return after === undefined ? { name: key, unit: null } : readFeature(after);
+    },
+    pool: (key) => (pools < 2 ? null : (textOf(find("pool", key) ?? {}, "name") ?? key)),
+  };
+}
+
+export function sentencesOfChange(
+  change: CatalogChange,
+  names: Names,
+  planName: (key: string) => string,
+): Sentence[] {
+  const { noun, before, after } = change;
+  switch (noun) {
+    case "feature":
+      return featureSentences(change, names);
+    case "plan":
+      return planSentences(change, names);
+    case "default_plan": {
+      const name = (key: string | null): string => (key === null ? "none" : planName(key));
+      const [was, is] = [textOf(before ?? {}, "plan"), textOf(after, "plan")];
+      return [changed(`The default plan is ${name(is)} instead of ${name(was)}.`)];
+    }
+    case "pool":
+    case "event_key":
+      return before === null
+        ? [added(`It is called ${textOf(after, "name")}.`)]
+        : [...renamed(before, after), ...unitChanged(before, after)];
+  }
+}
+
+/** Whether customers who are on a plan may be reached: it is there already, and says something else. */
+export function hasNewVersion({ noun, before, after }: CatalogChange): boolean {
+  if (noun !== "plan" || before === null) return false;
+  const { allowances, features, limits, costs } = diffTerms(readPlan(before), readPlan(after));
+  return [
+    ...[allowances.added, allowances.removed, allowances.changed, features.added, features.removed],
+    ...[limits, costs],
+  ].some((list) => list.length > 0);
+}
+
+function featureSentences({ before, after }: CatalogChange, names: Names): Sentence[] {
+  const is = readFeature(after);
+  const from = (pool: string): string => (names.pool(pool) === null ? "" : ` from ${names.pool(pool)}`);
+  const price = `${costInWords(is.cost, is.unit)}${from(is.pool)}`;
+  if (before === null) return [added(`It costs ${price}.`)];
+  const was = readFeature(before);
+  return [
+    ...renamed(before, after),
+    ...unitChanged(before, after),
+    ...(isSamePrice(was, is)
+      ? []
+      : [changed(`It costs ${price} instead of ${costInWords(was.cost, was.unit)}${from(was.pool)}.`)]),
+    ...archiving(was, is),
+  ];
+}
+
+function planSentences({ before, after }: CatalogChange, names: Names): Sentence[] {
+  const is = readPlan(after);
+  if (before === null) return sentencesOf(diffTerms(null, is), names);
+  const was = readPlan(before);
+  return [...renamed(before, after), ...sentencesOf(diffTerms(was, is), names), ...archiving(was, is)];
+}
+
+type ChangeContent = CatalogChange["after"];
+
+function renamed(before: ChangeContent, after: ChangeContent): Sentence[] {
+  const [was, is] = [textOf(before, "name"), textOf(after, "name")];
+  return was === is ? [] : [changed(`It is called ${is} instead of ${was}.`)];
+}
+
+function unitChanged(before: ChangeContent, after: ChangeContent): Sentence[] {
+  const [was, is] = [textOf(before, "unit"), textOf(after, "unit")];
+  return was === is ? [] : [changed(`Its unit is ${is ?? "none"} instead of ${was ?? "none"}.`)];
+}
+
+function archiving(was: { isArchived: boolean }, is: { isArchived: boolean }): Sentence[] {
+  if (was.isArchived === is.isArchived) return [];
+  return is.isArchived ? [removed("It is no longer offered.")] : [added("It is offered again.")];
+}
+
+const added = (text: string): Sentence => ({ kind: "added", text });
+const removed = (text: string): Sentence => ({ kind: "removed", text });
+const changed = (text: string): Sentence => ({ kind: "changed", text });

@@ -1,0 +1,240 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Gauge, PenLine } from "lucide-react";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import type { Body } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { nameOfKey } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { FeatureTabs } from "./feature-tabs.tsx";
+import { ListFilter, matches } from "./list-filter.tsx";
+import { type EventKey, eventKeysQuery, refreshCatalog } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/features/event-keys");
+
+const CHOICES = [
+  { value: "all", label: "All" },
+  { value: "unnamed", label: "Without a name" },
+  { value: "named", label: "Named" },
+];
+
+/** Any key is taken as it comes; a name is for people. */
+export function EventKeysPage() {
+  const place = usePlace();
+  const { search, show } = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayEdit = useMayActAs("admin");
+  const [naming, setNaming] = useState<EventKey | null>(null);
+  const { data: keys } = useSuspenseQuery(eventKeysQuery(place));
+  const shown = keys.filter(
+    ({ key, name }) =>
+      matches(search, key, name) && (show === undefined || (name === null) === (show === "unnamed")),
+  );
+  const columns: readonly Column<EventKey>[] = [
+    { name: "Event key", isWide: true, cell: (eventKey) => <Name eventKey={eventKey} /> },
+    {
+      name: "Unit",
+      hidesWhenNarrow: true,
+      cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
+    },
+    {
+      name: "Events lately",
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: ({ seen }) =>
+        seen === null ? <span className="text-muted">None</span> : formatCount(seen.events),
+    },
+    {
+      name: "Last seen",
+      hidesWhenNarrow: true,
+      cell: ({ seen }) => (seen === null ? null : <Time at={seen.lastSeenAt} as="ago" />),
+    },
+    ...(mayEdit
+      ? [
+          {
+            name: "Actions",
+            isNameHidden: true,
+            isNumber: true,
+            cell: (eventKey: EventKey) => (
+              <Button
+                tone="quiet"
+                icon={PenLine}
+                aria-label={`${eventKey.name === null ? "Name" : "Rename"} ${eventKey.key}`}
+                onClick={() => setNaming(eventKey)}
+              >
+                {eventKey.name === null ? "Name" : "Rename"}
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Page
+      title="Event keys"
+      heading="Features"
+      note="What usage events are called. They are counted, never charged."
+    >
+      <FeatureTabs />
+      {keys.length > 0 && (
+        <ListFilter
+          what="event keys"
+          search={search}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
+          }
+          show={show ?? "all"}
+          onShow={(choice) =>
+            void navigate({
+              search: (before) => ({
+                ...before,
+                show: choice === "named" || choice === "unnamed" ? choice : undefined,
+              }),
+              replace: true,
+            })
+          }
+          choices={CHOICES}
+        />
+      )}
+      <Card flush>
+        {shown.length > 0 ? (
+          <>
+            <Table label="Event keys" columns={columns} rows={shown} keyOf={({ key }) => key} />
+            <footer className="border-t border-line px-4 py-2 text-caption text-muted">
+              {countOf(shown.length, "event key")}. “Lately” is among the newest 20,000 events of this
+              environment, at most 35 days back.
+            </footer>
+          </>
+        ) : keys.length > 0 ? (
+          <EmptyState icon={Gauge} title="No event key is like that">
+            There are {countOf(keys.length, "event key")} in all: change the filter to see them.
+          </EmptyState>
+        ) : (
+          <EmptyState
+            icon={Gauge}
+            title="No events yet"
+            action={
+              <TextLink to="/projects/$projectId/$environment/first-event" params={place}>
+                Send the first one
+              </TextLink>
+            }
+          >
+            Every key that your backend sends to /v1/events appears here by itself, and can then be given a
+            name.
+          </EmptyState>
+        )}
+      </Card>
+      {naming !== null && <NameEventKeyDialog eventKey={naming} onClose={() => setNaming(null)} />}
+    </Page>
+  );
+}
+
+function Name({ eventKey: { key, name } }: { eventKey: EventKey }) {
+  if (name === null)
+    return (
+      <span className="flex flex-wrap items-center gap-2">
+        <span className="font-mono wrap-anywhere">{key}</span>
+        <Badge tone="warn">No name</Badge>
+      </span>
+    );
+  return (
+    <div>
+      <span className="font-medium wrap-anywhere">{name}</span>
+      <div className="font-mono text-caption text-muted wrap-anywhere">{key}</div>
+    </div>
+  );
+}
+
+type Values = { name: string; unit: string };
+
+function NameEventKeyDialog({
+  eventKey: { key, name, unit },
+  onClose,
+}: {
+  eventKey: EventKey;
+  onClose: () => void;
+}) {
+  const place = usePlace();
+  const queryClient = useQueryClient();
+  const { register, handleSubmit, control, formState } = useForm<Values>({
+    // A key that speaks for itself needs no more than Enter.
+    defaultValues: { name: name ?? nameOfKey(key).slice(0, 120), unit: unit ?? "" },
+  });
+  const values = { name: "", unit: "", ...useWatch({ control }) };
+  const save = useMutation({
+    mutationFn: (wanted: Values) =>
+      answerOf(
+        api.PUT("/manage/v1/projects/{projectId}/{environment}/event-keys/{key}", {
+          params: { path: { ...place, key } },
+          body: toBody(wanted),
+        }),
+      ),
+    onSuccess: async (saved) => {
+      await refreshCatalog(queryClient);
+      tell(`${key} is called ${saved.name}`, name === null ? undefined : `Before: ${name}.`);
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={name === null ? "Name an event key" : "Rename an event key"}
+      note={<span className="font-mono text-caption">{key}</span>}
+    >
+      <form
+        className="flex flex-col gap-4"
+        noValidate
+        onSubmit={handleSubmit((wanted) => {
+          if (!save.isPending) save.mutate(wanted);
+        })}
+      >
+        <TextField
+          label="Name"
+          maxLength={120}
+          autoComplete="off"
+          error={formState.errors.name?.message}
+          {...register("name", { validate: (text) => (text.trim() === "" ? "This is needed." : undefined) })}
+        />
+        <TextField
+          label="Unit"
+          hint="What is counted, in the singular. May stay empty."
+          placeholder="token"
+          maxLength={60}
+          autoComplete="off"
+          {...register("unit")}
+        />
+        <ProblemCallout error={save.error} />
+        <ApiCall call={{ method: "PUT", path: pathIn(place, "event-keys", key), body: toBody(values) }} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" isBusy={save.isPending}>
+            {inEnvironment("Save name", place.environment)}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+function toBody({ name, unit }: Values): Body<"putEventKey"> {
+  return { name: name.trim(), unit: unit.trim() === "" ? null : unit.trim() };
+}

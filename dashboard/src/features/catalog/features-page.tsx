@@ -1,0 +1,201 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus, Sparkles } from "lucide-react";
+import { countOf } from "../../format/numbers.ts";
+import { capitalize, costInWords, joinWords } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { findOtherPrices } from "../plans/plan-terms.ts";
+import { FeatureDialog } from "./feature-dialog.tsx";
+import { CreateFeatureDialog } from "./feature-form.tsx";
+import { FeatureTabs } from "./feature-tabs.tsx";
+import { ListFilter, matches } from "./list-filter.tsx";
+import { PromoteLink } from "./promote-link.tsx";
+import { type Feature, featuresQuery, plansQuery, poolsQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/features");
+
+const CHOICES = [
+  { value: "offered", label: "Offered" },
+  { value: "archived", label: "Archived" },
+  { value: "all", label: "All" },
+];
+
+export function FeaturesPage() {
+  const place = usePlace();
+  const { search, show, key, define } = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayEdit = useMayActAs("admin");
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const shown = features.filter(
+    (feature) =>
+      matches(search, feature.key, feature.name) &&
+      (show === "all" || (feature.archivedAt !== null) === (show === "archived")),
+  );
+  const close = (): void =>
+    void navigate({
+      search: (before) => ({ ...before, key: undefined, define: undefined }),
+      resetScroll: false,
+    });
+  return (
+    <Page
+      title="Features"
+      note="What your customers may do, and what it costs."
+      actions={mayEdit && <NewFeature tone="primary" />}
+    >
+      <FeatureTabs />
+      {features.length > 0 && (
+        <ListFilter
+          what="features"
+          search={search}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
+          }
+          show={show ?? "offered"}
+          onShow={(choice) =>
+            void navigate({
+              search: (before) => ({
+                ...before,
+                show: choice === "archived" || choice === "all" ? choice : undefined,
+              }),
+              replace: true,
+            })
+          }
+          choices={CHOICES}
+        />
+      )}
+      <Card flush>
+        {shown.length > 0 ? (
+          <>
+            <FeatureTable features={shown} />
+            <footer className="border-t border-line px-4 py-2 text-caption text-muted">
+              {countOf(shown.length, "feature")}
+            </footer>
+          </>
+        ) : features.length > 0 ? (
+          <EmptyState icon={Sparkles} title="No feature is like that">
+            There are {countOf(features.length, "feature")} in all: change the filter to see them.
+          </EmptyState>
+        ) : (
+          <EmptyState
+            icon={Sparkles}
+            title="No features yet"
+            action={
+              <span className="flex flex-wrap justify-center gap-2">
+                {place.environment === "live" && <PromoteLink place={place} />}
+                {mayEdit && <NewFeature />}
+              </span>
+            }
+          >
+            A feature is something a customer may do: generate an image, export a file. It costs credits, or
+            has a limit, or both; plans say who gets it.
+          </EmptyState>
+        )}
+      </Card>
+      {mayEdit && define !== undefined && <CreateFeatureDialog prefilledKey={define} onClose={close} />}
+      {key !== undefined && <FeatureDialog key={key} featureKey={key} onClose={close} />}
+    </Page>
+  );
+}
+
+function NewFeature({ tone = "plain" }: { tone?: "primary" | "plain" }) {
+  return (
+    <ButtonLink
+      from="/projects/$projectId/$environment/features"
+      to="."
+      search={(before) => ({ ...before, define: "" })}
+      resetScroll={false}
+      icon={Plus}
+      tone={tone}
+    >
+      New feature
+    </ButtonLink>
+  );
+}
+
+const COLUMNS: readonly Column<Feature>[] = [
+  { name: "Feature", cell: (feature) => <Name feature={feature} /> },
+  { name: "Cost", cell: ({ cost, unit }) => capitalize(costInWords(cost, unit)) },
+  {
+    name: "Unit",
+    hidesWhenNarrow: true,
+    cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
+  },
+  { name: "Plans", isWide: true, hidesWhenNarrow: true, cell: (feature) => <UsedBy feature={feature} /> },
+];
+
+const POOL: Column<Feature> = {
+  name: "Pool",
+  hidesWhenNarrow: true,
+  cell: ({ pool }) => <PoolName poolKey={pool} />,
+};
+
+function FeatureTable({ features }: { features: readonly Feature[] }) {
+  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const [name, cost, unit, plans] = COLUMNS;
+  // With one pool, which it is goes without saying.
+  const columns = pools.length > 1 ? [name, cost, unit, POOL, plans] : COLUMNS;
+  return (
+    <Table
+      label="Features"
+      columns={columns.flatMap((column) => column ?? [])}
+      rows={features}
+      keyOf={({ key }) => key}
+    />
+  );
+}
+
+function Name({ feature: { key, name, archivedAt } }: { feature: Feature }) {
+  return (
+    <div className="max-w-80 min-w-32 wrap-anywhere whitespace-normal">
+      <span className="flex flex-wrap items-center gap-x-2">
+        <TextLink
+          from="/projects/$projectId/$environment/features"
+          to="."
+          search={(before) => ({ ...before, key })}
+          resetScroll={false}
+        >
+          {name}
+        </TextLink>
+        {archivedAt !== null && <Badge>Archived</Badge>}
+      </span>
+      <div className="font-mono text-caption text-muted">{key}</div>
+    </div>
+  );
+}
+
+function PoolName({ poolKey }: { poolKey: string }) {
+  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  return pools.find(({ key }) => key === poolKey)?.name ?? poolKey;
+}
+
+/** Plans pin what they charge: where that is another cost by now, it is said. */
+function UsedBy({ feature }: { feature: Feature }) {
+  const place = usePlace();
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  if (feature.usedBy.length === 0) return <span className="text-muted">In no plan</span>;
+  return (
+    <div className="flex flex-col gap-0.5">
+      <span className="flex flex-wrap gap-x-3">
+        {feature.usedBy.map((key) => (
+          <TextLink key={key} to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+            {plans.find((plan) => plan.key === key)?.name ?? key}
+          </TextLink>
+        ))}
+      </span>
+      {findOtherPrices(feature, plans).map(({ plans: names, cost }) => (
+        <span key={names.join()} className="text-caption text-warn">
+          {joinWords(names)} still {names.length === 1 ? "charges" : "charge"}{" "}
+          {costInWords(cost, feature.unit)}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,175 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { PenLine, Plus } from "lucide-react";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import { answerOf, api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { countOf } from "../../format/numbers.ts";
+import { nameOfKey } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Page } from "../../ui/page.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { FeatureTabs } from "./feature-tabs.tsx";
+import { KEY_HINT, KEY_PATTERN } from "./feature-values.ts";
+import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
+import { WriteDialog } from "./write-dialog.tsx";
+
+/** Kinds of credits. Most environments never need a second one. */
+export function PoolsPage() {
+  const place = usePlace();
+  const mayEdit = useMayActAs("admin");
+  const [open, setOpen] = useState<Pool | "new" | null>(null);
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const columns: readonly Column<Pool>[] = [
+    {
+      name: "Pool",
+      cell: (pool) => (
+        <div>
+          <span className="font-medium">{pool.name}</span>
+          <div className="font-mono text-caption text-muted">{pool.key}</div>
+          <div className="md:hidden">
+            <DrawnFrom pool={pool} />
+          </div>
+        </div>
+      ),
+    },
+    {
+      name: "Drawn from by",
+      isWide: true,
+      hidesWhenNarrow: true,
+      cell: (pool) => <DrawnFrom pool={pool} />,
+    },
+    ...(mayEdit
+      ? [
+          {
+            name: "Actions",
+            isNameHidden: true,
+            isNumber: true,
+            cell: (pool: Pool) => (
+              <Button
+                tone="quiet"
+                icon={PenLine}
+                aria-label={`Rename ${pool.key}`}
+                onClick={() => setOpen(pool)}
+              >
+                Rename
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Page
+      title="Pools"
+      heading="Features"
+      note="Kinds of credits, each with its own balance. One is enough for most products."
+      actions={
+        mayEdit && (
+          <Button icon={Plus} onClick={() => setOpen("new")}>
+            New pool
+          </Button>
+        )
+      }
+    >
+      <FeatureTabs />
+      <Card flush>
+        <Table label="Pools" columns={columns} rows={pools} keyOf={({ key }) => key} />
+        <footer className="border-t border-line px-4 py-2 text-caption text-muted">
+          {countOf(pools.length, "pool")}. A pool is never deleted: what was granted and spent in it stays.
+        </footer>
+      </Card>
+      {open !== null && <PoolDialog pool={open === "new" ? null : open} onClose={() => setOpen(null)} />}
+    </Page>
+  );
+}
+
+function DrawnFrom({ pool }: { pool: Pool }) {
+  const { data: features } = useSuspenseQuery(featuresQuery(usePlace()));
+  const count = features.filter((feature) => feature.pool === pool.key).length;
+  return count === 0 ? <span className="text-muted">No feature</span> : countOf(count, "feature");
+}
+
+/** Makes a pool, or gives one another name. Null: a new one. */
+function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void }) {
+  const place = usePlace();
+  const queryClient = useQueryClient();
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const { register, handleSubmit, control, setValue, formState } = useForm<Pool>({
+    defaultValues: pool ?? { key: "", name: "" },
+  });
+  const { errors, dirtyFields } = formState;
+  const values = { key: "", name: "", ...useWatch({ control }) };
+  const save = useMutation({
+    mutationFn: ({ key, name }: Pool) =>
+      answerOf(
+        api.PUT("/manage/v1/projects/{projectId}/{environment}/pools/{key}", {
+          params: { path: { ...place, key } },
+          body: { name: name.trim() },
+        }),
+      ),
+    onSuccess: async ({ name }) => {
+      await refreshCatalog(queryClient);
+      tell(
+        pool === null ? `The pool ${name} is made` : "The pool is renamed",
+        pool === null ? undefined : `${pool.name} → ${name}.`,
+      );
+      onClose();
+    },
+  });
+  return (
+    <WriteDialog
+      title={pool === null ? "New pool" : `Rename ${pool.name}`}
+      action={inEnvironment(pool === null ? "Make pool" : "Rename pool", place.environment)}
+      isBusy={save.isPending}
+      problem={<ProblemCallout error={save.error} />}
+      call={{
+        method: "PUT",
+        path: pathIn(place, "pools", values.key === "" ? "video" : values.key),
+        body: { name: values.name.trim() },
+      }}
+      onConfirm={() => void handleSubmit((wanted) => save.mutate(wanted))()}
+      onClose={onClose}
+    >
+      {pool === null && (
+        <TextField
+          label="Key"
+          hint={KEY_HINT}
+          error={errors.key?.message}
+          isMono
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={120}
+          {...register("key", {
+            required: "This is needed.",
+            pattern: KEY_PATTERN,
+            validate: (key) =>
+              pools.some((known) => known.key === key) ? "There is a pool with this key already." : undefined,
+            onChange: ({ target }) => {
+              if (dirtyFields.name !== true) setValue("name", nameOfKey(target.value));
+            },
+          })}
+        />
+      )}
+      <TextField
+        label="Name"
+        error={errors.name?.message}
+        autoComplete="off"
+        maxLength={120}
+        {...register("name", { validate: (name) => (name.trim() === "" ? "This is needed." : undefined) })}
+      />
+      {pool === null && (
+        <p className="text-muted">
+          Its credits can be spent only on features that draw from it. It cannot be deleted later.
+        </p>
+      )}
+    </WriteDialog>
+  );
+}

@@ -1,0 +1,226 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { type UseFormRegister, useForm, useWatch } from "react-hook-form";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { poolsQuery } from "../../api/catalog-lists.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { countOf, formatPrice } from "../../format/numbers.ts";
+import { nameOfClock } from "../../format/times.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
+import { useClock } from "../../ui/preferences.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import type { Customer } from "../customers/queries.ts";
+import {
+  type CreditsBody,
+  type CreditsErrors,
+  type CreditsForm,
+  newOwnReference,
+  readCreditsForm,
+} from "./credits-form.ts";
+import {
+  CreditsOutcome,
+  creditsPreviewQuery,
+  TwinWarning,
+  twinsOf,
+  useAddCredits,
+} from "./credits-preview.tsx";
+
+function AddCreditsForm({ customer, onClose }: { customer: Customer; onClose: () => void }) {
+  const place = usePlace();
+  const clock = useClock();
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const [ownReference] = useState(newOwnReference);
+  const [accepted, setAccepted] = useState<string | null>(null);
+  const twinBox = useRef<HTMLInputElement>(null);
+  const { register, control, handleSubmit, formState, setFocus } = useForm<CreditsForm>({
+    defaultValues: {
+      credits: "",
+      kind: "manual",
+      pool: pools.find(({ key }) => key === "credits")?.key ?? pools[0]?.key ?? "credits",
+      expires: "",
+      reference: "",
+      price: "",
+      currency: "EUR",
+      note: "",
+    },
+  });
+  const form = useWatch({ control, compute: (values: CreditsForm) => values });
+  const { body, errors } = readCreditsForm(form, { clock, ownReference });
+  const {
+    data: preview,
+    error: previewError,
+    isPlaceholderData,
+  } = useQuery(creditsPreviewQuery(place, customer.customerId, body));
+  const add = useAddCredits(customer, { onAdded: onClose, onTwin: () => twinBox.current?.focus() });
+  const shown = body === null ? undefined : preview;
+  const twins = shown === undefined || isPlaceholderData ? null : twinsOf(shown);
+  const amount = countOf(body?.credits ?? 0, "credit");
+  const isBusy = formState.isSubmitting || add.isPending;
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={handleSubmit(async () => {
+        if (errors !== null) return setFocus(firstOf(errors));
+        // What went wrong stands below; nothing is thrown further.
+        await add.mutateAsync({ body, accepted }).catch(() => {});
+      })}
+    >
+      <CreditsFields
+        register={register}
+        pools={pools}
+        isPurchase={form.kind === "purchase"}
+        price={body?.price}
+        errors={formState.isSubmitted || form.credits !== "" ? (errors ?? {}) : {}}
+      />
+      {previewError === null || body === null ? (
+        <CreditsOutcome preview={shown} isAsked={body !== null} isOld={isPlaceholderData} />
+      ) : (
+        <ProblemCallout error={previewError} />
+      )}
+      {shown !== undefined && twins !== null && (
+        <TwinWarning
+          twins={shown.twins}
+          amount={amount}
+          isAccepted={accepted === twins}
+          onAccept={(isAccepted) => setAccepted(isAccepted ? twins : null)}
+          boxRef={twinBox}
+        />
+      )}
+      {/* Adding looks once more before it adds: where that failed it stands above already. */}
+      {add.error !== previewError && <ProblemCallout error={add.error} />}
+      {isOutcomeUnknown(add.error) && (
+        <p className="text-muted">Trying again is safe: what this form adds is added once.</p>
+      )}
+      {body !== null && (
+        <ApiCall
+          call={{ method: "POST", path: pathIn(place, "customers", customer.customerId, "credits"), body }}
+        />
+      )}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          type="submit"
+          tone="primary"
+          isBusy={isBusy}
+          isDisabled={(twins !== null && accepted !== twins) || shown?.outcome === "refused"}
+        >
+          {inEnvironment(body === null ? "Add credits" : `Add ${amount}`, place.environment)}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function firstOf(errors: CreditsErrors): keyof CreditsForm {
+  return errors.credits !== undefined ? "credits" : errors.expires !== undefined ? "expires" : "price";
+}
+
+function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 0 || error.code === "outcome_unknown");
+}
+
+/** Each opening is a new wish, with a form of its own. */
+export function AddCreditsDialog({
+  customer,
+  isOpen,
+  onClose,
+}: {
+  customer: Customer;
+  isOpen: boolean;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={`Add credits to ${customer.name ?? customer.customerId}`}
+    >
+      <AddCreditsForm customer={customer} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+const KINDS = ["manual", "purchase", "promotion"] as const;
+
+function CreditsFields({
+  register,
+  pools,
+  isPurchase,
+  price,
+  errors,
+}: {
+  register: UseFormRegister<CreditsForm>;
+  pools: readonly { key: string; name: string }[];
+  isPurchase: boolean;
+  /** As it was understood: where commas and points mean different things, it is read before it is sent. */
+  price: CreditsBody["price"];
+  errors: CreditsErrors;
+}) {
+  const clock = useClock();
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Credits"
+          inputMode="numeric"
+          autoComplete="off"
+          autoFocus
+          error={errors.credits}
+          {...register("credits")}
+        />
+        <Select
+          label="Kind"
+          options={KINDS.map((kind) => ({ value: kind, label: GRANT_WORDS[kind] }))}
+          {...register("kind")}
+        />
+        {pools.length > 1 && (
+          <Select
+            label="Pool"
+            options={pools.map(({ key, name }) => ({ value: key, label: name }))}
+            {...register("pool")}
+          />
+        )}
+        <TextField
+          label="Expires"
+          type="datetime-local"
+          hint={`Left empty: never. By ${nameOfClock(clock)}.`}
+          error={errors.expires}
+          {...register("expires")}
+        />
+        <TextField
+          label="Reference"
+          placeholder={isPurchase ? "The payment's id" : ""}
+          hint="The same one adds once, for ever."
+          maxLength={255}
+          isMono
+          {...register("reference")}
+        />
+        {isPurchase && (
+          <div className="grid grid-cols-[1fr_5rem] gap-2">
+            <TextField
+              label="Price paid"
+              inputMode="decimal"
+              placeholder="49.00"
+              hint={price && formatPrice(price)}
+              error={errors.price}
+              {...register("price")}
+            />
+            <TextField label="Currency" maxLength={3} {...register("currency")} />
+          </div>
+        )}
+      </div>
+      <TextField
+        label="Note"
+        hint="For people. It is kept with the credits."
+        maxLength={1_000}
+        {...register("note")}
+      />
+    </>
+  );
+}

@@ -1,0 +1,252 @@
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Coins } from "lucide-react";
+import type { ReactNode } from "react";
+import { BURN_ORDER, GRANT_STATE_WORDS, GRANT_WORDS, type GrantState } from "../../format/ledger-words.ts";
+import { formatCount, formatPrice } from "../../format/numbers.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Badge, type BadgeTone } from "../../ui/badge.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/details.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { More } from "../../ui/more.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { ActorName, useShowRow } from "../ledger/ledger-links.tsx";
+import {
+  type Grant,
+  type GrantLine,
+  grantsQuery,
+  type PlanChange,
+  planChangesQuery,
+  type Whose,
+} from "../ledger/queries.ts";
+import { givenReference } from "./credits-form.ts";
+import { findNextGrants, stateOfGrant } from "./grants.ts";
+import { RevokeButton } from "./revoke-grant.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/grants");
+
+/** All credits that were given, and what is left of them. */
+export function GrantsTab() {
+  const whose = route.useParams();
+  const { grant: sought } = route.useSearch();
+  const mayRevoke = useMayActAs("operator");
+  const pages = useSuspenseInfiniteQuery(grantsQuery(whose));
+  const plans = useSuspenseInfiniteQuery(planChangesQuery(whose));
+  const lines = pages.data.pages.flatMap(({ items }) => items);
+  const isShown = lines.some(({ grant }) => grant.grant === sought);
+  useShowRow(isShown ? `grant-${sought}` : null);
+  if (lines.length === 0) return <NoGrants />;
+  const columns = grantColumns({
+    whose,
+    mayRevoke,
+    changes: plans.data.pages.flatMap(({ items }) => items.map(({ change }) => change)),
+    // Among those further back there may be one that goes first.
+    next: pages.hasNextPage ? new Set() : findNextGrants(lines.map(({ grant }) => grant)),
+    now: Date.now(),
+  });
+  return (
+    <Card title="Credits given" note={BURN_ORDER} flush>
+      {sought !== undefined && !isShown && (
+        <div className="p-3">
+          <Callout tone="warn">Grant {sought} is not one of this customer's, or is further back.</Callout>
+        </div>
+      )}
+      <Table
+        label="Credits given"
+        columns={columns}
+        rows={lines}
+        keyOf={numberOf}
+        idOf={(line) => `grant-${numberOf(line)}`}
+        toneOf={(line) => (numberOf(line) === sought ? "accent" : null)}
+        details={{
+          label: (line) => `Details of grant ${numberOf(line)}`,
+          show: (line) => <GrantDetails line={line} whose={whose} mayRevoke={mayRevoke} />,
+        }}
+      />
+      <More pages={pages} shown={lines.length} what="grants" />
+    </Card>
+  );
+}
+
+function numberOf({ grant }: GrantLine): number {
+  return grant.grant;
+}
+
+function NoGrants() {
+  return (
+    <Card flush>
+      <EmptyState icon={Coins} title="No credits were given yet">
+        They come with a plan that includes some, or when somebody adds them.
+      </EmptyState>
+    </Card>
+  );
+}
+
+type GrantContext = {
+  readonly whose: Whose;
+  readonly mayRevoke: boolean;
+  readonly changes: readonly PlanChange[];
+  readonly next: ReadonlySet<number>;
+  readonly now: number;
+};
+
+const TONES = {
+  open: "good",
+  spent: "plain",
+  ended: "plain",
+  expired: "plain",
+  revoked: "bad",
+} as const satisfies Record<GrantState, BadgeTone>;
+
+function grantColumns({ whose, mayRevoke, changes, next, now }: GrantContext): Column<GrantLine>[] {
+  return [
+    { name: "Given", hidesWhenNarrow: true, cell: (line) => <Given line={line} /> },
+    { name: "Kind", cell: ({ grant }) => <Kind grant={grant} /> },
+    {
+      name: "Reference",
+      isWide: true,
+      hidesWhenNarrow: true,
+      cell: ({ grant }) => <Reference reference={givenReference(grant.reference)} />,
+    },
+    {
+      name: "Price",
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: ({ grant: { price } }) => price !== null && formatPrice(price),
+    },
+    { name: "Expires", hidesWhenNarrow: true, cell: ({ grant }) => <Expiry at={grant.expiresAt} /> },
+    {
+      name: "Amount",
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: ({ grant }) => formatCount(grant.credits),
+    },
+    {
+      name: "Left",
+      isNumber: true,
+      cell: ({ grant: { remaining, credits } }) => (
+        <>
+          <span className={remaining === 0 ? "text-muted" : "font-medium"}>{formatCount(remaining)}</span>
+          <div className="text-caption text-muted md:hidden">of {formatCount(credits)}</div>
+        </>
+      ),
+    },
+    {
+      name: "State",
+      cell: ({ grant }) => {
+        const state = stateOfGrant(grant, changes, now);
+        return next.has(grant.grant) ? (
+          <Badge tone="accent">Spent next</Badge>
+        ) : (
+          <Badge tone={TONES[state]}>{GRANT_STATE_WORDS[state]}</Badge>
+        );
+      },
+    },
+    ...(mayRevoke
+      ? [
+          {
+            name: "Actions",
+            isNameHidden: true,
+            isNumber: true,
+            hidesWhenNarrow: true,
+            cell: ({ grant }: GrantLine) => <RevokeButton whose={whose} grant={grant} />,
+          },
+        ]
+      : []),
+  ];
+}
+
+function Given({ line: { grant, by } }: { line: GrantLine }) {
+  return (
+    <>
+      <Time at={grant.recordedAt} />
+      <div className="text-caption text-muted">
+        {by !== null ? (
+          <>
+            by <ActorName actor={by} />
+          </>
+        ) : (
+          grant.kind === "allowance" && "by the plan"
+        )}
+      </div>
+    </>
+  );
+}
+
+function Kind({ grant: { kind, grant, reference, pool } }: { grant: Grant }) {
+  const given = givenReference(reference);
+  return (
+    <>
+      <span className="font-medium">{GRANT_WORDS[kind]}</span>
+      <div className="text-caption text-muted">
+        grant {grant}
+        {pool !== "credits" && `, ${pool}`}
+      </div>
+      {given !== null && (
+        <div className="max-w-36 truncate font-mono text-caption text-muted md:hidden" title={given}>
+          {given}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Reference({ reference }: { reference: string | null }) {
+  if (reference === null) return null;
+  return (
+    <span className="-my-1.5 flex items-center gap-1">
+      <code className="max-w-40 truncate font-mono text-caption" title={reference}>
+        {reference}
+      </code>
+      <CopyButton text={reference} label={`Copy ${reference}`} />
+    </span>
+  );
+}
+
+function Expiry({ at }: { at: string | null }) {
+  return at === null ? <span className="text-muted">Never</span> : <Time at={at} as="day" />;
+}
+
+type Item = { name: string; value: ReactNode };
+
+function GrantDetails({
+  line: { grant, by },
+  whose,
+  mayRevoke,
+}: {
+  line: GrantLine;
+  whose: Whose;
+  mayRevoke: boolean;
+}) {
+  const { reference, price, note, expiresAt, revokedAt } = grant;
+  const items: (Item | null)[] = [
+    { name: "Given", value: <Time at={grant.recordedAt} /> },
+    by === null ? null : { name: "By", value: <ActorName actor={by} /> },
+    note === null ? null : { name: "Note", value: note },
+    reference === null ? null : { name: "Reference", value: <code className="font-mono">{reference}</code> },
+    price === null ? null : { name: "Price", value: formatPrice(price) },
+    { name: "Pool", value: grant.pool },
+    { name: "Expires", value: expiresAt === null ? "Never" : <Time at={expiresAt} /> },
+    revokedAt === null ? null : { name: "Revoked", value: <Time at={revokedAt} /> },
+    { name: "Left", value: `${formatCount(grant.remaining)} of ${formatCount(grant.credits)}` },
+  ];
+  return (
+    <div className="flex flex-col gap-4">
+      <Details items={items.filter((item) => item !== null)} />
+      {mayRevoke && (
+        // Where the window is narrow, the table has no room for it.
+        <div className="md:hidden">
+          <RevokeButton whose={whose} grant={grant} />
+        </div>
+      )}
+      <Disclosure title="JSON">
+        <CodeBlock label={`grant ${grant.grant} as JSON`} code={JSON.stringify(grant, null, 2)} />
+      </Disclosure>
+    </div>
+  );
+}

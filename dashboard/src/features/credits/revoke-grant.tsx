@@ -1,0 +1,139 @@
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { type ReactNode, Suspense, useState } from "react";
+import { answerOf, api } from "../../api/client.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { customerKey, customerQuery } from "../customers/queries.ts";
+import type { Grant, Whose } from "../ledger/queries.ts";
+import { BalanceChange } from "./balance-change.tsx";
+
+/** Takes back what is left of a grant, once that was read and confirmed. */
+export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      {grant.remaining > 0 && grant.revokedAt === null && (
+        <span className="-my-1.5 -mr-2 inline-flex">
+          <Button tone="quiet" onClick={() => setOpen(true)}>
+            Revoke<span className="sr-only"> grant {grant.grant}</span>
+          </Button>
+        </span>
+      )}
+      <Dialog
+        isOpen={isOpen}
+        onClose={close}
+        title="Revoke a grant"
+        note={`${GRANT_WORDS[grant.kind]}, grant ${grant.grant}, of ${countOf(grant.credits, "credit")}.`}
+      >
+        <Suspense fallback={<SkeletonRows rows={3} />}>
+          <ReadAgain whose={whose} rows={3}>
+            <RevokeForm whose={whose} grant={grant} onDone={close} />
+          </ReadAgain>
+        </Suspense>
+      </Dialog>
+    </>
+  );
+}
+
+function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
+  const { whose, onDone } = props;
+  // As it was read for this: what happens to it meanwhile is said here, and does not slip under the pointer.
+  const [grant] = useState(props.grant);
+  const { projectId, environment, customerId } = whose;
+  const { credits, remaining, pool } = grant;
+  const { data: customer } = useSuspenseQuery(customerQuery(whose, customerId));
+  const before = balanceIn(customer, pool);
+  const mutation = useRevocation(whose, grant, before, onDone);
+  const spent = credits - remaining;
+  const isOrAre = remaining === 1 ? "is" : "are";
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!mutation.isPending) mutation.mutate();
+      }}
+    >
+      <p>
+        {remaining === 0
+          ? "Nothing is left of it to take back. "
+          : `${countOf(remaining, "credit")} that ${isOrAre} left of it ${isOrAre} taken back. `}
+        {spent > 0 && `The ${formatCount(spent)} that were spent stay spent. `}A revoked grant cannot be given
+        back; credits can be added again.
+      </p>
+      <BalanceChange pool={pool} before={before} gain={-remaining} />
+      <ProblemCallout error={mutation.error} />
+      <DialogActions>
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" tone="danger" isBusy={mutation.isPending} isDisabled={remaining === 0}>
+          {inEnvironment(`Revoke ${countOf(remaining, "credit")}`, environment)}
+        </Button>
+      </DialogActions>
+      <ApiCall
+        call={{
+          method: "POST",
+          path: `/manage/v1/projects/${projectId}/${environment}/customers/${encodeURIComponent(customerId)}/grants/${grant.grant}/revoke`,
+        }}
+      />
+    </form>
+  );
+}
+
+function useRevocation(whose: Whose, { grant, pool }: Grant, before: number, onDone: () => void) {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST(
+          "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
+          { params: { path: { ...whose, grant: String(grant) } } },
+        ),
+      ),
+    onSuccess: ({ credits, customer }) => {
+      tell(
+        `Grant ${grant} revoked`,
+        `${countOf(credits, "credit")} taken back. Balance ${formatStep(before, balanceIn(customer, pool))}`,
+      );
+      onDone();
+    },
+    onSettled: () =>
+      Promise.all([
+        queryClient.invalidateQueries({ queryKey: customerKey(whose, whose.customerId) }),
+        queryClient.invalidateQueries({ queryKey: ["customers"] }),
+      ]),
+  });
+}
+
+function balanceIn(
+  { balances }: { balances: readonly { pool: string; balance: number }[] },
+  wanted: string,
+): number {
+  return balances.find(({ pool }) => pool === wanted)?.balance ?? 0;
+}
+
+/** Around what somebody is about to confirm: all that the page shows of the customer is read anew first, so that the numbers are of now. */
+function ReadAgain({ whose, rows, children }: { whose: Whose; rows: number; children: ReactNode }) {
+  const queryClient = useQueryClient();
+  const key = customerKey(whose, whose.customerId);
+  const { isSuccess, error } = useQuery({
+    queryKey: ["read again", ...key],
+    queryFn: async () => {
+      await queryClient.refetchQueries({ queryKey: key, type: "active" }, { throwOnError: true });
+      return true;
+    },
+    // Once for each opening: what changes later is found out by trying.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+  if (error !== null) return <ProblemCallout error={error} />;
+  return isSuccess ? children : <SkeletonRows rows={rows} />;
+}

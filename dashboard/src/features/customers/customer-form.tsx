@@ -1,0 +1,206 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import type { Answer, Body } from "../../api/answer.ts";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { type Customer, customerQuery, useCustomerWritten } from "./queries.ts";
+import { refuseOverwriting } from "./refuse-overwriting.ts";
+
+type Wish = { customerId: string; body: CustomerBody };
+
+function CustomerForm({
+  customer,
+  save,
+  onClose,
+}: {
+  customer: Customer | null;
+  save: { isPending: boolean; error: unknown; mutateAsync: (wish: Wish) => Promise<unknown> };
+  onClose: () => void;
+}) {
+  const place = usePlace();
+  const { register, control, handleSubmit, formState } = useForm<CustomerFormValues>({
+    defaultValues: {
+      customerId: customer?.customerId ?? "",
+      name: customer?.name ?? "",
+      email: customer?.email ?? "",
+      billingReference: customer?.billingReference ?? "",
+      metadata:
+        customer === null || customer.metadata === null ? "" : JSON.stringify(customer.metadata, null, 2),
+    },
+  });
+  const form = useWatch({ control, compute: (values: CustomerFormValues) => values });
+  const body = readCustomerForm(form);
+  // A space that came along with a copied id would make another customer, whom nobody finds.
+  const customerId = customer?.customerId ?? form.customerId.trim();
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={handleSubmit(async () => {
+        if (body !== null) await save.mutateAsync({ customerId, body }).catch(() => {});
+      })}
+    >
+      {customer === null && (
+        <TextField
+          label="Id"
+          hint="As your own system calls them, for ever."
+          required
+          maxLength={255}
+          autoFocus
+          isMono
+          spellCheck={false}
+          autoComplete="off"
+          {...register("customerId")}
+        />
+      )}
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField label="Name" maxLength={255} autoComplete="off" {...register("name")} />
+        <TextField label="Email" type="email" maxLength={254} autoComplete="off" {...register("email")} />
+      </div>
+      <TextField
+        label="Billing reference"
+        hint="What your billing system calls them."
+        maxLength={255}
+        isMono
+        autoComplete="off"
+        {...register("billingReference")}
+      />
+      <TextArea
+        label="Metadata"
+        hint="A JSON object, for people and for your own use."
+        error={formState.errors.metadata?.message}
+        isMono
+        spellCheck={false}
+        {...register("metadata", {
+          validate: (text) => readMetadata(text) !== undefined || "This is no JSON object.",
+        })}
+      />
+      <ProblemCallout error={save.error} />
+      {body !== null && customerId !== "" && (
+        <ApiCall call={{ method: "PUT", path: pathIn(place, "customers", customerId), body }} />
+      )}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" tone="primary" isBusy={formState.isSubmitting || save.isPending}>
+          {inEnvironment(customer === null ? "Make customer" : "Save", place.environment)}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** Makes a customer, or changes what is known about one. */
+export function CustomerDialog({
+  customer,
+  isOpen,
+  onClose,
+  onSaved,
+}: {
+  /** Null: a new one. */
+  customer: Customer | null;
+  isOpen: boolean;
+  onClose: () => void;
+  onSaved: (customer: Answer<"putCustomer">) => void;
+}) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={customer === null ? "New customer" : `Edit ${customer.name ?? customer.customerId}`}
+      note={
+        customer === null
+          ? "A customer who sends usage needs none of this: it appears by itself. All but the id may stay empty."
+          : undefined
+      }
+    >
+      <Saving customer={customer} onClose={onClose} onSaved={onSaved} />
+    </Dialog>
+  );
+}
+
+function Saving({
+  customer,
+  onClose,
+  onSaved,
+}: {
+  customer: Customer | null;
+  onClose: () => void;
+  onSaved: (customer: Answer<"putCustomer">) => void;
+}) {
+  const place = usePlace();
+  const queryClient = useQueryClient();
+  const refresh = useCustomerWritten(customer?.customerId ?? "");
+  // What the form began with.
+  const [opened] = useState(customer);
+  const save = useMutation({
+    mutationFn: async ({ customerId, body }: { customerId: string; body: CustomerBody }) => {
+      refuseOverwriting(opened, await findCustomer(customerId));
+      return answerOf(
+        api.PUT("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
+          params: { path: { ...place, customerId } },
+          body,
+        }),
+      );
+    },
+    onSuccess: async (saved) => {
+      onSaved(saved);
+      await refresh();
+    },
+  });
+
+  function findCustomer(customerId: string): Promise<Customer | null> {
+    return queryClient
+      .fetchQuery({ ...customerQuery(place, customerId), staleTime: 0 })
+      .catch((error: unknown) => {
+        if (error instanceof ApiProblem && error.status === 404) return null;
+        throw error;
+      });
+  }
+
+  return <CustomerForm customer={customer} save={save} onClose={onClose} />;
+}
+
+type CustomerBody = Body<"putCustomer">;
+
+type CustomerFormValues = {
+  customerId: string;
+  name: string;
+  email: string;
+  billingReference: string;
+  metadata: string;
+};
+
+/** The whole of it: what is left out becomes empty. Null: the metadata cannot be read. */
+function readCustomerForm(form: CustomerFormValues): CustomerBody | null {
+  const metadata = readMetadata(form.metadata);
+  if (metadata === undefined) return null;
+  return {
+    name: form.name.trim() || null,
+    email: form.email.trim() || null,
+    billingReference: form.billingReference.trim() || null,
+    metadata,
+  };
+}
+
+/** Undefined: it is no JSON object. */
+function readMetadata(text: string): Record<string, unknown> | null | undefined {
+  if (text.trim() === "") return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,144 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Outlet } from "@tanstack/react-router";
+import { poolsQuery } from "../../api/catalog-lists.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { CopyButton } from "../../ui/code-block.tsx";
+import { Figure } from "../../ui/details.tsx";
+import { TabLink, TabLinks } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { findRenewal } from "../credits/grants.ts";
+import { knownGrantsQuery } from "../ledger/queries.ts";
+import { CustomerActions } from "./customer-actions.tsx";
+import { type Customer, customerQuery, planVersionQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
+
+/** What stands over all of a customer's tabs. */
+export function CustomerPage() {
+  const place = usePlace();
+  const { customerId } = route.useParams();
+  const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
+  const params = { ...place, customerId };
+  return (
+    <Page
+      title={customer.name ?? customer.customerId}
+      heading={<Heading customer={customer} />}
+      note={<Identity customer={customer} />}
+      actions={<CustomerActions customer={customer} />}
+    >
+      <CustomerStanding customer={customer} />
+      <TabLinks label="About this customer">
+        <TabLink
+          to="/projects/$projectId/$environment/customers/$customerId"
+          params={params}
+          activeOptions={{ exact: true }}
+        >
+          Overview
+        </TabLink>
+        <TabLink to="/projects/$projectId/$environment/customers/$customerId/ledger" params={params}>
+          Ledger
+        </TabLink>
+        <TabLink to="/projects/$projectId/$environment/customers/$customerId/grants" params={params}>
+          Grants
+        </TabLink>
+        <TabLink to="/projects/$projectId/$environment/customers/$customerId/usage" params={params}>
+          Usage
+        </TabLink>
+        <TabLink to="/projects/$projectId/$environment/customers/$customerId/requests" params={params}>
+          Requests
+        </TabLink>
+        <TabLink to="/projects/$projectId/$environment/customers/$customerId/plans" params={params}>
+          Plan history
+        </TabLink>
+      </TabLinks>
+      <Outlet />
+    </Page>
+  );
+}
+
+function Heading({ customer: { name, customerId, isBlocked } }: { customer: Customer }) {
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+      {name ?? customerId}
+      {isBlocked && <Badge tone="bad">Blocked</Badge>}
+    </span>
+  );
+}
+
+function Identity({ customer: { customerId, email, billingReference } }: { customer: Customer }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-4">
+      <span className="inline-flex min-w-0 items-center">
+        <code className="font-mono wrap-anywhere">{customerId}</code>
+        <CopyButton text={customerId} label="Copy the id" />
+      </span>
+      {email !== null && <span className="wrap-anywhere">{email}</span>}
+      {billingReference !== null && (
+        <span className="wrap-anywhere">
+          Billing <code className="font-mono">{billingReference}</code>
+        </span>
+      )}
+    </div>
+  );
+}
+
+type ActivePlan = NonNullable<Customer["plan"]>;
+
+/** What somebody opens this page for: how much is left, until when, and on which plan. */
+function CustomerStanding({ customer: { customerId, balances, plan } }: { customer: Customer }) {
+  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
+  return (
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] gap-4">
+      {balances.length === 0 && <Figure name="Balance" value="0" note="No credits yet" />}
+      {balances.map(({ pool, balance }) => (
+        <Figure
+          key={pool}
+          name={balances.length === 1 ? "Balance" : `Balance, ${nameOf(pool)}`}
+          value={formatCount(balance)}
+          note={
+            plan === null ? (
+              "Waiting: without a plan nothing can be spent"
+            ) : (
+              <BalanceNote plan={plan} customerId={customerId} pool={pool} />
+            )
+          }
+        />
+      ))}
+      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote plan={plan} />} />
+    </div>
+  );
+}
+
+function BalanceNote({ plan, customerId, pool }: { plan: ActivePlan; customerId: string; pool: string }) {
+  const place = usePlace();
+  const { data: version } = useQuery(planVersionQuery(place, plan));
+  const { data: known } = useQuery(knownGrantsQuery({ ...place, customerId }));
+  const allowance = version?.allowances.find((each) => each.pool === pool);
+  const renewal = allowance === undefined ? null : findRenewal(allowance, known?.grants ?? []);
+  // Nothing begins anew after the plan's end.
+  if (renewal === null || (plan.endsAt !== null && plan.endsAt <= renewal)) return "Credits to spend now";
+  return (
+    <>
+      Credits to spend now; the plan’s begin anew <Time at={renewal} as="day" />
+    </>
+  );
+}
+
+function PlanNote({ plan }: { plan: Customer["plan"] }) {
+  if (plan === null) return "Every request is denied";
+  return (
+    <>
+      Version {plan.version}, {plan.isDefault ? "as the default, " : ""}since{" "}
+      <Time at={plan.anchor} as="day" />
+      {plan.endsAt !== null && (
+        <>
+          , ends <Time at={plan.endsAt} />
+        </>
+      )}
+    </>
+  );
+}

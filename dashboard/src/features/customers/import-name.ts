@@ -1,0 +1,23 @@
+import { toHex } from "../../format/hex.ts";
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,119}$/;
+
+export function isImportName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/**
+ * "Opening balances.csv" as "Opening-balances-5f0c1a9e". What makes rows happen once is this name: the end is of what the file
+ * holds, so that the same file downloaded again ("… (1).csv") adds nothing, and next month's of the same name does.
+ */
+export async function importNameOf(file: File): Promise<string> {
+  const stem = file.name
+    .replace(/\.[^.]+$/, "")
+    .replace(/\s*\(\d+\)$/, "")
+    .replaceAll(/[^A-Za-z0-9._:-]+/g, "-")
+    .replaceAll(/^[^A-Za-z0-9]+|-+$/g, "")
+    .slice(0, 100);
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+  const end = toHex(hash.subarray(0, 4));
+  return stem === "" ? end : `${stem}-${end}`;
+}

@@ -1,0 +1,159 @@
+import { useQuery } from "@tanstack/react-query";
+import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { allowanceInWords, capitalize, costInWords, limitInWords } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Card } from "../../ui/card.tsx";
+import { Details } from "../../ui/details.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { givenReference } from "../credits/credits-form.ts";
+import { creditsBesides, findRenewal, openInBurnOrder } from "../credits/grants.ts";
+import type { Grant, KnownGrants } from "../ledger/queries.ts";
+import { type Customer, type PlanVersion, planVersionQuery } from "./queries.ts";
+
+/** What will be spent, in the order in which it will be. */
+export function OpenGrantsCard({ customer, known }: { customer: Customer; known: KnownGrants }) {
+  const place = usePlace();
+  const open = openInBurnOrder(known.grants);
+  const missing = creditsBesides(customer.balances, known);
+  const isOnePool = customer.balances.length < 2;
+  return (
+    <Card
+      title="Open credits, next spent first"
+      note="What expires soonest goes first, and given before bought."
+      flush
+      actions={
+        <TextLink
+          to="/projects/$projectId/$environment/customers/$customerId/grants"
+          params={{ ...place, customerId: customer.customerId }}
+        >
+          All grants
+        </TextLink>
+      }
+    >
+      {open.length === 0 ? (
+        missing.length === 0 && <p className="px-4 py-6 text-center text-muted">No credits are left.</p>
+      ) : (
+        <Table
+          label="Open credits"
+          columns={columnsFor(isOnePool)}
+          rows={open}
+          keyOf={({ grant }) => grant}
+        />
+      )}
+      {missing.map(({ pool, credits, why }) => (
+        <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
+          {open.length === 0 ? "There are" : "Besides,"} {formatCount(credits)}
+          {isOnePool ? "" : ` of ${pool}`}: {why}
+        </p>
+      ))}
+    </Card>
+  );
+}
+
+function columnsFor(isOnePool: boolean): Column<Grant>[] {
+  return [
+    {
+      name: "Credits",
+      isWide: true,
+      cell: ({ kind, reference, note }) => {
+        const said = note ?? givenReference(reference);
+        return (
+          <>
+            {GRANT_WORDS[kind]}
+            {said !== null && <div className="text-caption text-muted wrap-anywhere">{said}</div>}
+          </>
+        );
+      },
+    },
+    ...(isOnePool ? [] : [{ name: "Pool", cell: ({ pool }: Grant) => pool }]),
+    {
+      name: "Left",
+      isNumber: true,
+      cell: ({ remaining, credits }) => (
+        <>
+          {formatCount(remaining)} <span className="text-muted max-sm:hidden">of {formatCount(credits)}</span>
+        </>
+      ),
+    },
+    {
+      name: "Expires",
+      cell: ({ expiresAt }) =>
+        expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} as="day" />,
+    },
+  ];
+}
+
+type ActivePlan = NonNullable<Customer["plan"]>;
+
+/** On which terms: those of the version that this customer has, which may not be the latest. */
+export function PlanCard({ plan, grants }: { plan: Customer["plan"]; grants: readonly Grant[] }) {
+  if (plan === null) {
+    return (
+      <Card title="Plan">
+        <p className="text-muted">
+          None. Every request is denied until a plan is assigned; credits that are there wait, and are not
+          lost.
+        </p>
+      </Card>
+    );
+  }
+  return <Terms plan={plan} grants={grants} />;
+}
+
+function Terms({ plan, grants }: { plan: ActivePlan; grants: readonly Grant[] }) {
+  const place = usePlace();
+  const { data: version } = useQuery(planVersionQuery(place, plan));
+  return (
+    <Card
+      title={
+        <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key: plan.key }}>
+          {plan.name}
+        </TextLink>
+      }
+      note={`Version ${plan.version}${plan.isDefault ? ", as the default: nobody assigned it" : ""}`}
+    >
+      <Details
+        items={[
+          { name: "Since", value: <Time at={plan.anchor} /> },
+          { name: "Ends", value: plan.endsAt === null ? "Never" : <Time at={plan.endsAt} /> },
+          ...(version === undefined || version === null ? [] : termsOf(version, grants)),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]) {
+  return [
+    ...allowances.map((allowance) => {
+      const renewal = findRenewal(allowance, grants);
+      return {
+        name: allowances.length === 1 ? "Gives" : `Gives ${allowance.pool}`,
+        value: (
+          <>
+            {capitalize(allowanceInWords(allowance))}
+            {renewal !== null && (
+              <div className="text-caption text-muted">
+                Begins anew <Time at={renewal} />
+              </div>
+            )}
+          </>
+        ),
+      };
+    }),
+    ...features.map(({ feature, cost, limit }) => ({
+      name: feature,
+      value: (
+        <>
+          {capitalize(costInWords(cost, null))}
+          {limit !== null && (
+            <div className="text-caption text-muted">{capitalize(limitInWords(limit, null))}</div>
+          )}
+        </>
+      ),
+    })),
+  ];
+}

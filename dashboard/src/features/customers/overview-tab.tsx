@@ -1,0 +1,190 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { CircleAlert, ShieldCheck } from "lucide-react";
+import { lazy, type ReactNode, Suspense } from "react";
+import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
+import { formatTime } from "../../format/times.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/details.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { useClock } from "../../ui/preferences.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { knownGrantsQuery } from "../ledger/queries.ts";
+import { type BalancePoint, balanceHistory } from "./balance-history.ts";
+import { OpenGrantsCard, PlanCard } from "./overview-cards.tsx";
+import { type Customer, customerQuery, latestEntriesQuery, proofQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
+
+export function OverviewTab() {
+  const place = usePlace();
+  const { customerId } = route.useParams();
+  const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
+  const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(place, customerId));
+  const { data: known } = useSuspenseQuery(knownGrantsQuery({ ...place, customerId }));
+  const { grants } = known;
+  const balances = customer.balances.length === 0 ? [{ pool: "credits", balance: 0 }] : customer.balances;
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[2fr_1fr]">
+      <div className="flex min-w-0 flex-col gap-6">
+        {balances.map(({ pool, balance }, index) => (
+          <BalanceCard
+            key={pool}
+            title={balances.length === 1 ? "Balance over time" : `Balance of ${pool} over time`}
+            proof={index === 0 ? <ProofLine customerId={customerId} /> : undefined}
+            points={balanceHistory({ entries: ledger.items, grants, pool }, { at: dataUpdatedAt, balance })}
+            hasEarlier={
+              ledger.nextCursor !== null || ledger.broughtForward.some((brought) => brought.pool === pool)
+            }
+          />
+        ))}
+        <OpenGrantsCard customer={customer} known={known} />
+      </div>
+      <div className="flex min-w-0 flex-col gap-6">
+        <PlanCard plan={customer.plan} grants={grants} />
+        <About customer={customer} />
+      </div>
+    </div>
+  );
+}
+
+function About({ customer }: { customer: Customer }) {
+  const { email, billingReference, createdAt, metadata } = customer;
+  return (
+    <Card title="About">
+      <div className="flex flex-col gap-4">
+        <Details
+          items={[
+            { name: "Email", value: email ?? "None" },
+            { name: "Billing reference", value: billingReference ?? "None" },
+            { name: "Known since", value: <Time at={createdAt} /> },
+            ...Object.entries(metadata ?? {}).map(([name, value]) => ({
+              name,
+              value: typeof value === "string" ? value : JSON.stringify(value),
+            })),
+          ]}
+        />
+        <Disclosure title="JSON">
+          <CodeBlock label="the customer as JSON" code={JSON.stringify(customer, null, 2)} />
+        </Disclosure>
+      </div>
+    </Card>
+  );
+}
+
+const BalanceChart = lazy(() =>
+  import("./balance-chart.tsx").then(({ BalanceChart }) => ({ default: BalanceChart })),
+);
+
+const COLUMNS: readonly Column<BalancePoint>[] = [
+  { name: "When", cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
+  { name: "What", isWide: true, cell: ({ entry }) => entry?.what },
+  { name: "Change", isNumber: true, cell: ({ entry }) => formatChange(entry?.amount ?? 0) },
+  { name: "Balance", isNumber: true, cell: ({ balance }) => formatCount(balance) },
+];
+
+function BalanceCard({
+  title,
+  proof,
+  points,
+  hasEarlier,
+}: {
+  title: string;
+  proof: ReactNode;
+  points: readonly BalancePoint[];
+  /** Whether anything moved before what is shown. */
+  hasEarlier: boolean;
+}) {
+  const changes = points.filter(({ entry }) => entry !== null);
+  return (
+    <Card title={title} note={proof} actions={<Legend points={points} />}>
+      {changes.length === 0 ? (
+        <p className="py-6 text-center text-muted">
+          {hasEarlier
+            ? "Nothing has changed the balance lately."
+            : "Nothing has changed the balance yet. The first plan or top-up begins the line."}
+        </p>
+      ) : (
+        <div className="flex flex-col gap-3">
+          <div className="h-56">
+            <Suspense>
+              <BalanceChart points={points} />
+            </Suspense>
+          </div>
+          <Disclosure title={`The latest ${formatCount(changes.length)} changes as a table`}>
+            <div className="max-h-96 overflow-y-auto rounded-md border border-line">
+              <Table
+                label={`${title}, as a table`}
+                columns={COLUMNS}
+                rows={changes.toReversed()}
+                keyOf={({ entry }) => entry?.sequence ?? 0}
+              />
+            </div>
+          </Disclosure>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Legend({ points }: { points: readonly BalancePoint[] }) {
+  if (!points.some(({ isTopUp }) => isTopUp)) return null;
+  return (
+    <span className="inline-flex items-center gap-1.5 text-caption text-muted">
+      <span aria-hidden className="size-2 rounded-full bg-good" />
+      Top-up
+    </span>
+  );
+}
+
+/** Whether the whole ledger comes to the balance; read anew, and never in the way of the page. */
+function ProofLine({ customerId }: { customerId: string }) {
+  const clock = useClock();
+  const { data: proof, error, isFetching, refetch } = useQuery(proofQuery(usePlace(), customerId));
+  if (proof === undefined) {
+    return error === null ? "Adding up the ledger…" : `The ledger was not added up: ${error.message}`;
+  }
+  const at = formatTime(proof.checkedAt, clock);
+  const again = (
+    <button
+      type="button"
+      className="rounded underline decoration-line-strong underline-offset-2 hover:text-ink"
+      aria-busy={isFetching}
+      onClick={() => void refetch()}
+    >
+      Check again
+    </button>
+  );
+  if (error !== null) {
+    return (
+      <span role="alert" className="text-bad">
+        <CircleAlert className="mr-1 inline size-3.5 align-text-bottom" aria-hidden />
+        The ledger was not added up again: {error.message} {again}
+      </span>
+    );
+  }
+  if (!proof.isSound) {
+    return (
+      <span role="alert" className="text-bad">
+        <CircleAlert className="mr-1 inline size-3.5 align-text-bottom" aria-hidden />
+        The ledger does not sum to the balance, checked {at}:{" "}
+        {proof.pools
+          .map(
+            ({ pool, ledgerSum, balance, grantsLeft }) =>
+              `${pool} sums to ${formatCount(ledgerSum)}, last entry ${formatCount(balance)}, grants ${grantsLeft === null ? "unreadable" : formatCount(grantsLeft)}`,
+          )
+          .join("; ")}
+        . Run purser verify. {again}
+      </span>
+    );
+  }
+  return (
+    <span>
+      <ShieldCheck className="mr-1 inline size-3.5 align-text-bottom text-good" aria-hidden />
+      Ledger sums to balance, checked {at} ({countOf(proof.entries, "entry", "entries")}). {again}
+    </span>
+  );
+}

@@ -1,0 +1,161 @@
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Activity } from "lucide-react";
+import type { Item } from "../../api/answer.ts";
+import { formatChange, formatCount } from "../../format/numbers.ts";
+import { outcomeOf } from "../../format/request-sentences.ts";
+import { DOCS } from "../../frame/sections.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { More } from "../../ui/more.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { WindowEdge } from "../../ui/usage/window-edge.tsx";
+import { ChargeLink, KeyLink } from "../ledger/ledger-links.tsx";
+import { customerRequestsQuery, type Whose } from "../ledger/queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/requests");
+
+type Request = Item<"listCustomerRequests">;
+
+/** What a product asked about this customer, and what it was told. */
+export function RequestsTab() {
+  const whose = route.useParams();
+  const pages = useSuspenseInfiniteQuery(customerRequestsQuery(whose));
+  const requests = pages.data.pages.flatMap(({ items }) => items);
+  const windowStart = pages.data.pages[0]?.windowStart ?? null;
+  const edge = windowStart !== null && !pages.hasNextPage && (
+    <div className="border-t border-line p-4">
+      <WindowEdge windowStart={windowStart} />
+    </div>
+  );
+  if (requests.length === 0 && !pages.hasNextPage) {
+    return (
+      <Card flush>
+        <EmptyState
+          icon={Activity}
+          title={windowStart === null ? "No requests yet" : "No requests in the time that is shown"}
+        >
+          Charges and denials stand here as long as your history reaches; checks, usage events, replays and
+          errors for 7 days. The first one appears when your backend calls with this customer's id, as the{" "}
+          <a href={DOCS.href} className="font-medium text-accent underline underline-offset-2">
+            {DOCS.name}
+          </a>{" "}
+          shows.
+        </EmptyState>
+        {edge}
+      </Card>
+    );
+  }
+  return (
+    <Card flush>
+      <Table
+        label="Requests"
+        columns={columnsOf(whose)}
+        rows={requests}
+        keyOf={({ id }) => id}
+        details={{
+          label: ({ endpoint, recordedAt }) => `Details of ${endpoint}, ${recordedAt}`,
+          show: (request) => (
+            <CodeBlock label="the request as JSON" code={JSON.stringify(request, null, 2)} />
+          ),
+        }}
+      />
+      <More pages={pages} shown={requests.length} what="requests" />
+      {edge}
+    </Card>
+  );
+}
+
+function columnsOf(whose: Whose): Column<Request>[] {
+  return [
+    { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    { name: "Request", cell: (request) => <Asked request={request} /> },
+    { name: "Answer", isWide: true, cell: (request) => <Answer request={request} whose={whose} /> },
+    {
+      name: "Charge",
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: (request) => <Charge request={request} whose={whose} />,
+    },
+    {
+      name: "Key",
+      hidesWhenNarrow: true,
+      cell: ({ idempotencyKey }) =>
+        idempotencyKey !== null && <KeyLink whose={whose} idempotencyKey={idempotencyKey} />,
+    },
+  ];
+}
+
+function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: { request: Request }) {
+  return (
+    <div className="max-md:whitespace-normal">
+      <span className="font-medium">{feature ?? event ?? "Unknown"}</span>
+      {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
+      <div className="text-caption text-muted">
+        {endpoint}
+        <span className="block md:hidden">
+          <Time at={recordedAt} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Answer({ request, whose }: { request: Request; whose: Whose }) {
+  const { kind, id, credits, balance, reason, isReplay, quantity, reversedQuantity } = request;
+  const { projectId, environment } = whose;
+  return (
+    <div>
+      <span className="flex flex-wrap items-center gap-1.5">
+        <Outcome request={request} />
+        <span className="md:hidden">
+          <Charge request={request} whose={whose} />
+        </span>
+        {isReplay && <Badge>Replay</Badge>}
+        {reversedQuantity !== null && reversedQuantity > 0 && (
+          <Badge>{reversedQuantity === quantity ? "Reversed" : "Partly reversed"}</Badge>
+        )}
+        {kind === "denial" && (
+          <TextLink
+            to="/projects/$projectId/$environment/denials/$denialId"
+            params={{ projectId, environment, denialId: id }}
+          >
+            Why denied?
+          </TextLink>
+        )}
+      </span>
+      {reason === "insufficient_credits" && credits !== null && balance !== null && (
+        <span className="text-caption text-muted">
+          needed {formatCount(credits)}, had {formatCount(balance)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const;
+
+function Outcome({ request }: { request: Request }) {
+  const { kind, name, why } = outcomeOf(request);
+  return (
+    <>
+      <Badge tone={TONES[kind]}>{name}</Badge>
+      {why !== null && (
+        <span title={request.code === null ? undefined : `${request.status} ${request.code}`}>{why}</span>
+      )}
+    </>
+  );
+}
+
+function Charge({ request: { kind, id, credits }, whose }: { request: Request; whose: Whose }) {
+  if (kind !== "charge" || credits === null) return null;
+  return (
+    <ChargeLink whose={whose} charge={id} to={null}>
+      {formatChange(-credits)}
+    </ChargeLink>
+  );
+}

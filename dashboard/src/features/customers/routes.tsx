@@ -1,0 +1,154 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
+import { readUntil } from "../../api/lists.ts";
+import { featureNamesQuery as featuresByKeyQuery, usageQuery } from "../../api/usage.ts";
+import { askedOf } from "../../format/usage-search.ts";
+import { placeRoute } from "../../frame/root-routes.tsx";
+import { readClock } from "../../ui/preferences.ts";
+import {
+  customerRequestsQuery,
+  featureNamesQuery,
+  grantsQuery,
+  knownGrantsQuery,
+  ledgerQuery,
+  planChangesQuery,
+  readGrantFilters,
+  readLedgerFilters,
+} from "../ledger/queries.ts";
+import {
+  customerQuery,
+  customersQuery,
+  latestEntriesQuery,
+  planVersionQuery,
+  readAskedFor,
+  readCustomerUsage,
+  readFilters,
+} from "./queries.ts";
+
+const customersRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "customers",
+  validateSearch: readFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      queryClient.ensureInfiniteQueryData(customersQuery(params, deps)),
+      queryClient.ensureQueryData(plansQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
+    ]),
+  // While somebody types into the filter the list stays, however long the next one takes.
+  pendingMs: 60_000,
+  component: lazyRouteComponent(() => import("./customers-page.tsx"), "CustomersPage"),
+});
+
+const customerRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "customers/$customerId",
+  validateSearch: readAskedFor,
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient
+        .ensureQueryData(customerQuery(params, params.customerId))
+        .then(({ plan }) => plan && queryClient.ensureQueryData(planVersionQuery(params, plan))),
+      queryClient.ensureQueryData(knownGrantsQuery(params)),
+      queryClient.ensureQueryData(plansQuery(params)),
+      queryClient.ensureQueryData(poolsQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("./customer-page.tsx"), "CustomerPage"),
+});
+
+const overviewRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "/",
+  loader: ({ context: { queryClient }, params }) => {
+    // Beside the data, not after it. What fails here is asked for again where it is shown.
+    import("./balance-chart.tsx").catch(() => {});
+    return queryClient.ensureQueryData(latestEntriesQuery(params, params.customerId));
+  },
+  component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
+});
+
+const ledgerRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "ledger",
+  validateSearch: readLedgerFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      readUntil(
+        queryClient,
+        ledgerQuery(params, deps),
+        ({ entry }) => deps.charge === undefined || entry.consumeId === deps.charge,
+      ),
+      queryClient.ensureQueryData(knownGrantsQuery(params)),
+      queryClient.ensureQueryData(featureNamesQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("../ledger/ledger-tab.tsx"), "LedgerTab"),
+});
+
+const grantsRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "grants",
+  validateSearch: readGrantFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      readUntil(
+        queryClient,
+        grantsQuery(params),
+        ({ grant }) => deps.grant === undefined || grant.grant === deps.grant,
+      ),
+      queryClient.ensureInfiniteQueryData(planChangesQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("../credits/grants-tab.tsx"), "GrantsTab"),
+});
+
+const customerUsageRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "usage",
+  validateSearch: readCustomerUsage,
+  loaderDeps: ({ search }) => search,
+  // Neither throws: what goes wrong stands where it was asked, and the filters stay.
+  loader: ({ context: { queryClient }, params, deps }) => {
+    const { customerId } = params;
+    const asked = askedOf({ ...deps, customerId }, Date.now(), readClock());
+    return Promise.all([
+      queryClient.prefetchQuery(usageQuery(params, asked)),
+      queryClient.prefetchQuery(featuresByKeyQuery(params)),
+      queryClient.prefetchQuery(poolsQuery(params)),
+    ]);
+  },
+  pendingMs: 60_000,
+  component: lazyRouteComponent(() => import("./usage-tab.tsx"), "UsageTab"),
+});
+
+const customerRequestsRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "requests",
+  loader: ({ context: { queryClient }, params }) =>
+    queryClient.ensureInfiniteQueryData(customerRequestsQuery(params)),
+  component: lazyRouteComponent(() => import("./requests-tab.tsx"), "RequestsTab"),
+});
+
+const planHistoryRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "plans",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureInfiniteQueryData(planChangesQuery(params)),
+      queryClient.ensureQueryData(plansQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("../assignments/plans-tab.tsx"), "PlansTab"),
+});
+
+export const customerRoutes = [
+  customersRoute,
+  customerRoute.addChildren([
+    overviewRoute,
+    ledgerRoute,
+    grantsRoute,
+    customerUsageRoute,
+    customerRequestsRoute,
+    planHistoryRoute,
+  ]),
+] as const;

@@ -1,0 +1,79 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { ChartColumn } from "lucide-react";
+import { poolsQuery } from "../../api/catalog-lists.ts";
+import { narrowTo } from "../../format/usage-search.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { LinkButton, TextLink } from "../../ui/link.tsx";
+import { useClock } from "../../ui/preferences.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { hasUsage, UsageCard, UsageFigures } from "../../ui/usage/usage-card.tsx";
+import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
+import { UsageLines } from "../../ui/usage/usage-lines.tsx";
+import { useUsage } from "../../ui/usage/usage-series.ts";
+import { readCustomerUsage } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/usage");
+
+/** What this customer used: the same figures as those of everybody, narrowed to one. */
+export function UsageTab() {
+  const place = usePlace();
+  const clock = useClock();
+  const { customerId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: pools = [] } = useQuery(poolsQuery(place));
+  const { asked, shown, error } = useUsage(place, { ...search, customerId });
+  const change = (changed: UsageChange): void =>
+    void navigate({ search: (before) => readCustomerUsage({ ...before, ...changed }), resetScroll: false });
+  const narrow = (at: string): void => change(narrowTo(at, asked, clock));
+  const { customerId: _, ...filters } = asked.filters;
+  return (
+    <>
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <UsageFilters
+          search={search}
+          asked={{ ...asked, filters }}
+          fields={[]}
+          pools={pools}
+          groups={(group) => group !== "customer"}
+          onChange={change}
+        />
+        <TextLink to="/projects/$projectId/$environment/usage/events" params={place} search={{ customerId }}>
+          Events of this customer
+        </TextLink>
+      </div>
+      <ProblemCallout error={error} />
+      {shown !== null && (
+        <>
+          {hasUsage(shown) && <UsageFigures shown={shown} onNarrow={narrow} />}
+          <UsageCard shown={shown} onNarrow={narrow} nothing={<Nothing />} />
+          {shown.series.length > 0 && shown.asked.groupBy !== "nothing" && (
+            <Card flush>
+              <UsageLines label={`By ${shown.asked.groupBy}`} shown={shown}>
+                {({ key, name }) =>
+                  key !== null && (shown.asked.groupBy === "feature" || shown.asked.groupBy === "event") ? (
+                    <LinkButton onClick={() => change({ [shown.asked.groupBy]: key })}>{name}</LinkButton>
+                  ) : (
+                    name
+                  )
+                }
+              </UsageLines>
+            </Card>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState icon={ChartColumn} title="Nothing in this time">
+      This customer used nothing of this kind, or nothing that the filters let through. A longer range may
+      have some.
+    </EmptyState>
+  );
+}

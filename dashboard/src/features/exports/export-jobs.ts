@@ -1,0 +1,138 @@
+import { useSyncExternalStore } from "react";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { type ExportOrder, interrupted, openExport, pathOfExport } from "../../api/export-stream.ts";
+import { whenSomebodyLeaves } from "../../api/query-client.ts";
+import { saveFile } from "../../ui/save-file.ts";
+import { WholeRows } from "./whole-rows.ts";
+
+/** An export of this tab. It goes on while you look at other pages, and ends with the tab. */
+export type ExportJob = {
+  readonly id: number;
+  readonly order: ExportOrder;
+  readonly fileName: string;
+  readonly state: "running" | "cancelled" | "failed" | "done";
+  readonly rows: number;
+  readonly bytes: number;
+  /** 0: not known yet. */
+  readonly rowsEstimate: number;
+  readonly asOf: string | null;
+  readonly windowStart: string | null;
+  readonly error: unknown;
+};
+
+type Works = {
+  readonly whole: WholeRows;
+  /** What arrived. The browser keeps it where it likes: much of it on the disk. */
+  readonly parts: Blob[];
+  readonly controller: AbortController;
+};
+
+let jobs: readonly ExportJob[] = [];
+let lastId = 0;
+const works = new Map<number, Works>();
+const listeners = new Set<() => void>();
+
+whenSomebodyLeaves(() => {
+  for (const { id } of jobs) forgetExport(id);
+});
+
+export function useExportJobs(): readonly ExportJob[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => jobs,
+  );
+}
+
+/** Unless it is under way: whoever clicks twice wants one file. */
+export function startExport(order: ExportOrder, fileName: string): void {
+  const path = pathOfExport(order);
+  if (jobs.some((job) => job.state === "running" && pathOfExport(job.order) === path)) return;
+  lastId += 1;
+  const id = lastId;
+  works.set(id, { whole: new WholeRows(order.format), parts: [], controller: new AbortController() });
+  const facts = { rows: 0, bytes: 0, rowsEstimate: 0, asOf: null, windowStart: null, error: null };
+  jobs = [{ id, order, fileName, state: "running", ...facts }, ...jobs];
+  tellAll();
+  void run(id);
+}
+
+export function cancelExport(id: number): void {
+  works.get(id)?.controller.abort();
+}
+
+/** After the last whole row that arrived, as it was when it began: nothing is missing, and nothing comes twice. */
+export function goOnWithExport(id: number): void {
+  const work = works.get(id);
+  const job = jobs.find((known) => known.id === id);
+  if (work === undefined || job === undefined) return;
+  const controller = new AbortController();
+  if (work.whole.cursor !== undefined) {
+    works.set(id, { ...work, controller });
+    change(id, { state: "running", error: null });
+  } else {
+    // Not one whole row: it begins anew, with its header.
+    works.set(id, { whole: new WholeRows(job.order.format), parts: [], controller });
+    change(id, { state: "running", error: null, rows: 0, bytes: 0 });
+  }
+  void run(id);
+}
+
+export function saveExport({ id, order, fileName }: ExportJob): void {
+  const type = order.format === "csv" ? "text/csv" : "application/x-ndjson";
+  saveFile(fileName, new Blob(works.get(id)?.parts ?? [], { type }));
+}
+
+/** And frees what it holds. */
+export function forgetExport(id: number): void {
+  cancelExport(id);
+  works.delete(id);
+  jobs = jobs.filter((job) => job.id !== id);
+  tellAll();
+}
+
+async function run(id: number): Promise<void> {
+  const job = jobs.find((known) => known.id === id);
+  const work = works.get(id);
+  if (job === undefined || work === undefined) return;
+  const { signal } = work.controller;
+  try {
+    await receive(job, work);
+    change(id, { state: "done" });
+    const done = jobs.find((known) => known.id === id);
+    if (done !== undefined) saveExport(done);
+  } catch (error) {
+    work.whole.dropRest();
+    if (signal.aborted) change(id, { state: "cancelled" });
+    else change(id, { state: "failed", error: error instanceof ApiProblem ? error : interrupted(error) });
+  }
+}
+
+async function receive({ id, order, bytes: before, rowsEstimate }: ExportJob, work: Works): Promise<void> {
+  const { whole, parts, controller } = work;
+  const stream = await openExport(pathOfExport(order, whole.cursor), controller.signal);
+  const { asOf, windowStart } = stream;
+  // Of the whole file: what is left of a continued one is less.
+  change(id, { asOf, windowStart, rowsEstimate: rowsEstimate || stream.rowsEstimate });
+  let bytes = before;
+  const reader = stream.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const rows = whole.take(value);
+    if (rows.length > 0) parts.push(new Blob([rows]));
+    bytes += rows.length;
+    change(id, { rows: whole.rows, bytes });
+  }
+}
+
+function change(id: number, changed: Partial<ExportJob>): void {
+  jobs = jobs.map((job) => (job.id === id ? { ...job, ...changed } : job));
+  tellAll();
+}
+
+function tellAll(): void {
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,154 @@
+import { Download, FileDown, Play, X } from "lucide-react";
+import { countOf, formatBytes, formatCount } from "../../format/numbers.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Time } from "../../ui/time.tsx";
+import {
+  cancelExport,
+  type ExportJob,
+  forgetExport,
+  goOnWithExport,
+  saveExport,
+  useExportJobs,
+} from "./export-jobs.ts";
+
+export function ExportList() {
+  const { projectId, environment } = usePlace();
+  const jobs = useExportJobs().filter(
+    ({ order: { place } }) => place.projectId === projectId && place.environment === environment,
+  );
+  return (
+    <Card
+      flush
+      title="Exports of this tab"
+      note="They go on while you look at other pages of Purser, and end with the tab."
+    >
+      {jobs.length === 0 ? (
+        <EmptyState icon={FileDown} title="None yet">
+          A file is kept by your browser until it is whole, then saved with your downloads. For more than a
+          few hundred megabytes the call by API is the better way: it can be continued after any row.
+        </EmptyState>
+      ) : (
+        <ul className="divide-y divide-line">
+          {jobs.map((job) => (
+            <Job key={job.id} job={job} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const STATES = {
+  running: { name: "Running", tone: "accent" },
+  cancelled: { name: "Cancelled", tone: "plain" },
+  failed: { name: "Interrupted", tone: "bad" },
+  done: { name: "Saved", tone: "good" },
+} as const;
+
+function Job({ job }: { job: ExportJob }) {
+  const { fileName, state, asOf, error } = job;
+  const { name, tone } = STATES[state];
+  return (
+    <li aria-label={fileName} className="flex flex-col gap-2 px-4 py-3">
+      <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
+        <span className="min-w-0 font-mono text-caption font-medium wrap-anywhere">{fileName}</span>
+        <Badge tone={tone}>{name}</Badge>
+      </div>
+      <Progress job={job} />
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <p className="text-caption text-muted">
+          <span role="status">{progressInWords(job)}</span>
+          {asOf !== null && (
+            <>
+              {" "}
+              As of <Time at={asOf} as="second" />.
+            </>
+          )}
+          <WindowNote job={job} />
+        </p>
+        <div className="flex flex-wrap gap-1">
+          <Actions job={job} />
+        </div>
+      </div>
+      {state === "failed" && <ProblemCallout error={error} />}
+    </li>
+  );
+}
+
+/** What the history window keeps out of the file. */
+function WindowNote({ job: { order, windowStart } }: { job: ExportJob }) {
+  const { from, to } = order;
+  if (windowStart === null || (from !== null && from >= windowStart)) return null;
+  const isHidden = to !== null && to <= windowStart;
+  return (
+    <>
+      {" "}
+      {isHidden ? "All of it lies before your history, which begins with" : "Your history begins with"}{" "}
+      <Time at={windowStart} />: what is older is not in the file.
+    </>
+  );
+}
+
+/** The estimate is one: only what is done is whole. */
+function shareOf({ state, rows, rowsEstimate }: ExportJob): number {
+  if (state === "done") return 100;
+  return rowsEstimate === 0 ? 0 : Math.min(99, Math.floor((rows / rowsEstimate) * 100));
+}
+
+function Progress({ job }: { job: ExportJob }) {
+  const percent = shareOf(job);
+  return (
+    <div
+      role="progressbar"
+      aria-label={`Progress of ${job.fileName}`}
+      aria-valuenow={percent}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      className="h-1.5 overflow-hidden rounded-full bg-line"
+    >
+      <div
+        className={job.state === "done" ? "h-full bg-good" : "h-full bg-accent"}
+        style={{ width: `${percent}%` }}
+      />
+    </div>
+  );
+}
+
+function progressInWords({ state, rows, bytes, rowsEstimate }: ExportJob): string {
+  if (state === "done") return `${countOf(rows, "row")}, ${formatBytes(bytes)}, complete.`;
+  const of = rowsEstimate === 0 ? "" : ` of about ${formatCount(Math.max(rows, rowsEstimate))}`;
+  return `${formatCount(rows)}${of} rows, ${formatBytes(bytes)}.`;
+}
+
+function Actions({ job }: { job: ExportJob }) {
+  const { id, state } = job;
+  if (state === "running") {
+    return (
+      <Button icon={X} onClick={() => cancelExport(id)}>
+        Cancel
+      </Button>
+    );
+  }
+  return (
+    <>
+      {/* Not where "Cancel" stood: a second click must not throw away what arrived. */}
+      <Button tone="quiet" onClick={() => forgetExport(id)}>
+        Remove
+      </Button>
+      {state === "done" ? (
+        <Button icon={Download} onClick={() => saveExport(job)}>
+          Save again
+        </Button>
+      ) : (
+        <Button icon={Play} onClick={() => goOnWithExport(id)}>
+          Go on
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,200 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { FileDown } from "lucide-react";
+import { type ExportOrder, pathOfExport } from "../../api/export-stream.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { nameOfClock } from "../../format/times.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { curlOf } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Choices } from "../../ui/choices.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
+import { Page } from "../../ui/page.tsx";
+import { useTypedMoments } from "../../ui/usage/range-fields.tsx";
+import { lastMonths, monthAfter, nameOfMonth, thisMonth } from "../months/month-search.ts";
+import { UsageTabs } from "../usage/usage-tabs.tsx";
+import { startExport } from "./export-jobs.ts";
+import { ExportList } from "./export-list.tsx";
+import { type ExportSearch, readExportSearch } from "./export-search.ts";
+
+export function ExportsPage() {
+  return (
+    <Page
+      title="Exports"
+      note="Take it with you, row by row, in files that add up to what you see here. Every export is in the audit log."
+    >
+      <UsageTabs />
+      <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
+        <ExportForm />
+        <ExportList />
+      </div>
+    </Page>
+  );
+}
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/exports");
+
+const KINDS = [
+  { value: "events", name: "Events", note: "Meter readings, by their own time" },
+  {
+    value: "charges",
+    name: "Charges",
+    note: "What was allowed and cost credits, with what was reversed of it",
+  },
+  { value: "ledger", name: "Ledger", note: "Every change of every balance: amounts sum to balances" },
+  { value: "grants", name: "Grants", note: "Credits that were given, with expiry, reference and price" },
+] as const;
+
+function ExportForm() {
+  const place = usePlace();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (changed: Partial<Record<keyof ExportSearch, unknown>>): void =>
+    void navigate({
+      search: (before) => readExportSearch({ ...before, ...changed }),
+      replace: true,
+      resetScroll: false,
+    });
+  const { kind = "events", format = "csv" } = search;
+  const order: ExportOrder = { place, kind, format, ...momentsOf(search) };
+  const fileName = nameOf(order, search);
+  return (
+    <Card title="New export" note="Of all customers and keys, whatever another page was filtered by.">
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          startExport(order, fileName);
+        }}
+      >
+        <Choices
+          label="What"
+          name="kind"
+          choices={KINDS}
+          chosen={kind}
+          onChange={({ target }) => change({ kind: target.value })}
+        />
+        <ExportTime search={search} onChange={change} />
+        <Select
+          label="Format"
+          value={format}
+          options={[
+            { value: "csv", label: "CSV, for spreadsheets" },
+            { value: "ndjson", label: "NDJSON, for programs" },
+          ]}
+          onChange={({ target }) => change({ format: target.value })}
+        />
+        <Button type="submit" tone="primary" icon={FileDown}>
+          {inEnvironment(`Export ${kind === "ledger" ? "the ledger" : kind}`, place.environment)}
+        </Button>
+      </form>
+      <div className="pt-4">
+        <Disclosure title="Do this by API">
+          <CodeBlock
+            label="the call"
+            code={`${curlOf({ method: "GET", path: pathOfExport(order) })} \\\n  -f -o ${fileName}`}
+          />
+        </Disclosure>
+      </div>
+    </Card>
+  );
+}
+
+/** Months are those of UTC, as everywhere in the books. */
+function momentsOf({ month, from, to }: ExportSearch): { from: string | null; to: string | null } {
+  if (month === undefined) return { from: from ?? null, to: to ?? null };
+  return { from: `${month}-01T00:00:00.000Z`, to: `${monthAfter(month, 1)}-01T00:00:00.000Z` };
+}
+
+function nameOf({ place, kind, format, from, to }: ExportOrder, { month }: ExportSearch): string {
+  const dayOf = (at: string): string => at.slice(0, 10);
+  const time = month ?? (from === null || to === null ? "all" : `${dayOf(from)}-to-${dayOf(to)}`);
+  return `${kind}-${place.environment}-${time}.${format}`;
+}
+
+const OFFERED = 13;
+const DAY_MS = 86_400_000;
+
+/** Of when: a month as the books have it, two moments, or all that is shown. */
+function ExportTime({
+  search: { month, from, to },
+  onChange,
+}: {
+  search: ExportSearch;
+  onChange: (change: Partial<Record<keyof ExportSearch, unknown>>) => void;
+}) {
+  const offered = lastMonths(OFFERED);
+  const months = month === undefined || offered.includes(month) ? offered : [month, ...offered];
+  return (
+    <>
+      <Select
+        label="Time"
+        value={from === undefined ? (month ?? "") : "custom"}
+        options={[
+          { value: "", label: "Everything, as far as history is shown" },
+          ...months.map((value) => ({
+            value,
+            label: value === thisMonth() ? `${nameOfMonth(value)}, so far` : nameOfMonth(value),
+          })),
+          { value: "custom", label: "Between two times" },
+        ]}
+        onChange={({ target: { value } }) =>
+          onChange(value === "custom" ? lastDay() : { month: value, from: undefined, to: undefined })
+        }
+      />
+      {from !== undefined && to !== undefined && <Moments from={from} to={to} onChange={onChange} />}
+    </>
+  );
+}
+
+/** Whatever is typed stays; what makes sense goes to the address, and with anything else the form cannot be sent. */
+function Moments({
+  from,
+  to,
+  onChange,
+}: {
+  from: string;
+  to: string;
+  onChange: (moments: { from: string; to: string }) => void;
+}) {
+  const { clock, typed, setTyped, read } = useTypedMoments({ from, to });
+  const isReversed = typed.from !== "" && typed.to !== "" && typed.from >= typed.to;
+  function type(change: Partial<typeof typed>): void {
+    const next = { ...typed, ...change };
+    setTyped(next);
+    const moments = read(next);
+    if (moments !== null) onChange(moments);
+  }
+  return (
+    <div className="flex flex-col gap-4">
+      <TextField
+        type="datetime-local"
+        label="From"
+        hint={nameOfClock(clock)}
+        required
+        value={typed.from}
+        onChange={({ target }) => type({ from: target.value })}
+      />
+      <TextField
+        ref={(input) => input?.setCustomValidity(isReversed ? NOT_LATER : "")}
+        type="datetime-local"
+        label="Up to, but without"
+        hint={nameOfClock(clock)}
+        error={isReversed ? NOT_LATER : undefined}
+        required
+        value={typed.to}
+        onChange={({ target }) => type({ to: target.value })}
+      />
+    </div>
+  );
+}
+
+const NOT_LATER = "Must be later than where it begins";
+
+function lastDay() {
+  const now = Date.now();
+  const hour = now - (now % 3_600_000);
+  return { from: new Date(hour - DAY_MS).toISOString(), to: new Date(hour).toISOString() };
+}

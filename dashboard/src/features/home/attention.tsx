@@ -1,0 +1,218 @@
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Item } from "../../api/answer.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { LineOf, Lines, Nothing, Part } from "../../pages/home/part.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { FilterField } from "../../ui/filter-field.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { BALANCE_BELOW, lowBalancesQuery, summaryQuery, unnamedEventsQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/");
+
+/** Who will be denied soon. What is low is in the address. */
+export function LowBalances() {
+  const place = usePlace();
+  const { balanceBelow = BALANCE_BELOW } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery({ ...lowBalancesQuery(place, balanceBelow), placeholderData: (before) => before });
+  function choose(text: string): void {
+    void navigate({
+      search: /^\d{1,15}$/.test(text) ? { balanceBelow: Number(text) } : {},
+      replace: true,
+      resetScroll: false,
+    });
+  }
+  return (
+    <Part
+      title="Low balances"
+      query={query}
+      actions={
+        <div className="flex items-center gap-2 text-muted">
+          <span aria-hidden>below</span>
+          <span className="w-24">
+            <FilterField
+              label="Balance below"
+              type="number"
+              min={0}
+              value={String(balanceBelow)}
+              onFilter={choose}
+            />
+          </span>
+        </div>
+      }
+    >
+      {({ customers, hasMore }) =>
+        customers.length === 0 ? (
+          <Nothing>
+            {hasMore
+              ? "None among the newest customers."
+              : `Nobody has less than ${countOf(balanceBelow, "credit")}.`}
+          </Nothing>
+        ) : (
+          <>
+            <Lines>
+              {customers.map((customer) => (
+                <Line key={customer.customerId} customer={customer} balanceBelow={balanceBelow} />
+              ))}
+            </Lines>
+            {hasMore && (
+              <p className="border-t border-line px-4 py-2 text-caption">
+                <TextLink
+                  to="/projects/$projectId/$environment/customers"
+                  params={place}
+                  search={{ balanceBelow }}
+                >
+                  All below {formatCount(balanceBelow)}
+                </TextLink>
+              </p>
+            )}
+          </>
+        )
+      }
+    </Part>
+  );
+}
+
+function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; balanceBelow: number }) {
+  const place = usePlace();
+  const { customerId, name, plan, balances } = customer;
+  const low = balances.filter(({ balance }) => balance < balanceBelow);
+  return (
+    <LineOf
+      end={low.map(({ pool, balance }) => (
+        <span key={pool} className={balance === 0 ? "font-medium text-bad" : undefined}>
+          {formatCount(balance)}
+          {balances.length > 1 && <span className="text-muted"> {pool}</span>}
+        </span>
+      ))}
+    >
+      <TextLink
+        to="/projects/$projectId/$environment/customers/$customerId"
+        params={{ ...place, customerId }}
+      >
+        {name ?? customerId}
+      </TextLink>
+      <span className="text-caption text-muted">{plan?.name ?? "No plan"}</span>
+    </LineOf>
+  );
+}
+
+const SHOWN_MAX = 5;
+
+/** What callers speak of and the catalog does not: a typing error, or something to define. */
+export function UnknownKeys() {
+  const place = usePlace();
+  const mayDefine = useMayActAs("admin");
+  const query = useQueries({
+    queries: [summaryQuery(place), unnamedEventsQuery(place)],
+    combine: ([summary, events]) => ({
+      data:
+        summary.data === undefined || events.data === undefined
+          ? undefined
+          : { features: summary.data.unknownFeatures, events: events.data },
+      error: summary.error ?? events.error,
+      isFetching: summary.isFetching || events.isFetching,
+      dataUpdatedAt: Math.min(summary.dataUpdatedAt, events.dataUpdatedAt),
+      refetch: () => Promise.all([summary.refetch(), events.refetch()]),
+    }),
+  });
+  return (
+    <Part title="Unknown keys" query={query}>
+      {({ features, events }) =>
+        features.length + events.length === 0 ? (
+          <Nothing>Every feature that was asked for is defined, and every event has a name.</Nothing>
+        ) : (
+          <>
+            <Lines>
+              {features.slice(0, SHOWN_MAX).map(({ key, requests, lastSeenAt }) => (
+                <SeenKey
+                  key={`feature ${key}`}
+                  name={key}
+                  what={`Unknown feature, ${countOf(requests, "request")}`}
+                  lastSeenAt={lastSeenAt}
+                >
+                  {mayDefine && (
+                    <ButtonLink
+                      to="/projects/$projectId/$environment/features"
+                      params={place}
+                      search={{ define: key }}
+                      aria-label={`Define ${key}`}
+                    >
+                      Define
+                    </ButtonLink>
+                  )}
+                </SeenKey>
+              ))}
+              {events.slice(0, SHOWN_MAX).map(({ key, seen }) => (
+                <SeenKey
+                  key={`event ${key}`}
+                  name={key}
+                  what={`No name yet, ${countOf(seen?.events ?? 0, "event")}`}
+                  lastSeenAt={seen?.lastSeenAt ?? null}
+                >
+                  {mayDefine && (
+                    <ButtonLink
+                      to="/projects/$projectId/$environment/features/event-keys"
+                      params={place}
+                      search={{ search: key }}
+                      aria-label={`Name ${key}`}
+                    >
+                      Name
+                    </ButtonLink>
+                  )}
+                </SeenKey>
+              ))}
+            </Lines>
+            {features.length > SHOWN_MAX && (
+              <p className="border-t border-line px-4 py-2 text-caption text-muted">
+                And {countOf(features.length - SHOWN_MAX, "more unknown feature")}.
+              </p>
+            )}
+            {events.length > SHOWN_MAX && (
+              <p className="border-t border-line px-4 py-2 text-caption">
+                <TextLink
+                  to="/projects/$projectId/$environment/features/event-keys"
+                  params={place}
+                  search={{ show: "unnamed" }}
+                >
+                  All event keys without a name
+                </TextLink>
+              </p>
+            )}
+          </>
+        )
+      }
+    </Part>
+  );
+}
+
+function SeenKey({
+  name,
+  what,
+  lastSeenAt,
+  children,
+}: {
+  name: string;
+  what: string;
+  lastSeenAt: string | null;
+  children: ReactNode;
+}) {
+  return (
+    <LineOf end={children}>
+      <span className="font-mono">{name}</span>
+      <span className="text-caption text-muted">
+        {what}
+        {lastSeenAt !== null && (
+          <>
+            , last <Time at={lastSeenAt} as="ago" />
+          </>
+        )}
+      </span>
+    </LineOf>
+  );
+}

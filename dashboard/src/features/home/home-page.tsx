@@ -1,0 +1,164 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Item } from "../../api/answer.ts";
+import { outcomeOf } from "../../format/request-sentences.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Nothing, Part } from "../../pages/home/part.tsx";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { LowBalances, UnknownKeys } from "./attention.tsx";
+import { FreshEnvironment } from "./fresh-environment.tsx";
+import { hasCustomersQuery, isDemoQuery, latestRequestsQuery, SUPPORT_CASES } from "./queries.ts";
+import { Denials, Errors, Traffic } from "./traffic.tsx";
+
+/** What needs a look today; in a fresh environment, what to do first. */
+export function HomePage() {
+  const place = usePlace();
+  const requests = useQuery(latestRequestsQuery(place));
+  const hasCustomers = useQuery(hasCustomersQuery(place));
+  // The log forgets after a week, customers stay: only without either nothing ever came.
+  const isFresh = requests.data?.length === 0 && hasCustomers.data === false;
+  const isUnknown = requests.isPending || hasCustomers.isPending;
+  return (
+    <Page title="Home">
+      {isUnknown ? <SkeletonRows rows={12} /> : isFresh ? <FreshEnvironment /> : <Overview />}
+    </Page>
+  );
+}
+
+function Overview() {
+  return (
+    <>
+      <SupportCases />
+      <Traffic />
+      <div className="grid items-start gap-6 lg:grid-cols-2">
+        <div className="grid min-w-0 gap-6">
+          <Denials />
+          <LowBalances />
+        </div>
+        <div className="grid min-w-0 gap-6">
+          <Errors />
+          <UnknownKeys />
+        </div>
+      </div>
+      <LatestRequests />
+    </>
+  );
+}
+
+/** Something to solve, where the demo is. */
+function SupportCases() {
+  const place = usePlace();
+  const { data: isDemo } = useQuery(isDemoQuery(place));
+  if (isDemo !== true) return null;
+  return (
+    <Card
+      flush
+      title="Solve these"
+      note="This is the demo, and three of its customers have written. What happened, and how do you settle it?"
+    >
+      <ul className="grid divide-y divide-line lg:grid-cols-3 lg:divide-x lg:divide-y-0">
+        {SUPPORT_CASES.map(({ customerId, from, question }) => (
+          <li key={customerId} className="flex flex-col gap-2 p-4">
+            <blockquote className="wrap-anywhere">“{question}”</blockquote>
+            <p className="mt-auto">
+              <TextLink
+                to="/projects/$projectId/$environment/customers/$customerId"
+                params={{ ...place, customerId }}
+              >
+                {from}
+              </TextLink>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+type Request = Item<"listRequests">;
+
+const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const;
+
+const COLUMNS: readonly Column<Request>[] = [
+  { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} as="ago" /> },
+  { name: "Outcome", cell: (request) => <Outcome request={request} /> },
+  {
+    name: "Request",
+    isWide: true,
+    cell: ({ endpoint, feature, event, customerId, recordedAt }) => (
+      <>
+        <span className="flex flex-wrap items-baseline gap-x-2">
+          <span className="text-muted">{endpoint}</span>
+          <span className="font-mono text-caption wrap-anywhere">{feature ?? event}</span>
+        </span>
+        <span className="text-caption text-muted md:hidden">
+          {customerId !== null && `${customerId}, `}
+          <Time at={recordedAt} as="ago" />
+        </span>
+      </>
+    ),
+  },
+  { name: "Customer", hidesWhenNarrow: true, cell: ({ customerId }) => <Customer customerId={customerId} /> },
+];
+
+function LatestRequests() {
+  const place = usePlace();
+  const query = useQuery(latestRequestsQuery(place));
+  return (
+    <Part
+      title="Latest requests"
+      query={query}
+      rows={10}
+      actions={
+        <TextLink to="/projects/$projectId/$environment/requests" params={place}>
+          All requests
+        </TextLink>
+      }
+    >
+      {(requests) =>
+        requests.length === 0 ? (
+          <Nothing>None in the last 7 days, which is as long as they are kept.</Nothing>
+        ) : (
+          <Table label="Latest requests" columns={COLUMNS} rows={requests} keyOf={({ id }) => id} />
+        )
+      }
+    </Part>
+  );
+}
+
+function Outcome({ request }: { request: Request }) {
+  const place = usePlace();
+  const { kind, name, why } = outcomeOf(request);
+  const { endpoint, reason, idempotencyKey } = request;
+  return (
+    <span className="flex items-center gap-2">
+      <Badge tone={TONES[kind]}>{name}</Badge>
+      {request.isReplay && <Badge>Replay</Badge>}
+      {why !== null && <span className="max-md:hidden">{why}</span>}
+      {reason !== null && endpoint === "consume" && idempotencyKey !== null && (
+        <TextLink
+          to="/projects/$projectId/$environment/keys/$idempotencyKey/why"
+          params={{ ...place, idempotencyKey }}
+          preload={false}
+        >
+          Why?
+        </TextLink>
+      )}
+    </span>
+  );
+}
+
+function Customer({ customerId }: { customerId: string | null }) {
+  const place = usePlace();
+  if (customerId === null) return <span className="text-muted">–</span>;
+  return (
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+      {customerId}
+    </TextLink>
+  );
+}

@@ -1,0 +1,184 @@
+import { useQuery } from "@tanstack/react-query";
+import { Activity } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import type { Answer } from "../../api/answer.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { describeProblem, describeReason } from "../../format/request-sentences.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { LineOf, Lines, Nothing, Part } from "../../pages/home/part.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { ViewSwitch } from "../../ui/segments.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { type Hour, SERIES, summaryQuery } from "./queries.ts";
+
+const TrafficChart = lazy(() =>
+  import("../../pages/home/traffic-chart.tsx").then(({ TrafficChart }) => ({ default: TrafficChart })),
+);
+
+/** How it went, hour by hour. */
+export function Traffic() {
+  const [view, setView] = useState<"chart" | "table">("chart");
+  const query = useQuery(summaryQuery(usePlace()));
+  const isQuiet = query.data !== undefined && sumOf(query.data.total) === 0;
+  return (
+    <Part
+      title="The last 24 hours"
+      query={query}
+      rows={7}
+      actions={!isQuiet && <ViewSwitch view={view} onChange={setView} />}
+    >
+      {({ total, byHour }) =>
+        sumOf(total) === 0 ? (
+          <Quiet />
+        ) : (
+          <>
+            <dl className="flex flex-wrap gap-x-6 gap-y-3 sm:gap-x-10 px-4 pt-4">
+              {SERIES.map(({ key, name, dot }) => (
+                <div key={key}>
+                  <dt className="flex items-center gap-1.5 text-caption font-medium text-muted">
+                    <span aria-hidden className={`size-2 rounded-full ${dot}`} />
+                    {name}
+                  </dt>
+                  <dd className="text-figure font-semibold tracking-tight">{formatCount(total[key])}</dd>
+                </div>
+              ))}
+            </dl>
+            {view === "table" ? (
+              <TrafficTable hours={byHour} />
+            ) : (
+              <div className="h-56 px-4 pt-2 pb-3">
+                <Suspense>
+                  <TrafficChart hours={byHour} />
+                </Suspense>
+              </div>
+            )}
+          </>
+        )
+      }
+    </Part>
+  );
+}
+
+function sumOf({ ok, denied, failed }: Answer<"summarizeRequests">["total"]): number {
+  return ok + denied + failed;
+}
+
+function Quiet() {
+  const place = usePlace();
+  return (
+    <EmptyState
+      icon={Activity}
+      title="No requests in the last 24 hours"
+      action={
+        <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
+          {inEnvironment("Send one", place.environment)}
+        </ButtonLink>
+      }
+    >
+      What your backend asks is counted here, hour by hour, about a second after the answer.
+    </EmptyState>
+  );
+}
+
+const COLUMNS: readonly Column<Hour>[] = [
+  { name: "Hour", isWide: true, cell: ({ hour }) => <Time at={hour} /> },
+  ...SERIES.map(({ key, name }) => ({ name, isNumber: true, cell: (hour: Hour) => formatCount(hour[key]) })),
+];
+
+/** The newest first, as in every list. */
+function TrafficTable({ hours }: { hours: readonly Hour[] }) {
+  return (
+    <div className="mt-3 max-h-96 overflow-y-auto border-t border-line">
+      <Table
+        label="Requests by hour"
+        columns={COLUMNS}
+        rows={hours.toReversed()}
+        keyOf={({ hour }) => hour}
+      />
+    </div>
+  );
+}
+
+type Outcome = Answer<"summarizeRequests">["byOutcome"][number];
+
+/** Why customers were turned away. */
+export function Denials() {
+  const place = usePlace();
+  const query = useQuery(summaryQuery(place));
+  return (
+    <Part title="Denials by reason" query={query}>
+      {({ byOutcome }) => {
+        const groups = groupBy(byOutcome, ({ reason }) => reason);
+        if (groups.length === 0) return <Nothing>Nobody was denied in the last 24 hours.</Nothing>;
+        return (
+          <Lines>
+            {groups.map(({ key, endpoints, requests }) => (
+              <LineOf key={key} end={formatCount(requests)}>
+                <TextLink
+                  to="/projects/$projectId/$environment/requests"
+                  params={place}
+                  search={{ reason: key }}
+                >
+                  {describeReason(key)}
+                </TextLink>
+                <span className="text-caption text-muted">{endpoints}</span>
+              </LineOf>
+            ))}
+          </Lines>
+        );
+      }}
+    </Part>
+  );
+}
+
+/** What callers did wrong, and what we did. */
+export function Errors() {
+  const place = usePlace();
+  const query = useQuery(summaryQuery(place));
+  return (
+    <Part title="Errors by code" query={query}>
+      {({ byOutcome }) => {
+        const groups = groupBy(byOutcome, ({ code }) => code);
+        if (groups.length === 0) return <Nothing>No errors in the last 24 hours.</Nothing>;
+        return (
+          <Lines>
+            {groups.map(({ key, requests }) => (
+              <LineOf key={key} end={formatCount(requests)}>
+                <TextLink
+                  to="/projects/$projectId/$environment/requests"
+                  params={place}
+                  search={{ code: key }}
+                >
+                  {describeProblem(key)}
+                </TextLink>
+                <code className="font-mono text-caption text-muted">{key}</code>
+              </LineOf>
+            ))}
+          </Lines>
+        );
+      }}
+    </Part>
+  );
+}
+
+type Group = { key: string; endpoints: string; requests: number };
+
+/** Over all endpoints, the most frequent first. */
+function groupBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string | null): Group[] {
+  const groups = Map.groupBy(outcomes, keyOf);
+  return [...groups]
+    .flatMap(([key, same]) =>
+      key === null
+        ? []
+        : {
+            key,
+            endpoints: [...new Set(same.map(({ endpoint }) => endpoint))].join(", "),
+            requests: same.reduce((sum, { requests }) => sum + requests, 0),
+          },
+    )
+    .sort((a, b) => b.requests - a.requests);
+}

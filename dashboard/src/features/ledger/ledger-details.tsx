@@ -1,0 +1,138 @@
+import type { ReactNode } from "react";
+import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { formatChange, formatCount } from "../../format/numbers.ts";
+import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/details.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { findGrant } from "../credits/grants.ts";
+import { ActorName, ChargeLink, GrantLink, KeyLink } from "./ledger-links.tsx";
+import type { LedgerLine } from "./queries.ts";
+import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
+
+type Item = { name: string; value: ReactNode };
+
+/** All there is to say of one entry. */
+export function LedgerDetails({ line, context }: { line: LedgerLine; context: LedgerContext }) {
+  const { entry } = line;
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="grid gap-x-10 gap-y-4 md:grid-cols-2">
+        <Details items={itemsOf(line, context)} />
+        <Moved line={line} context={context} />
+      </div>
+      {/* Where the window is narrow, the table has no room for it. */}
+      <div className="md:hidden">
+        <ReverseButton entry={entry} context={context} />
+      </div>
+      <Disclosure title="JSON">
+        <CodeBlock label={`entry ${entry.sequence} as JSON`} code={JSON.stringify(entry, null, 2)} />
+      </Disclosure>
+    </div>
+  );
+}
+
+function itemsOf({ entry, by }: LedgerLine, { whose }: LedgerContext): Item[] {
+  const { effectiveAt, recordedAt, feature, quantity, plan, consumeId, idempotencyKey, reverses } = entry;
+  const note = entry.kind === "reverse" ? textOf(entry.metadata?.["note"]) : null;
+  const items: (Item | null)[] = [
+    { name: "Entry", value: formatCount(entry.sequence) },
+    { name: "Happened", value: <Time at={effectiveAt} /> },
+    effectiveAt === recordedAt ? null : { name: "Written", value: <Time at={recordedAt} /> },
+    by === null ? null : { name: "By", value: <ActorName actor={by} /> },
+    note === null ? null : { name: "Reason", value: note },
+    feature === null ? null : { name: "Feature", value: `${feature} × ${formatCount(quantity ?? 1)}` },
+    plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={whose} /> },
+    idempotencyKey === null
+      ? null
+      : { name: "Request", value: <KeyLink whose={whose} idempotencyKey={idempotencyKey} /> },
+    consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
+    reverses === null
+      ? null
+      : {
+          name: "Reverses",
+          value: (
+            <ChargeLink whose={whose} charge={reverses} to={null}>
+              <span className="font-mono text-caption">{reverses}</span>
+            </ChargeLink>
+          ),
+        },
+  ];
+  return items.filter((item) => item !== null);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function PlanName({
+  plan: { key, version },
+  context: { projectId, environment },
+}: {
+  plan: { key: string; version: number };
+  context: LedgerContext["whose"];
+}) {
+  return (
+    <>
+      <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ projectId, environment, key }}>
+        {key}
+      </TextLink>
+      , version {version}
+    </>
+  );
+}
+
+function Copyable({ text }: { text: string }) {
+  return (
+    <span className="flex items-center gap-1">
+      <code className="font-mono text-caption">{text}</code>
+      <span className="-my-1.5">
+        <CopyButton text={text} label="Copy the charge's id" />
+      </span>
+    </span>
+  );
+}
+
+function Moved({
+  line: { entry },
+  context: { whose, grants },
+}: {
+  line: LedgerLine;
+  context: LedgerContext;
+}) {
+  if (entry.parts.length === 0) return <p className="text-muted">It moved no credits.</p>;
+  return (
+    <div>
+      <h3 className="mb-1 text-caption font-medium text-muted">Grants it moved</h3>
+      <ul className="divide-y divide-line rounded-md border border-line bg-surface">
+        {entry.parts.map(({ grant: number, amount }) => {
+          const grant = findGrant(grants, number);
+          return (
+            <li key={number} className="flex items-center gap-3 px-3 py-1.5">
+              <span className="min-w-0 flex-1">
+                <GrantLink whose={whose} grant={number}>
+                  {grant === null ? `Grant ${number}` : `${GRANT_WORDS[grant.kind]}, grant ${number}`}
+                </GrantLink>
+                {grant !== null && (
+                  <span className="text-muted">
+                    {grant.expiresAt === null ? ", no expiry" : <Until at={grant.expiresAt} />}
+                  </span>
+                )}
+              </span>
+              <span className="font-medium tabular-nums">{formatChange(amount)}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function Until({ at }: { at: string }) {
+  return (
+    <>
+      , until <Time at={at} as="day" />
+    </>
+  );
+}

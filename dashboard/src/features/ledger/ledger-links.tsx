@@ -1,0 +1,82 @@
+import { type ReactNode, useEffect } from "react";
+import { TextLink } from "../../ui/link.tsx";
+import type { Actor, Entry, Whose } from "./queries.ts";
+
+/** To what an idempotency key did. */
+export function KeyLink({ whose, idempotencyKey }: { whose: Whose; idempotencyKey: string }) {
+  const { projectId, environment } = whose;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/keys/$idempotencyKey"
+      params={{ projectId, environment, idempotencyKey }}
+      title={idempotencyKey}
+    >
+      <span className="block max-w-44 truncate font-mono text-caption">{idempotencyKey}</span>
+    </TextLink>
+  );
+}
+
+/** To a charge and its reversals in the ledger, both marked; to the very entry where that is shown already. */
+export function ChargeLink({
+  whose,
+  charge,
+  to,
+  children,
+}: {
+  whose: Whose;
+  charge: string;
+  to: Entry | null;
+  children: ReactNode;
+}) {
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId/ledger"
+      params={whose}
+      search={{ charge }}
+      {...(to === null ? {} : { hash: `entry-${to.sequence}` })}
+    >
+      {children}
+    </TextLink>
+  );
+}
+
+export function GrantLink({ whose, grant, children }: { whose: Whose; grant: number; children: ReactNode }) {
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId/grants"
+      params={whose}
+      search={{ grant }}
+    >
+      {children}
+    </TextLink>
+  );
+}
+
+const KINDS = {
+  member: "A member",
+  token: "A management token",
+  command: "The command line",
+  system: "Purser itself",
+} as const satisfies Record<Actor["kind"], string>;
+
+/** Who did it, by the name that people know. */
+export function ActorName({ actor: { kind, id, name } }: { actor: Actor }) {
+  const known = name ?? id ?? KINDS[kind];
+  return (
+    <span title={known === KINDS[kind] ? known : `${known}: ${KINDS[kind].toLowerCase()}`}>{known}</span>
+  );
+}
+
+/** Brings the row that somebody came for into sight, and the keyboard to it. */
+export function useShowRow(id: string | null): void {
+  useEffect(() => {
+    if (id === null) return;
+    // After the router, which goes to the top of a new page.
+    const timer = setTimeout(() => {
+      const row = document.getElementById(id);
+      row?.scrollIntoView({ block: "center" });
+      row?.querySelector("button")?.focus({ preventScroll: true });
+    }, 50);
+    return () => clearTimeout(timer);
+  }, [id]);
+}

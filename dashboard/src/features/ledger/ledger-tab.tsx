@@ -1,0 +1,202 @@
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, useLocation } from "@tanstack/react-router";
+import { BookOpenText, FilterX } from "lucide-react";
+import type { Answer } from "../../api/answer.ts";
+import { ENTRY_FILTER_WORDS } from "../../format/ledger-words.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Select } from "../../ui/field.tsx";
+import { More } from "../../ui/more.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { grantOfEntry } from "../credits/grants.ts";
+import { ledgerColumns } from "./ledger-columns.tsx";
+import { LedgerDetails } from "./ledger-details.tsx";
+import { useShowRow } from "./ledger-links.tsx";
+import { findTwins } from "./ledger-twins.ts";
+import {
+  type FeatureName,
+  featureNamesQuery,
+  knownGrantsQuery,
+  type LedgerFilters,
+  type LedgerLine,
+  ledgerQuery,
+} from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
+
+/** Every change of the balance, the newest first. */
+export function LedgerTab() {
+  const whose = route.useParams();
+  const filters = route.useSearch();
+  const mayReverse = useMayActAs("operator");
+  const pages = useSuspenseInfiniteQuery(ledgerQuery(whose, filters));
+  const { grants } = useSuspenseQuery(knownGrantsQuery(whose)).data;
+  const { data: features } = useSuspenseQuery(featureNamesQuery(whose));
+  const lines = pages.data.pages.flatMap(({ items }) => items);
+  const twins = findTwins(lines, (entry) => grantOfEntry(entry, grants));
+  const { charge } = filters;
+  const sought = charge === undefined ? undefined : lines.find(({ entry }) => entry.consumeId === charge);
+  const hash = useLocation({ select: (location) => location.hash });
+  useShowRow(hash !== "" ? hash : sought === undefined ? null : rowIdOf(sought));
+  const context = { whose, lines, grants, features, twins, mayReverse };
+  // It comes with the last page.
+  const broughtForward = pages.data.pages.at(-1)?.broughtForward ?? [];
+  const isFiltered = filters.kind !== undefined || filters.feature !== undefined;
+  const isEmpty = lines.length === 0 && !isFiltered;
+  return (
+    <Card flush>
+      {!isEmpty && <LedgerFilterBar filters={filters} features={features} />}
+      {charge !== undefined && sought === undefined && <NotShown charge={charge} shown={lines.length} />}
+      {lines.length === 0 && !pages.hasNextPage ? (
+        <NothingHere isFiltered={isFiltered} hasEarlier={broughtForward.length > 0} />
+      ) : (
+        <>
+          <Table
+            label="Ledger"
+            columns={ledgerColumns(context)}
+            rows={lines}
+            keyOf={({ entry }) => entry.sequence}
+            idOf={rowIdOf}
+            toneOf={({ entry }) => {
+              if (charge !== undefined && (entry.consumeId ?? entry.reverses) === charge) return "accent";
+              return twins.has(entry.sequence) ? "warn" : null;
+            }}
+            details={{
+              label: ({ entry }) => `Details of entry ${entry.sequence}`,
+              show: (line) => <LedgerDetails line={line} context={context} />,
+            }}
+          />
+          <More pages={pages} shown={lines.length} what="entries" />
+        </>
+      )}
+      {broughtForward.length > 0 && <BroughtForward pools={broughtForward} />}
+    </Card>
+  );
+}
+
+function rowIdOf({ entry }: LedgerLine): string {
+  return `entry-${entry.sequence}`;
+}
+
+function NotShown({ charge, shown }: { charge: string; shown: number }) {
+  return (
+    <div className="p-3">
+      <Callout tone="warn" title="This charge is not among the entries below">
+        <code className="font-mono">{charge}</code> is not one of the newest{" "}
+        {countOf(shown, "entry", "entries")} that match the filter. It may be further back, or another
+        customer's.
+      </Callout>
+    </div>
+  );
+}
+
+function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarlier: boolean }) {
+  const whose = route.useParams();
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={FilterX}
+        title="No entry matches the filter"
+        action={
+          <ButtonLink
+            to="/projects/$projectId/$environment/customers/$customerId/ledger"
+            params={whose}
+            search={{}}
+          >
+            Show all entries
+          </ButtonLink>
+        }
+      >
+        In the time that is shown this customer has none of this kind, or none for this feature.
+      </EmptyState>
+    );
+  }
+  if (hasEarlier) return <EmptyState icon={BookOpenText} title="Nothing moved in the time that is shown" />;
+  return (
+    <EmptyState icon={BookOpenText} title="Nothing has moved yet">
+      An entry is written with each top-up, charge and expiry. The first comes when this customer is given a
+      plan or credits.
+    </EmptyState>
+  );
+}
+
+function LedgerFilterBar({
+  filters,
+  features,
+}: {
+  filters: LedgerFilters;
+  features: readonly FeatureName[];
+}) {
+  const navigate = route.useNavigate();
+  function change(name: "kind" | "feature", value: string): void {
+    // Who filters looks for something else now than one charge.
+    void navigate({
+      search: ({ [name]: _, charge: __, ...others }) => ({
+        ...others,
+        ...(value === "" ? {} : { [name]: value }),
+      }),
+      resetScroll: false,
+    });
+  }
+  return (
+    <search className="grid gap-2 border-b border-line p-3 sm:grid-cols-[14rem_14rem]">
+      <Select
+        label="Kind"
+        isLabelHidden
+        value={filters.kind ?? ""}
+        onChange={(event) => change("kind", event.target.value)}
+        options={[
+          { value: "", label: "Every kind" },
+          ...Object.entries(ENTRY_FILTER_WORDS).map(([value, label]) => ({ value, label })),
+        ]}
+      />
+      <Select
+        label="Feature"
+        isLabelHidden
+        value={filters.feature ?? ""}
+        onChange={(event) => change("feature", event.target.value)}
+        options={[
+          { value: "", label: "Every feature" },
+          ...features.map(({ key, name }) => ({ value: key, label: name })),
+          ...unknownOf(filters, features),
+        ]}
+      />
+    </search>
+  );
+}
+
+/** What an address says is shown, even where no such feature is left to choose. */
+function unknownOf({ feature }: LedgerFilters, features: readonly FeatureName[]) {
+  return feature === undefined || features.some(({ key }) => key === feature)
+    ? []
+    : [{ value: feature, label: feature }];
+}
+
+/** Where a ledger is cut off: what came before it, so that what is shown sums to the balance. */
+function BroughtForward({ pools }: { pools: Answer<"listLedger">["broughtForward"] }) {
+  return (
+    <section aria-label="Brought forward" className="border-t border-line px-4 py-3">
+      <ul className="space-y-1">
+        {pools.map(({ pool, amount, before }) => (
+          <li key={pool} className="flex items-baseline justify-between gap-4">
+            <span>
+              <span className="font-medium">Brought forward</span>{" "}
+              <span className="text-muted">
+                in {pool}, from before <Time at={before} />
+              </span>
+            </span>
+            <span className="font-medium tabular-nums">{formatCount(amount)}</span>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-1 text-caption text-muted">
+        What moved before is kept and counts in every balance, but is not shown.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,59 @@
+import type { Entry, Grant, LedgerLine } from "./queries.ts";
+
+const CHARGES_WITHIN_MS = 60_000;
+const TOP_UPS_WITHIN_MS = 600_000;
+
+/** Longer rows of the same are how somebody works, and a mark on every line would say nothing. */
+const ROW_MAX = 5;
+
+export type Twin = { readonly before: Entry; readonly gapMs: number };
+
+/** Of charges and top-ups that look like the one before: that one, by the later one's number. Lines come newest first. */
+export function findTwins(
+  lines: readonly LedgerLine[],
+  grantOf: (entry: Entry) => Grant | null,
+): Map<number, Twin> {
+  const rows = new Map<string, Entry[]>();
+  const finished: Entry[][] = [];
+  for (const { entry } of lines.toReversed()) {
+    const likeness = describeLikeness(entry, grantOf);
+    if (likeness === null) continue;
+    const row = rows.get(likeness) ?? [];
+    const last = row.at(-1);
+    if (last !== undefined && gapBetween(last, entry) <= windowOf(entry)) row.push(entry);
+    else {
+      finished.push(row);
+      rows.set(likeness, [entry]);
+    }
+  }
+  const alike = [...finished, ...rows.values()].filter(({ length }) => length > 1 && length <= ROW_MAX);
+  return new Map(alike.flatMap(twinsOf));
+}
+
+/** What two entries have in common that look alike; null for what was taken back, or is no mistake when it comes twice. */
+function describeLikeness(entry: Entry, grantOf: (entry: Entry) => Grant | null): string | null {
+  const { kind, pool, feature, quantity, amount, reversedQuantity } = entry;
+  if (kind === "consume") {
+    const isReversed = reversedQuantity === quantity;
+    return amount === 0 || isReversed ? null : JSON.stringify([pool, feature, quantity]);
+  }
+  if (kind !== "grant") return null;
+  const grant = grantOf(entry);
+  if (grant === null || grant.kind === "allowance" || grant.revokedAt !== null) return null;
+  return JSON.stringify([pool, grant.kind, amount]);
+}
+
+function windowOf({ kind }: Entry): number {
+  return kind === "consume" ? CHARGES_WITHIN_MS : TOP_UPS_WITHIN_MS;
+}
+
+function gapBetween(before: Entry, after: Entry): number {
+  return Date.parse(after.recordedAt) - Date.parse(before.recordedAt);
+}
+
+function twinsOf(row: readonly Entry[]): [number, Twin][] {
+  return row.flatMap((entry, index) => {
+    const before = row[index - 1];
+    return before === undefined ? [] : [[entry.sequence, { before, gapMs: gapBetween(before, entry) }]];
+  });
+}

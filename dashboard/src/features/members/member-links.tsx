@@ -1,0 +1,149 @@
+import { useMutation } from "@tanstack/react-query";
+import { useForm } from "react-hook-form";
+import type { Answer, Body } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { useSession } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Choices } from "../../ui/choices.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/details.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Time } from "../../ui/time.tsx";
+import { membersQuery } from "../workspace/queries.ts";
+import { type Member, nameOfRole, roleChoices } from "./roles.ts";
+
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const { role } = useSession();
+  const { register, handleSubmit, watch } = useForm<Body<"inviteMember">>({
+    defaultValues: { name: "", email: "", role: "viewer" },
+  });
+  const invite = useMutation({
+    mutationFn: (body: Body<"inviteMember">) => answerOf(api.POST("/manage/v1/members", { body })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: membersQuery.queryKey }),
+  });
+  if (invite.data !== undefined) return <MadeLink made={invite.data} onClose={onClose} />;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Invite member"
+      note="You get a link to send to them. It works once, for a week."
+    >
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => invite.mutate(body))}>
+        <TextField
+          label="Name"
+          autoComplete="off"
+          required
+          maxLength={120}
+          {...register("name", { required: true })}
+        />
+        <TextField
+          label="Email"
+          type="email"
+          autoComplete="off"
+          hint="What they log in with."
+          required
+          {...register("email", { required: true })}
+        />
+        <Choices label="Role" choices={roleChoices(role)} {...register("role")} />
+        <ProblemCallout error={invite.error} />
+        <ApiCall call={{ method: "POST", path: "/manage/v1/members", body: watch() }} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" isBusy={invite.isPending}>
+            Make invitation link
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+/** For who lost their invitation, or forgot their password. */
+export function NewLinkDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { id, name, status } = member;
+  const isInvited = status === "invited";
+  const renew = useMutation({
+    mutationFn: () => answerOf(api.POST("/manage/v1/members/{id}/link", { params: { path: { id } } })),
+  });
+  if (renew.data !== undefined) return <MadeLink made={renew.data} onClose={onClose} />;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={isInvited ? `New invitation for ${name}` : `New password for ${name}`}
+    >
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          renew.mutate();
+        }}
+      >
+        <p>
+          {isInvited
+            ? "The new link is good once, for a week. Links made for them before end now."
+            : "The link is good once, for a day, and lets them choose a new password. Until they do, the old one works; then their other sessions end. Links made for them before end now."}
+        </p>
+        <ProblemCallout error={renew.error} />
+        <ApiCall call={{ method: "POST", path: `/manage/v1/members/${id}/link` }} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" isBusy={renew.isPending}>
+            {isInvited ? "Make invitation link" : "Make password link"}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What an invitation, or a forgotten password, is answered with: a link that somebody has to hand over. */
+function MadeLink({
+  made: { member, link },
+  onClose,
+}: {
+  made: Answer<"inviteMember">;
+  onClose: () => void;
+}) {
+  const isInvitation = member.status === "invited";
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={isInvitation ? `Invitation for ${member.name}` : `New password for ${member.name}`}
+      isSticky
+      isWide
+    >
+      <CodeBlock label="the link" code={`${window.location.origin}${link.path}`} />
+      <Details
+        items={[
+          { name: "For", value: `${member.name}, ${member.email}, as ${nameOfRole(member.role)}` },
+          {
+            name: "Good until",
+            value: (
+              <>
+                <Time at={link.expiresAt} /> (<Time at={link.expiresAt} as="ago" />
+                ), once
+              </>
+            ),
+          },
+        ]}
+      />
+      <Callout title="Copy it and send it yourself">
+        Purser sends no email. Whoever opens the link first comes in as {member.name}, so send it where only
+        they read it. It is not shown again; you can always make another.
+      </Callout>
+      <DialogActions>
+        <Button tone="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

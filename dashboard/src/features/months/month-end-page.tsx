@@ -1,0 +1,215 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import {
+  BookCheck,
+  ChevronLeft,
+  ChevronRight,
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  FileDown,
+} from "lucide-react";
+import type { ReactNode } from "react";
+import { pathIn } from "../../api/path-in.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Select } from "../../ui/field.tsx";
+import { Page } from "../../ui/page.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { saveFile } from "../../ui/save-file.ts";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Time } from "../../ui/time.tsx";
+import { WindowEdge } from "../../ui/usage/window-edge.tsx";
+import { type Month, monthQuery } from "../usage/queries.ts";
+import { UsageTabs } from "../usage/usage-tabs.tsx";
+import { lastMonth, lastMonths, monthAfter, nameOfMonth, thisMonth } from "./month-search.ts";
+import { addsUp, follows, rollForward, rollForwardCsv } from "./roll-forward.ts";
+import { RollForwardTable } from "./roll-forward-table.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/month-end");
+
+/** How many credits there were, came and went: what finance closes a month with. */
+export function MonthEndPage() {
+  const place = usePlace();
+  const { month = lastMonth() } = route.useSearch();
+  const { data, error } = useQuery(monthQuery(place, month));
+  const call = { method: "GET", path: pathIn(place, "months", month) } as const;
+  return (
+    <Page
+      title="Month end"
+      note="All customers' credits, by when things happened, in UTC. A month's closing is the next one's opening."
+      actions={
+        data !== undefined &&
+        data.lines.length > 0 && (
+          <>
+            <ButtonLink
+              to="/projects/$projectId/$environment/usage/exports"
+              params={place}
+              search={{ kind: "ledger", month }}
+            >
+              Export its ledger
+            </ButtonLink>
+            <Button icon={FileDown} onClick={() => save(data, place.environment)}>
+              Download as CSV
+            </Button>
+          </>
+        )
+      }
+    >
+      <UsageTabs />
+      <MonthPicker month={month} />
+      <ProblemCallout error={error} />
+      {data === undefined && error === null && <SkeletonRows rows={5} />}
+      {data !== undefined && (
+        <>
+          <Card flush title={nameOfMonth(month)}>
+            {data.lines.length === 0 ? <NoBooks month={month} /> : <RollForwardTable month={data} />}
+          </Card>
+          {data.lines.length > 0 && <MonthChecks month={data} />}
+        </>
+      )}
+      <div className="flex flex-col items-start gap-3">
+        {data !== undefined && (
+          <Disclosure title="JSON">
+            <CodeBlock label="the month as JSON" code={JSON.stringify(data, null, 2)} />
+          </Disclosure>
+        )}
+        <ApiCall call={call} title="Read this by API" />
+      </div>
+    </Page>
+  );
+}
+
+function save(month: Month, environment: string): void {
+  const state = month.isFinal ? "" : "-so-far";
+  saveFile(`month-end-${environment}-${month.month}${state}.csv`, rollForwardCsv(month), "text/csv");
+}
+
+function NoBooks({ month }: { month: string }) {
+  const place = usePlace();
+  return (
+    <EmptyState
+      icon={BookCheck}
+      title={`No credits in ${nameOfMonth(month)}`}
+      action={
+        <ButtonLink to="/projects/$projectId/$environment/customers" params={place}>
+          Customers
+        </ButtonLink>
+      }
+    >
+      Nobody had any, got any or spent any. The books begin with the first plan or top-up that a customer is
+      given.
+    </EmptyState>
+  );
+}
+
+const OFFERED = 24;
+
+function MonthPicker({ month }: { month: string }) {
+  const navigate = route.useNavigate();
+  const go = (to: string): void => void navigate({ search: { month: to }, resetScroll: false });
+  const offered = lastMonths(OFFERED);
+  return (
+    <div className="flex items-center gap-1">
+      <IconButton icon={ChevronLeft} label="The month before" onClick={() => go(monthAfter(month, -1))} />
+      <div className="w-44">
+        <Select
+          label="Month"
+          isLabelHidden
+          value={month}
+          options={(offered.includes(month) ? offered : [month, ...offered]).map((value) => ({
+            value,
+            label: nameOfMonth(value),
+          }))}
+          onChange={({ target }) => go(target.value)}
+        />
+      </div>
+      <IconButton
+        icon={ChevronRight}
+        label="The month after"
+        isDisabled={month >= thisMonth()}
+        onClick={() => go(monthAfter(month, 1))}
+      />
+    </div>
+  );
+}
+
+type State = "sound" | "wrong" | "open";
+
+/** What was looked at before anybody signs these figures. */
+function MonthChecks({ month }: { month: Month }) {
+  const isSound = rollForward(month.lines).every(({ amounts }) => addsUp(amounts));
+  const isCut = month.from > `${month.month}-01T00:00:00.000Z`;
+  return (
+    <Card title="Checks">
+      <ul className="flex flex-col gap-2">
+        <Check state={isSound ? "sound" : "wrong"}>
+          {isSound
+            ? "Every line adds up: opening + granted − used − expired − revoked + reversed = closing."
+            : "A line does not add up. Run purser verify, which names the wallet."}
+        </Check>
+        <Before month={month} isCut={isCut} />
+        <Finality month={month} isCut={isCut} />
+      </ul>
+      {isCut && month.windowStart !== null && (
+        <div className="pt-4">
+          <WindowEdge windowStart={month.windowStart}>
+            This month's opening is what there was at that moment.
+          </WindowEdge>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Before({ month, isCut }: { month: Month; isCut: boolean }) {
+  const before = monthAfter(month.month, -1);
+  const { data, error } = useQuery({ ...monthQuery(usePlace(), before), enabled: !isCut });
+  const name = nameOfMonth(before);
+  if (isCut)
+    return <Check state="open">{name} lies before the history window, so nothing is compared.</Check>;
+  if (error !== null) return <Check state="open">{name} could not be read, so nothing is compared.</Check>;
+  if (data === undefined) return <Check state="open">Reading {name} to compare.</Check>;
+  return follows(month, data) ? (
+    <Check state="sound">The opening is the closing of {name}, for every pool and kind.</Check>
+  ) : (
+    <Check state="wrong">The opening is not the closing of {name}.</Check>
+  );
+}
+
+function Finality({ month: { isFinal, completeTo, to }, isCut }: { month: Month; isCut: boolean }) {
+  if (isFinal) return <Check state="sound">The month is over and its figures are final.</Check>;
+  if (isCut && completeTo === to)
+    return <Check state="open">Your history begins within the month, so these figures move with it.</Check>;
+  return (
+    <Check state="open">
+      Complete to <Time at={completeTo} />. What fell due later, an expiry or new plan credits of somebody who
+      was not seen since, is counted as if they were seen now.
+    </Check>
+  );
+}
+
+const LOOKS = {
+  sound: { icon: CircleCheck, ink: "text-good", words: "Checked" },
+  wrong: { icon: CircleAlert, ink: "text-bad", words: "Wrong" },
+  open: { icon: CircleDashed, ink: "text-muted", words: "Open" },
+} as const satisfies Record<State, unknown>;
+
+function Check({ state, children }: { state: State; children: ReactNode }) {
+  const { icon: Icon, ink, words } = LOOKS[state];
+  return (
+    <li className="flex gap-2">
+      <Icon className={classNames("mt-0.5 size-4 shrink-0", ink)} aria-hidden />
+      <span>
+        <span className="sr-only">{words}: </span>
+        {children}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,99 @@
+import { CircleAlert, CircleCheck } from "lucide-react";
+import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { formatChange, formatCount } from "../../format/numbers.ts";
+import { classNames } from "../../ui/class-names.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import type { Month } from "../usage/queries.ts";
+import { type Amount, addsUp, type BookLine, rollForward } from "./roll-forward.ts";
+
+/** What each part does to the balance; opening and closing are balances. */
+const MOVES = [
+  { amount: "granted", name: "Granted", sign: 1 },
+  { amount: "used", name: "Used", sign: -1 },
+  { amount: "expired", name: "Expired", sign: -1 },
+  { amount: "revoked", name: "Revoked", sign: -1 },
+  { amount: "reversed", name: "Reversed", sign: 1 },
+] as const satisfies readonly { amount: Amount; name: string; sign: number }[];
+
+/** From left to right it is a sum. */
+export function RollForwardTable({ month }: { month: Month }) {
+  const lines = rollForward(month.lines);
+  const hasPools = new Set(lines.map(({ pool }) => pool)).size > 1;
+  const columns: Column<BookLine>[] = [
+    {
+      name: "Credits",
+      isWide: true,
+      cell: (line) => (
+        <>
+          <span className={classNames(line.kind === null && "font-semibold")}>
+            {line.kind === null ? "All together" : GRANT_WORDS[line.kind]}
+            {hasPools && <code className="ml-2 font-mono text-caption text-muted">{line.pool}</code>}
+          </span>
+          <div className="text-caption text-muted tabular-nums md:hidden">{inWords(line)}</div>
+        </>
+      ),
+    },
+    { ...balance("Opening", "opening"), hidesWhenNarrow: true },
+    ...MOVES.map(
+      ({ amount, name, sign }): Column<BookLine> => ({
+        name,
+        isNumber: true,
+        hidesWhenNarrow: true,
+        cell: ({ kind, amounts }) => (
+          <Figure isSum={kind === null} isNone={amounts[amount] === 0}>
+            {formatChange(sign * amounts[amount])}
+          </Figure>
+        ),
+      }),
+    ),
+    balance("Closing", "closing"),
+    { name: "Adds up", isNameHidden: true, cell: ({ amounts }) => <AddsUp isSound={addsUp(amounts)} /> },
+  ];
+  return (
+    <Table
+      label="Roll-forward"
+      columns={columns}
+      rows={lines}
+      keyOf={({ pool, kind }) => `${kind ?? "sum"} ${pool}`}
+    />
+  );
+}
+
+/** Where there is no room for its columns: the same sum as a sentence, without what is nothing. */
+function inWords({ amounts }: BookLine): string {
+  const moves = MOVES.filter(({ amount }) => amounts[amount] !== 0).map(
+    ({ amount, name, sign }) => `${formatChange(sign * amounts[amount])} ${name.toLowerCase()}`,
+  );
+  return [`${formatCount(amounts.opening)} opening`, ...moves].join(", ");
+}
+
+function balance(name: string, amount: "opening" | "closing"): Column<BookLine> {
+  return {
+    name,
+    isNumber: true,
+    cell: ({ kind, amounts }) => (
+      <Figure isSum={kind === null || amount === "closing"} isNone={amounts[amount] === 0}>
+        {formatCount(amounts[amount])}
+      </Figure>
+    ),
+  };
+}
+
+function Figure({ isSum, isNone, children }: { isSum: boolean; isNone: boolean; children: string }) {
+  return (
+    <span className={classNames(isSum && "font-semibold", isNone && "font-normal text-muted")}>
+      {children}
+    </span>
+  );
+}
+
+function AddsUp({ isSound }: { isSound: boolean }) {
+  const Icon = isSound ? CircleCheck : CircleAlert;
+  const words = isSound ? "Adds up" : "Does not add up";
+  return (
+    <span title={words}>
+      <Icon className={classNames("size-4", isSound ? "text-good" : "text-bad")} aria-hidden />
+      <span className="sr-only">{words}</span>
+    </span>
+  );
+}

@@ -1,0 +1,183 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { answerOf, api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
+import type { Tagged } from "../../api/tagged.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Time } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { EditProblem } from "../catalog/edit-problem.tsx";
+import { featuresQuery, type Plan, planQuery, refreshCatalog } from "../catalog/queries.ts";
+import { WriteDialog } from "../catalog/write-dialog.tsx";
+import { SentenceList, useNames } from "./plan-parts.tsx";
+import { type Draft, draftSentences } from "./plan-terms.ts";
+
+/** The next version while it is worked on, and what it would change. */
+export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draft }) {
+  const place = usePlace();
+  const names = useNames(place);
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const mayEdit = useMayActAs("admin");
+  const [isDiscarding, setDiscarding] = useState(false);
+  const { key, versions } = opened.value;
+  const [latest = null] = versions;
+  const sentences = draftSentences(opened.value, draft, { names, features });
+  const params = { ...place, key };
+  return (
+    <Card
+      title={`Draft of version ${(latest?.number ?? 0) + 1}`}
+      note={
+        <>
+          Saved <Time at={draft.changedAt} as="ago" />. Nobody gets it before it is published.
+        </>
+      }
+      actions={
+        mayEdit && (
+          <>
+            <Button tone="quiet" onClick={() => setDiscarding(true)}>
+              Discard
+            </Button>
+            <ButtonLink to="/projects/$projectId/$environment/plans/$key/edit" params={params}>
+              Edit draft
+            </ButtonLink>
+            <ButtonLink
+              to="/projects/$projectId/$environment/plans/$key/publish"
+              params={params}
+              tone="primary"
+            >
+              Review and publish
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      {sentences.length === 0 ? (
+        <p className="text-muted">
+          {latest === null ? "It gives nothing yet." : `The same terms as version ${latest.number}.`}
+        </p>
+      ) : (
+        <SentenceList label="What the draft changes" sentences={sentences} />
+      )}
+      {isDiscarding && <DiscardDraftDialog opened={opened} onClose={() => setDiscarding(false)} />}
+    </Card>
+  );
+}
+
+function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; onClose: () => void }) {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [opened, setOpened] = useState(given);
+  const { key, name, versions } = opened.value;
+  const isAll = versions.length === 0;
+  const headers = { "if-match": opened.etag };
+  const discard = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.DELETE("/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
+          params: { path: { ...place, key }, header: headers },
+        }),
+      ),
+    onSuccess: async () => {
+      tell("The draft is discarded", isAll ? `${name} is gone with it.` : `${name} stays as it is.`);
+      onClose();
+      if (isAll) await navigate({ to: "/projects/$projectId/$environment/plans", params: place });
+      await refreshCatalog(queryClient);
+    },
+  });
+  const readAgain = useMutation({
+    mutationFn: () => queryClient.fetchQuery(planQuery(place, key)),
+    onSuccess: (read) => {
+      discard.reset();
+      setOpened(read);
+    },
+  });
+  return (
+    <WriteDialog
+      title="Discard the draft"
+      action={inEnvironment("Discard draft", place.environment)}
+      tone="danger"
+      isBusy={discard.isPending}
+      problem={
+        <EditProblem
+          error={discard.error ?? readAgain.error}
+          edited={{ actions: ["plan"], subject: key }}
+          note="Read it again, then decide again."
+          isReading={readAgain.isPending}
+          onReadAgain={() => readAgain.mutate()}
+        />
+      }
+      call={{ method: "DELETE", path: pathIn(place, "plans", key, "draft"), headers }}
+      onConfirm={() => discard.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        What was worked on is gone, and cannot be brought back.{" "}
+        {isAll
+          ? `${name} was never published, so nothing of it remains.`
+          : `${name} goes on as it is, and so does everybody on it.`}
+      </p>
+    </WriteDialog>
+  );
+}
+
+export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<Plan>; onClose: () => void }) {
+  const place = usePlace();
+  const queryClient = useQueryClient();
+  const [opened, setOpened] = useState(given);
+  const { key, name, archivedAt } = opened.value;
+  const body = { archived: archivedAt === null };
+  const headers = { "if-match": opened.etag };
+  const archive = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST("/manage/v1/projects/{projectId}/{environment}/plans/{key}/archive", {
+          params: { path: { ...place, key }, header: headers },
+          body,
+        }),
+      ),
+    onSuccess: async () => {
+      await refreshCatalog(queryClient);
+      tell(body.archived ? `${name} is archived` : `${name} is offered again`);
+      onClose();
+    },
+  });
+  const readAgain = useMutation({
+    mutationFn: () => queryClient.fetchQuery(planQuery(place, key)),
+    onSuccess: (read) => {
+      archive.reset();
+      setOpened(read);
+    },
+  });
+  return (
+    <WriteDialog
+      title={body.archived ? `Archive ${name}` : `Offer ${name} again`}
+      action={inEnvironment(body.archived ? "Archive plan" : "Offer plan again", place.environment)}
+      tone={body.archived ? "danger" : "primary"}
+      isBusy={archive.isPending}
+      problem={
+        <EditProblem
+          error={archive.error ?? readAgain.error}
+          edited={{ actions: ["plan"], subject: key }}
+          note="Read it again, then decide again."
+          isReading={readAgain.isPending}
+          onReadAgain={() => readAgain.mutate()}
+        />
+      }
+      call={{ method: "POST", path: pathIn(place, "plans", key, "archive"), headers, body }}
+      onConfirm={() => archive.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        {body.archived
+          ? "Nobody else can be assigned it. Customers who are on it keep it, and can be renewed. You can offer it again at any time."
+          : "It can then be assigned to customers again."}
+      </p>
+    </WriteDialog>
+  );
+}

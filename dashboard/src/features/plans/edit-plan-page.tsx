@@ -1,0 +1,220 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { FormProvider, useForm, useWatch } from "react-hook-form";
+import { api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { type Tagged, taggedAnswerOf } from "../../api/tagged.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { EditProblem } from "../catalog/edit-problem.tsx";
+import { featuresQuery, type Plan, planQuery, poolsQuery, refreshCatalog } from "../catalog/queries.ts";
+import { AllowanceFields, PlanFeatureFields } from "./plan-fields.tsx";
+import { SentenceList, useNames } from "./plan-parts.tsx";
+import { type DraftTerms, draftSentences } from "./plan-terms.ts";
+import { isSameTerms, mergeTerms, type PlanValues, startOf, toTerms, toValues } from "./plan-values.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key/edit");
+
+export function EditPlanPage() {
+  const place = usePlace();
+  const { key } = route.useParams();
+  const { data: tagged } = useSuspenseQuery(planQuery(place, key));
+  const { name, versions } = tagged.value;
+  const mayEdit = useMayActAs("admin");
+  return (
+    <Page
+      title={`Edit ${name}`}
+      note={
+        <>
+          {versions.length === 0 ? "The first version" : `Version ${(versions[0]?.number ?? 0) + 1}`} of{" "}
+          <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+            {name}
+          </TextLink>
+          , as a draft: nobody gets it before it is published.
+        </>
+      }
+    >
+      {mayEdit ? (
+        <PlanEditor key={key} first={tagged} />
+      ) : (
+        <Callout title="Only admins change plans">Ask one of them, or look at the plan as it is.</Callout>
+      )}
+    </Page>
+  );
+}
+
+/** A plan's next version, with what it would change beside it while it is typed. */
+function PlanEditor({ first }: { first: Tagged<Plan> }) {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  // Held, and with it the ETag: what others save meanwhile must not slip under what is being typed.
+  const [{ value: plan, etag }, setOpened] = useState(first);
+  const { key } = plan;
+  const start = startOf(plan);
+  const form = useForm<PlanValues>({ defaultValues: toValues(start, { features, pools }) });
+  useWatch({ control: form.control });
+  const terms = toTerms(form.getValues());
+  const isUnsaved = !isSameTerms(start, terms);
+  const isLeaving = useRef(false);
+  const headers = { "if-match": etag };
+
+  const save = useMutation({
+    mutationFn: ({ values }: { values: PlanValues; isToPublish: boolean }) =>
+      taggedAnswerOf(
+        api.PUT("/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
+          params: { path: { ...place, key }, header: headers },
+          body: toTerms(values),
+        }),
+      ),
+    onSuccess: async (saved, { isToPublish }) => {
+      setOpened(saved);
+      await refreshCatalog(queryClient);
+      if (!isToPublish) {
+        tell("The draft is saved", "Nobody gets it before it is published.");
+        return;
+      }
+      isLeaving.current = true;
+      await navigate({
+        to: "/projects/$projectId/$environment/plans/$key/publish",
+        params: { ...place, key },
+      });
+    },
+  });
+  const readAgain = useMutation({
+    mutationFn: async () => {
+      await refreshCatalog(queryClient);
+      return {
+        read: await queryClient.fetchQuery(planQuery(place, key)),
+        features: await queryClient.fetchQuery(featuresQuery(place)),
+        pools: await queryClient.fetchQuery(poolsQuery(place)),
+      };
+    },
+    onSuccess: ({ read, ...known }) => {
+      const merged = mergeTerms(start, toTerms(form.getValues()), startOf(read.value));
+      form.reset(toValues(merged, known));
+      save.reset();
+      setOpened(read);
+    },
+  });
+  const submit = (isToPublish: boolean): void =>
+    void form.handleSubmit((values) => {
+      if (!save.isPending) save.mutate({ values, isToPublish });
+    })();
+  const isPublishing = save.isPending && save.variables.isToPublish;
+  return (
+    <FormProvider {...form}>
+      <form
+        noValidate
+        className="grid items-start gap-6 lg:grid-cols-[1fr_20rem]"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit(false);
+        }}
+      >
+        <div className="flex min-w-0 flex-col gap-6">
+          <Card title="Name">
+            <TextField
+              label="Name"
+              isLabelHidden
+              maxLength={120}
+              autoComplete="off"
+              error={form.formState.errors.name?.message}
+              {...form.register("name", {
+                validate: (name) => (name.trim() === "" ? "This is needed." : undefined),
+              })}
+            />
+          </Card>
+          <AllowanceFields />
+          <PlanFeatureFields />
+        </div>
+        <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-6">
+          <DraftPreview plan={plan} terms={terms} />
+          <EditProblem
+            error={save.error ?? readAgain.error}
+            edited={{ actions: ["plan"], subject: key }}
+            note="Reading again keeps what you changed, and takes the rest as it is now."
+            isReading={readAgain.isPending}
+            onReadAgain={() => readAgain.mutate()}
+          />
+          <div className="flex flex-col gap-2">
+            <Button tone="primary" isBusy={isPublishing} onClick={() => submit(true)}>
+              Review and publish
+            </Button>
+            <Button type="submit" isBusy={save.isPending && !isPublishing}>
+              {inEnvironment("Save draft", place.environment)}
+            </Button>
+            <p className="text-caption text-muted">
+              {isUnsaved ? "Not saved yet." : plan.draft === null ? "Nothing changed yet." : "Saved."}
+            </p>
+          </div>
+          <ApiCall
+            call={{ method: "PUT", path: pathIn(place, "plans", key, "draft"), headers, body: terms }}
+          />
+        </div>
+      </form>
+      <LeaveGuard isUnsaved={() => isUnsaved && !isLeaving.current} />
+    </FormProvider>
+  );
+}
+
+/** What publishing would change, while it is typed. */
+function DraftPreview({ plan, terms }: { plan: Plan; terms: DraftTerms }) {
+  const place = usePlace();
+  const names = useNames(place);
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const [latest = null] = plan.versions;
+  const sentences = draftSentences(plan, terms, { names, features });
+  return (
+    <Card
+      title={latest === null ? "What customers will get" : "What would change"}
+      {...(latest === null ? {} : { note: `Against version ${latest.number}` })}
+    >
+      <div aria-live="polite">
+        {sentences.length === 0 ? (
+          <p className="text-muted">
+            {latest === null ? "Nothing yet: give it credits and features." : "Nothing yet."}
+          </p>
+        ) : (
+          <SentenceList label="What would change" sentences={sentences} />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** Nobody loses an hour's work by a click beside it. */
+function LeaveGuard({ isUnsaved }: { isUnsaved: () => boolean }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isUnsaved(),
+    enableBeforeUnload: isUnsaved,
+    withResolver: true,
+  });
+  if (blocker.status !== "blocked") return null;
+  return (
+    <Dialog isOpen onClose={blocker.reset} title="Leave without saving?">
+      <p>What you changed in this draft is not saved, and would be lost.</p>
+      <DialogActions>
+        <Button onClick={blocker.proceed} tone="danger">
+          Leave
+        </Button>
+        <Button onClick={blocker.reset} tone="primary">
+          Stay
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

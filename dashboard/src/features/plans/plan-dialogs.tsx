@@ -1,0 +1,174 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import type { Body } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { pathIn } from "../../api/path-in.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { nameOfKey } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Select, TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { KEY_HINT, KEY_PATTERN } from "../catalog/feature-values.ts";
+import { type PlanSummary, plansQuery, refreshCatalog } from "../catalog/queries.ts";
+import { WriteDialog } from "../catalog/write-dialog.tsx";
+
+type Values = { key: string; name: string; from: string };
+
+const HEADERS = { "if-none-match": "*" };
+
+/** A plan begins as a draft: nobody gets it before it is published. */
+export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const { register, handleSubmit, control, setValue, formState } = useForm<Values>({
+    defaultValues: { key: "", name: "", from: "" },
+  });
+  const { errors, dirtyFields } = formState;
+  const values = { key: "", name: "", from: "", ...useWatch({ control }) };
+  const body = toBody(values, plans);
+  const create = useMutation({
+    mutationFn: (wanted: Values) =>
+      answerOf(
+        api.PUT("/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
+          params: { path: { ...place, key: wanted.key }, header: HEADERS },
+          body: toBody(wanted, plans),
+        }),
+      ),
+    onSuccess: async ({ key }) => {
+      await refreshCatalog(queryClient);
+      await navigate({
+        to: "/projects/$projectId/$environment/plans/$key/edit",
+        params: { ...place, key },
+      });
+    },
+  });
+  return (
+    <WriteDialog
+      title="New plan"
+      action={inEnvironment("Begin a draft", place.environment)}
+      isBusy={create.isPending}
+      problem={<ProblemCallout error={create.error} />}
+      call={{
+        method: "PUT",
+        path: pathIn(place, "plans", values.key === "" ? "pro" : values.key, "draft"),
+        headers: HEADERS,
+        body,
+      }}
+      onConfirm={() => void handleSubmit((wanted) => create.mutate(wanted))()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Key"
+        hint={KEY_HINT}
+        error={errors.key?.message}
+        isMono
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={120}
+        {...register("key", {
+          required: "This is needed.",
+          pattern: KEY_PATTERN,
+          validate: (key) =>
+            plans.some((plan) => plan.key === key) ? "There is a plan with this key already." : undefined,
+          onChange: ({ target }) => {
+            if (dirtyFields.name !== true) setValue("name", nameOfKey(target.value));
+          },
+        })}
+      />
+      <TextField
+        label="Name"
+        error={errors.name?.message}
+        autoComplete="off"
+        maxLength={120}
+        {...register("name", { validate: (name) => (name.trim() === "" ? "This is needed." : undefined) })}
+      />
+      {plans.length > 0 && (
+        <Select
+          label="Begin with"
+          hint="You change whatever you like before it is published."
+          options={[
+            { value: "", label: "Nothing" },
+            ...plans
+              .filter(({ latest }) => latest !== null)
+              .map(({ key, name }) => ({ value: key, label: `What ${name} gives` })),
+          ]}
+          {...register("from")}
+        />
+      )}
+    </WriteDialog>
+  );
+}
+
+function toBody({ name, from }: Values, plans: readonly PlanSummary[]): Body<"putPlanDraft"> {
+  const model = plans.find(({ key }) => key === from)?.latest ?? null;
+  return {
+    name: name.trim(),
+    allowances: model?.allowances ?? [],
+    features: (model?.features ?? []).map(({ feature, limit }) => ({ feature, limit })),
+  };
+}
+
+/** Which plan customers have whom nobody assigned one. */
+export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; onClose: () => void }) {
+  const place = usePlace();
+  const queryClient = useQueryClient();
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const current = plans.find(({ isDefault }) => isDefault) ?? null;
+  const [chosen, setChosen] = useState(suggested ?? current?.key ?? "");
+  const body = { plan: chosen === "" ? null : chosen };
+  const name = plans.find(({ key }) => key === chosen)?.name ?? "none";
+  const choose = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT("/manage/v1/projects/{projectId}/{environment}/default-plan", {
+          params: { path: place },
+          body,
+        }),
+      ),
+    onSuccess: async () => {
+      await refreshCatalog(queryClient);
+      tell(
+        "The default plan is chosen",
+        `${current?.name ?? "None"} → ${body.plan === null ? "none" : name}.`,
+      );
+      onClose();
+    },
+  });
+  return (
+    <WriteDialog
+      title="Default plan"
+      action={inEnvironment(
+        body.plan === null ? "Have no default plan" : `Make ${name} the default`,
+        place.environment,
+      )}
+      isBusy={choose.isPending}
+      problem={<ProblemCallout error={choose.error} />}
+      call={{ method: "PUT", path: pathIn(place, "default-plan"), body }}
+      onConfirm={() => choose.mutate()}
+      onClose={onClose}
+    >
+      <Select
+        label="Default plan"
+        value={chosen}
+        onChange={({ target }) => setChosen(target.value)}
+        options={[
+          { value: "", label: "None" },
+          ...plans
+            .filter(({ latest, archivedAt }) => latest !== null && archivedAt === null)
+            .map((plan) => ({ value: plan.key, label: plan.name })),
+        ]}
+      />
+      <p className="text-muted">
+        {body.plan === null
+          ? "Customers whom nobody assigned a plan then have none, and are denied. A customer that nobody knows is not created by a consume."
+          : "Customers whom nobody assigned a plan have this one, and so has a customer that nobody knew before."}
+        {current !== null && current.key !== chosen && ` Who has ${current.name} by default moves at once.`}
+      </p>
+    </WriteDialog>
+  );
+}

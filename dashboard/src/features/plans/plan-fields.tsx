@@ -1,0 +1,213 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Sparkles } from "lucide-react";
+import { useState } from "react";
+import { useFormContext, useWatch } from "react-hook-form";
+import { capitalize, costInWords, pluralOf } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Checkbox, Select, TextField } from "../../ui/field.tsx";
+import { wholeNumber } from "../catalog/feature-values.ts";
+import { matches } from "../catalog/list-filter.tsx";
+import { type Feature, featuresQuery, poolsQuery } from "../catalog/queries.ts";
+import type { PlanValues } from "./plan-values.ts";
+
+const PERIODS = [
+  { value: "day", label: "a day" },
+  { value: "week", label: "a week" },
+  { value: "month", label: "a month" },
+  { value: "year", label: "a year" },
+  { value: "once", label: "once" },
+];
+
+/** What each pool is given anew in each period. */
+export function AllowanceFields() {
+  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { control } = useFormContext<PlanValues>();
+  const rows = useWatch({ control, name: "allowances" });
+  return (
+    <Card title="Credits" note="Given anew in each period, counted from when the customer got the plan.">
+      <div className="flex flex-col gap-4">
+        {rows.map(({ pool }, index) => {
+          const name = pools.find(({ key }) => key === pool)?.name ?? pool;
+          return <AllowanceRow key={pool} index={index} name={rows.length > 1 ? name : null} />;
+        })}
+      </div>
+    </Card>
+  );
+}
+
+function AllowanceRow({ index, name }: { index: number; name: string | null }) {
+  const {
+    register,
+    control,
+    formState: { errors },
+  } = useFormContext<PlanValues>();
+  const row = useWatch({ control, name: `allowances.${index}` });
+  const wrong = errors.allowances?.[index];
+  const of = name === null ? "" : ` of ${name}`;
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="sr-only">{name ?? "Credits"}</legend>
+      <Checkbox
+        label={name === null ? "The plan gives credits" : `The plan gives credits of ${name}`}
+        {...register(`allowances.${index}.isGiven`)}
+      />
+      {row.isGiven && (
+        <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
+          <TextField
+            label={`How many credits${of}`}
+            type="number"
+            step={1}
+            error={wrong?.credits?.message}
+            {...register(`allowances.${index}.credits`, {
+              valueAsNumber: true,
+              validate: (value, { allowances }) =>
+                allowances[index]?.isGiven ? wholeNumber(1, 1_000_000_000_000)(value) : undefined,
+            })}
+          />
+          <Select label={`How often${of}`} options={PERIODS} {...register(`allowances.${index}.period`)} />
+          {row.period !== "once" && (
+            <TextField
+              label={`Rolls over for${of}`}
+              hint={
+                row.rollover === 0 ? "0: the rest expires." : `More ${pluralOf(row.period)} for the rest.`
+              }
+              type="number"
+              step={1}
+              error={wrong?.rollover?.message}
+              {...register(`allowances.${index}.rollover`, {
+                valueAsNumber: true,
+                validate: (value, { allowances }) =>
+                  allowances[index]?.isGiven && allowances[index]?.period !== "once"
+                    ? wholeNumber(0, 12)(value)
+                    : undefined,
+              })}
+            />
+          )}
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+const LIMITS = [
+  { value: "none", label: "No limit" },
+  { value: "day", label: "a day" },
+  { value: "week", label: "a week" },
+  { value: "month", label: "a month" },
+  { value: "year", label: "a year" },
+  { value: "once", label: "in all" },
+];
+
+const SEARCHED_FROM = 12;
+const QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
+
+/** Which features, and how often. */
+export function PlanFeatureFields() {
+  const place = usePlace();
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const { control } = useFormContext<PlanValues>();
+  const rows = useWatch({ control, name: "features" });
+  const [search, setSearch] = useState("");
+  if (rows.length === 0)
+    return (
+      <Card title="Features" flush>
+        <EmptyState
+          icon={Sparkles}
+          title="There are no features yet"
+          action={
+            <ButtonLink
+              to="/projects/$projectId/$environment/features"
+              params={place}
+              search={{ define: "" }}
+            >
+              Define a feature
+            </ButtonLink>
+          }
+        >
+          A plan without features gives credits that nobody can spend.
+        </EmptyState>
+      </Card>
+    );
+  return (
+    <Card
+      title="Features"
+      note="What customers on the plan may use. Costs are pinned when it is published."
+      flush
+    >
+      {rows.length >= SEARCHED_FROM && (
+        <div className="border-b border-line px-4 py-3">
+          <TextField
+            label="Filter features"
+            isLabelHidden
+            type="search"
+            placeholder="Filter features"
+            value={search}
+            onChange={({ target }) => setSearch(target.value)}
+          />
+        </div>
+      )}
+      <ul>
+        {rows.map(({ feature: key }, index) => {
+          const feature = features.find((each) => each.key === key) ?? null;
+          if (!matches(search, key, feature?.name ?? null)) return null;
+          return <FeatureRow key={key} index={index} name={feature?.name ?? key} hint={hintOf(feature)} />;
+        })}
+      </ul>
+    </Card>
+  );
+}
+
+function hintOf(feature: Feature | null): string {
+  if (feature === null) return "Just defined: read again for its cost.";
+  const price = capitalize(costInWords(feature.cost, feature.unit));
+  return feature.archivedAt === null
+    ? price
+    : `${price}. Archived: once taken out, it cannot be put in again.`;
+}
+
+function FeatureRow({ index, name, hint }: { index: number; name: string; hint: string }) {
+  const {
+    register,
+    control,
+    formState: { errors },
+  } = useFormContext<PlanValues>();
+  const { isIncluded, period } = useWatch({ control, name: `features.${index}` });
+  return (
+    <li className="flex min-h-14 flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-4 py-2 last:border-b-0">
+      <Checkbox label={name} hint={hint} {...register(`features.${index}.isIncluded`)} />
+      {isIncluded && (
+        <div className="flex items-start gap-2">
+          {period !== "none" && (
+            <div className="w-28">
+              <TextField
+                label={`Limit of ${name}`}
+                isLabelHidden
+                type="number"
+                step={1}
+                error={errors.features?.[index]?.quantity?.message}
+                {...register(`features.${index}.quantity`, {
+                  valueAsNumber: true,
+                  validate: (value, { features }) =>
+                    features[index]?.isIncluded && features[index]?.period !== "none"
+                      ? wholeNumber(0, QUANTITY_MAX)(value)
+                      : undefined,
+                })}
+              />
+            </div>
+          )}
+          <div className="w-32">
+            <Select
+              label={`Period of the limit of ${name}`}
+              isLabelHidden
+              options={LIMITS}
+              {...register(`features.${index}.period`)}
+            />
+          </div>
+        </div>
+      )}
+    </li>
+  );
+}

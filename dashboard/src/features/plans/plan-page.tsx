@@ -1,0 +1,199 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Archive, ArchiveRestore, Ellipsis, PenLine, Star, UsersRound } from "lucide-react";
+import { useState } from "react";
+import { capitalize, costInWords, limitInWords } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
+import { Page } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { featuresQuery, type PlanVersion, planQuery } from "../catalog/queries.ts";
+import { ArchivePlanDialog, DraftCard } from "./draft-card.tsx";
+import { DefaultPlanDialog } from "./plan-dialogs.tsx";
+import { AllowanceLines, PlanBadges, SentenceList, useNames } from "./plan-parts.tsx";
+import { diffTerms, isSamePrice, type PinnedFeature, sentencesOf } from "./plan-terms.ts";
+import { REACH_NAMES } from "./reach-choice.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key");
+
+export function PlanPage() {
+  const place = usePlace();
+  const { key } = route.useParams();
+  const mayEdit = useMayActAs("admin");
+  const [open, setOpen] = useState<"archive" | "default" | null>(null);
+  const { data: tagged } = useSuspenseQuery(planQuery(place, key));
+  const plan = tagged.value;
+  const [latest = null] = plan.versions;
+  const isArchived = plan.archivedAt !== null;
+  return (
+    <Page
+      title={plan.name}
+      heading={
+        <span className="flex flex-wrap items-center gap-2">
+          {plan.name}
+          <PlanBadges plan={{ ...plan, latest, hasDraft: plan.draft !== null }} />
+        </span>
+      }
+      note={<span className="font-mono text-caption">{key}</span>}
+      actions={
+        <>
+          {latest !== null && (
+            <ButtonLink
+              to="/projects/$projectId/$environment/customers"
+              params={place}
+              search={{ plan: key }}
+              tone="quiet"
+              icon={UsersRound}
+            >
+              Customers
+            </ButtonLink>
+          )}
+          {mayEdit && plan.draft === null && (
+            <ButtonLink
+              to="/projects/$projectId/$environment/plans/$key/edit"
+              params={{ ...place, key }}
+              tone="primary"
+              icon={PenLine}
+            >
+              Edit plan
+            </ButtonLink>
+          )}
+          {mayEdit && latest !== null && (
+            <Menu trigger={<IconButton icon={Ellipsis} label="More for this plan" />}>
+              {!plan.isDefault && !isArchived && (
+                <MenuItem icon={Star} onClick={() => setOpen("default")}>
+                  Make it the default plan
+                </MenuItem>
+              )}
+              <MenuItem icon={isArchived ? ArchiveRestore : Archive} onClick={() => setOpen("archive")}>
+                {isArchived ? "Offer again" : "Archive"}
+              </MenuItem>
+            </Menu>
+          )}
+        </>
+      }
+    >
+      {plan.draft !== null && <DraftCard opened={tagged} draft={plan.draft} />}
+      {latest !== null && <TermsCard version={latest} />}
+      {latest !== null && <VersionsCard versions={plan.versions} hasMore={plan.nextBefore !== null} />}
+      <Disclosure title="JSON">
+        <CodeBlock label="the plan" code={JSON.stringify(plan, null, 2)} />
+      </Disclosure>
+      {open === "archive" && <ArchivePlanDialog opened={tagged} onClose={() => setOpen(null)} />}
+      {open === "default" && <DefaultPlanDialog suggested={key} onClose={() => setOpen(null)} />}
+    </Page>
+  );
+}
+
+const TERM_COLUMNS: readonly Column<PinnedFeature>[] = [
+  { name: "Feature", cell: (terms) => <FeatureLink terms={terms} /> },
+  { name: "Cost", cell: (terms) => <PinnedCost terms={terms} /> },
+  { name: "Limit", isWide: true, hidesWhenNarrow: true, cell: (terms) => <LimitCell terms={terms} /> },
+];
+
+/** The newest version, as who gets it would want to hear it. */
+function TermsCard({ version }: { version: PlanVersion }) {
+  const { number, allowances, features } = version;
+  const isForNew = number > 1 && version.reach === "new_assignments";
+  return (
+    <Card
+      title="What customers get"
+      note={`By version ${number}, the newest.${isForNew ? " Who had the plan before it keeps an older one." : ""}`}
+      flush
+    >
+      <div className="border-b border-line px-4 py-3">
+        <AllowanceLines allowances={allowances} />
+      </div>
+      {features.length === 0 ? (
+        <p className="px-4 py-3 text-muted">It includes no feature: whoever is on it may do nothing.</p>
+      ) : (
+        <Table
+          label="Features of the plan"
+          columns={TERM_COLUMNS}
+          rows={features}
+          keyOf={({ feature }) => feature}
+        />
+      )}
+    </Card>
+  );
+}
+
+function FeatureLink({ terms: { feature: key } }: { terms: PinnedFeature }) {
+  const place = usePlace();
+  return (
+    <div className="max-w-80 min-w-32 wrap-anywhere whitespace-normal">
+      <TextLink to="/projects/$projectId/$environment/features" params={place} search={{ key }}>
+        {useNames(place).feature(key).name}
+      </TextLink>
+    </div>
+  );
+}
+
+/** Where the feature costs something else by now, both are said. */
+function PinnedCost({ terms }: { terms: PinnedFeature }) {
+  const place = usePlace();
+  const names = useNames(place);
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const now = features.find(({ key }) => key === terms.feature);
+  const pool = names.pool(terms.pool);
+  const unit = now?.unit ?? null;
+  return (
+    <div>
+      {capitalize(costInWords(terms.cost, unit))}
+      {pool !== null && terms.cost.credits > 0 && <span className="text-muted"> from {pool}</span>}
+      {terms.limit !== null && (
+        <div className="text-caption text-muted md:hidden">{capitalize(limitInWords(terms.limit, unit))}</div>
+      )}
+      {now !== undefined && !isSamePrice(terms, now) && (
+        <div className="text-caption text-warn">Next version: {costInWords(now.cost, unit)}</div>
+      )}
+    </div>
+  );
+}
+
+function LimitCell({ terms: { feature, limit } }: { terms: PinnedFeature }) {
+  const { unit } = useNames(usePlace()).feature(feature);
+  if (limit === null) return <span className="text-muted">No limit</span>;
+  return capitalize(limitInWords(limit, unit));
+}
+
+type Line = { readonly version: PlanVersion; readonly before: PlanVersion | null };
+
+const VERSION_COLUMNS: readonly Column<Line>[] = [
+  { name: "Version", cell: ({ version }) => version.number },
+  { name: "Published", cell: ({ version }) => <Time at={version.publishedAt} as="day" /> },
+  { name: "Who gets it", hidesWhenNarrow: true, cell: ({ version }) => REACH_NAMES[version.reach] },
+  { name: "What changed", isWide: true, cell: (line) => <Changes line={line} /> },
+];
+
+/** The newest first. Of those that are there, the last only says what the one after it changed, if there are more. */
+function VersionsCard({ versions, hasMore }: { versions: readonly PlanVersion[]; hasMore: boolean }) {
+  const all = versions.map((version, index) => ({ version, before: versions[index + 1] ?? null }));
+  const lines = hasMore ? all.slice(0, -1) : all;
+  const note = hasMore ? ` The latest ${lines.length} are shown.` : "";
+  return (
+    <Card title="Versions" note={`Once published, a version never changes.${note}`} flush>
+      <Table
+        label="Versions"
+        columns={VERSION_COLUMNS}
+        rows={lines}
+        keyOf={({ version }) => version.number}
+      />
+    </Card>
+  );
+}
+
+function Changes({ line: { version, before } }: { line: Line }) {
+  const names = useNames(usePlace());
+  if (before === null) return <span className="text-muted">The first version</span>;
+  const sentences = sentencesOf(diffTerms(before, version), names);
+  if (sentences.length === 0) return <span className="text-muted">The same terms</span>;
+  return <SentenceList label={`Changes of version ${version.number}`} sentences={sentences} />;
+}

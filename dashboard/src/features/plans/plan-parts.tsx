@@ -1,0 +1,105 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { ArrowRight, type LucideIcon, Minus, Plus } from "lucide-react";
+import { Fragment } from "react";
+import type { Place } from "../../api/answer.ts";
+import { type Allowance, capitalize, givenInWords, rolloverInWords } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { TextLink } from "../../ui/link.tsx";
+import { featuresQuery, type PlanSummary, plansQuery, poolsQuery } from "../catalog/queries.ts";
+import type { Names, Sentence } from "./plan-terms.ts";
+
+export function PlanBadges({
+  plan: { isDefault, hasDraft, archivedAt, latest },
+}: {
+  plan: Pick<PlanSummary, "isDefault" | "hasDraft" | "archivedAt"> & { latest: object | null };
+}) {
+  return (
+    <>
+      {isDefault && <Badge tone="accent">Default plan</Badge>}
+      {hasDraft && <Badge tone="warn">{latest === null ? "Draft only" : "Draft"}</Badge>}
+      {archivedAt !== null && <Badge>Archived</Badge>}
+    </>
+  );
+}
+
+/** One for each pool; which pool it is goes without saying where there is one. */
+export function AllowanceLines({
+  allowances,
+}: {
+  allowances: readonly (Allowance & { readonly pool: string })[];
+}) {
+  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  if (allowances.length === 0) return <p className="text-muted">Gives no credits.</p>;
+  return (
+    <ul className="flex flex-col gap-2">
+      {allowances.map((allowance) => {
+        const { pool } = allowance;
+        const rollover = rolloverInWords(allowance);
+        const name = pools.length > 1 ? `in ${pools.find(({ key }) => key === pool)?.name ?? pool}` : null;
+        const note = [name, rollover].filter((part) => part !== null).join(", ");
+        return (
+          <li key={pool}>
+            <span className="block font-medium">{givenInWords(allowance)}</span>
+            {note !== "" && <span className="block text-caption text-muted">{capitalize(note)}</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** "Free, Pro and Scale", each a link. */
+export function PlanNames({ keys }: { keys: readonly string[] }) {
+  const place = usePlace();
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  return keys.map((key, index) => (
+    <Fragment key={key}>
+      {index > 0 && (index === keys.length - 1 ? " and " : ", ")}
+      <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+        {plans.find((plan) => plan.key === key)?.name ?? key}
+      </TextLink>
+    </Fragment>
+  ));
+}
+
+const LOOKS: Record<Sentence["kind"], { icon: LucideIcon; look: string }> = {
+  added: { icon: Plus, look: "bg-good-soft text-good" },
+  removed: { icon: Minus, look: "bg-bad-soft text-bad" },
+  changed: { icon: ArrowRight, look: "bg-sunken text-muted" },
+};
+
+export function SentenceList({ label, sentences }: { label: string; sentences: readonly Sentence[] }) {
+  return (
+    <ul aria-label={label} className="flex flex-col gap-2">
+      {sentences.map(({ kind, text }) => {
+        const { icon: Icon, look } = LOOKS[kind];
+        return (
+          <li key={text} className="flex gap-2.5">
+            <span
+              aria-hidden
+              className={classNames(
+                "mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-full",
+                look,
+              )}
+            >
+              <Icon className="size-3" />
+            </span>
+            <span className="min-w-0 wrap-anywhere">{text}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** What the keys of this environment are called. */
+export function useNames(place: Place): Names {
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  return {
+    feature: (key) => features.find((feature) => feature.key === key) ?? { name: key, unit: null },
+    pool: (key) => (pools.length < 2 ? null : (pools.find((pool) => pool.key === key)?.name ?? key)),
+  };
+}

@@ -1,0 +1,183 @@
+import {
+  type Allowance,
+  allowanceInWords,
+  type Cost,
+  costInWords,
+  type Limit,
+  limitInWords,
+} from "../../format/terms.ts";
+import type { Feature, Plan, PlanDiff, PlanSummary } from "../catalog/queries.ts";
+
+type PoolAllowance = Allowance & { readonly pool: string };
+export type PinnedFeature = {
+  readonly feature: string;
+  readonly pool: string;
+  readonly cost: Cost;
+  readonly limit: Limit | null;
+};
+
+/** What whoever is on a version gets. */
+export type Terms = {
+  readonly allowances: readonly PoolAllowance[];
+  readonly features: readonly PinnedFeature[];
+};
+
+/** What would change, in the shape in which the API tells it of a draft. */
+type TermsDiff = Pick<PlanDiff, "allowances" | "features" | "limits" | "costs">;
+
+export type Draft = NonNullable<Plan["draft"]>;
+export type DraftTerms = Pick<Draft, "name" | "allowances" | "features">;
+
+const NOTHING: Terms = { allowances: [], features: [] };
+
+/** What publishing a draft would pin: each feature at what it costs now. */
+function pinTerms({ allowances, features }: DraftTerms, known: readonly Feature[]): Terms {
+  return {
+    allowances,
+    features: features.flatMap(({ feature: key, limit }) => {
+      const feature = known.find((each) => each.key === key);
+      return feature === undefined ? [] : [{ feature: key, pool: feature.pool, cost: feature.cost, limit }];
+    }),
+  };
+}
+
+/** Of two versions, or of what stands in a form: there the API has not been asked yet. */
+export function diffTerms(before: Terms | null, after: Terms): TermsDiff {
+  const old = before ?? NOTHING;
+  const stayed = after.features.flatMap((is) => {
+    const was = old.features.find(({ feature }) => feature === is.feature);
+    return was === undefined ? [] : [{ feature: is.feature, was, is }];
+  });
+  const lacks = (terms: Terms, key: string): boolean =>
+    !terms.features.some(({ feature }) => feature === key);
+  const gives = (terms: Terms, key: string) => terms.allowances.find(({ pool }) => pool === key);
+  return {
+    allowances: {
+      added: after.allowances.filter(({ pool }) => gives(old, pool) === undefined),
+      removed: old.allowances.filter(({ pool }) => gives(after, pool) === undefined),
+      changed: after.allowances.flatMap((is) => {
+        const was = gives(old, is.pool);
+        return was === undefined || isSameAllowance(was, is)
+          ? []
+          : [{ pool: is.pool, before: was, after: is }];
+      }),
+    },
+    features: {
+      added: after.features.filter(({ feature }) => lacks(old, feature)),
+      removed: old.features.filter(({ feature }) => lacks(after, feature)),
+    },
+    limits: stayed
+      .filter(({ was, is }) => !isSameLimit(was.limit, is.limit))
+      .map(({ feature, was, is }) => ({ feature, before: was.limit, after: is.limit })),
+    costs: stayed
+      .filter(({ was, is }) => !isSamePrice(was, is))
+      .map(({ feature, was, is }) => ({
+        feature,
+        before: { pool: was.pool, cost: was.cost },
+        after: { pool: is.pool, cost: is.cost },
+      })),
+  };
+}
+
+export function isSameAllowance(a: PoolAllowance, b: PoolAllowance): boolean {
+  return a.pool === b.pool && a.credits === b.credits && a.period === b.period && a.rollover === b.rollover;
+}
+
+export function isSameLimit(a: Limit | null, b: Limit | null): boolean {
+  return a === b || (a !== null && b !== null && a.quantity === b.quantity && a.period === b.period);
+}
+
+/** One thing that changes, in a sentence; better or worse is for who reads it to judge. */
+export type Sentence = { readonly kind: "added" | "removed" | "changed"; readonly text: string };
+
+/** What keys are called. */
+export type Names = {
+  readonly feature: (key: string) => { readonly name: string; readonly unit: string | null };
+  /** Null where there is one pool, and which it is goes without saying. */
+  readonly pool: (key: string) => string | null;
+};
+
+export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
+  const { allowances, features, limits, costs } = diff;
+  const given = (allowance: PoolAllowance): string => {
+    const pool = names.pool(allowance.pool);
+    return pool === null ? allowanceInWords(allowance) : `${allowanceInWords(allowance)} in ${pool}`;
+  };
+  return [
+    ...allowances.changed.map(({ before, after }) =>
+      changed(`The plan gives ${given(after)} instead of ${given(before)}.`),
+    ),
+    ...allowances.added.map((allowance) => added(`The plan gives ${given(allowance)}.`)),
+    ...allowances.removed.map((allowance) => removed(`The plan no longer gives ${given(allowance)}.`)),
+    ...features.added.map((terms) => added(`${includeInWords(terms, names)}.`)),
+    ...features.removed.map(({ feature }) =>
+      removed(`${names.feature(feature).name} is no longer included.`),
+    ),
+    ...costs.map(({ feature, before, after }) => {
+      const { name, unit } = names.feature(feature);
+      const [was, is] = [pricedInWords(before, unit, names), pricedInWords(after, unit, names)];
+      return changed(`${name} costs ${is} instead of ${was}.`);
+    }),
+    ...limits.map(({ feature, before, after }) => {
+      const { name, unit } = names.feature(feature);
+      if (before === null) return changed(`${name} gets a limit: ${limitInWords(after, unit)}.`);
+      return changed(`${name}: ${limitInWords(after, unit)} instead of ${limitInWords(before, unit)}.`);
+    }),
+  ];
+}
+
+/** A draft against what is in force; the name is part of it. */
+export function draftSentences(
+  { name, versions }: Plan,
+  draft: DraftTerms,
+  { names, features }: { readonly names: Names; readonly features: readonly Feature[] },
+): Sentence[] {
+  const [latest = null] = versions;
+  const isRenamed = latest !== null && draft.name !== "" && draft.name !== name;
+  return [
+    ...(isRenamed ? [renamed({ before: name, after: draft.name })] : []),
+    ...sentencesOf(diffTerms(latest, pinTerms(draft, features)), names),
+  ];
+}
+
+export function renamed({ before, after }: { readonly before: string; readonly after: string }): Sentence {
+  return changed(`The plan is called ${after} instead of ${before}.`);
+}
+
+function includeInWords({ feature, limit, ...priced }: PinnedFeature, names: Names): string {
+  const { name, unit } = names.feature(feature);
+  const terms = [pricedInWords(priced, unit, names), ...(limit === null ? [] : [limitInWords(limit, unit)])];
+  return `${name} is included: ${terms.join(", ")}`;
+}
+
+type Priced = Pick<PinnedFeature, "pool" | "cost">;
+
+function pricedInWords({ pool, cost }: Priced, unit: string | null, names: Names): string {
+  const name = names.pool(pool);
+  const price = costInWords(cost, unit);
+  return name === null || cost.credits === 0 ? price : `${price} from ${name}`;
+}
+
+const added = (text: string): Sentence => ({ kind: "added", text });
+const removed = (text: string): Sentence => ({ kind: "removed", text });
+const changed = (text: string): Sentence => ({ kind: "changed", text });
+
+type OtherPrice = { readonly plans: readonly string[]; readonly cost: Cost };
+
+/** The plans, by name, that go on charging what they pinned while the feature itself costs something else by now. */
+export function findOtherPrices(feature: Feature, plans: readonly PlanSummary[]): OtherPrice[] {
+  const pinned = plans.flatMap(({ name, latest }) => {
+    const terms = latest?.features.find((each) => each.feature === feature.key);
+    return terms === undefined || isSamePrice(terms, feature) ? [] : [{ name, cost: terms.cost }];
+  });
+  return [...Map.groupBy(pinned, ({ cost: { credits, per } }) => `${credits} ${per}`).values()].flatMap(
+    (group) =>
+      group[0] === undefined ? [] : [{ plans: group.map(({ name }) => name), cost: group[0].cost }],
+  );
+}
+
+type Price = { readonly pool: string; readonly cost: Cost };
+
+export function isSamePrice(a: Price, b: Price): boolean {
+  return a.pool === b.pool && a.cost.credits === b.cost.credits && a.cost.per === b.cost.per;
+}

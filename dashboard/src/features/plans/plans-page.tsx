@@ -1,0 +1,204 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { FileJson, Layers, Plus, Star } from "lucide-react";
+import { useState } from "react";
+import { countOf } from "../../format/numbers.ts";
+import { capitalize, costInWords, limitInWords } from "../../format/terms.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { ListFilter, matches } from "../catalog/list-filter.tsx";
+import { PromoteLink } from "../catalog/promote-link.tsx";
+import { featuresQuery, type PlanSummary, type PlanVersion, plansQuery } from "../catalog/queries.ts";
+import { CreatePlanDialog, DefaultPlanDialog } from "./plan-dialogs.tsx";
+import { AllowanceLines, PlanBadges } from "./plan-parts.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans");
+
+const CHOICES = [
+  { value: "offered", label: "Offered" },
+  { value: "archived", label: "Archived" },
+  { value: "all", label: "All" },
+];
+
+export function PlansPage() {
+  const place = usePlace();
+  const { search, show } = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayEdit = useMayActAs("admin");
+  const [open, setOpen] = useState<"create" | "default" | null>(null);
+  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const shown = plans.filter(
+    ({ key, name, archivedAt }) =>
+      matches(search, key, name) && (show === "all" || (archivedAt !== null) === (show === "archived")),
+  );
+  return (
+    <Page
+      title="Plans"
+      note="What customers are on: credits for each period, and what they may use."
+      actions={
+        <>
+          <ButtonLink
+            to="/projects/$projectId/$environment/catalog-file"
+            params={place}
+            tone="quiet"
+            icon={FileJson}
+          >
+            Catalog as a file
+          </ButtonLink>
+          <PromoteLink place={place} tone="quiet" />
+          {mayEdit && plans.some(({ latest }) => latest !== null) && (
+            <Button icon={Star} onClick={() => setOpen("default")}>
+              Default plan
+            </Button>
+          )}
+          {mayEdit && <NewPlan tone="primary" onClick={() => setOpen("create")} />}
+        </>
+      }
+    >
+      {plans.length > 0 && (
+        <ListFilter
+          what="plans"
+          search={search}
+          onSearch={(text) =>
+            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
+          }
+          show={show ?? "offered"}
+          onShow={(choice) =>
+            void navigate({
+              search: (before) => ({
+                ...before,
+                show: choice === "archived" || choice === "all" ? choice : undefined,
+              }),
+              replace: true,
+            })
+          }
+          choices={CHOICES}
+        />
+      )}
+      {shown.length > 0 ? (
+        <>
+          <ul className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
+            {shown.map((plan) => (
+              <li key={plan.key} className="min-w-0">
+                <PlanCard plan={plan} />
+              </li>
+            ))}
+          </ul>
+          <p className="text-caption text-muted">{countOf(shown.length, "plan")}</p>
+        </>
+      ) : (
+        <Card flush>
+          {plans.length > 0 ? (
+            <EmptyState icon={Layers} title="No plan is like that">
+              There are {countOf(plans.length, "plan")} in all: change the filter to see them.
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon={Layers}
+              title="No plans yet"
+              action={
+                <span className="flex flex-wrap justify-center gap-2">
+                  {place.environment === "live" && <PromoteLink place={place} />}
+                  {mayEdit && <NewPlan tone="plain" onClick={() => setOpen("create")} />}
+                </span>
+              }
+            >
+              A plan gives its customers credits for each period, and says which features they may use.
+            </EmptyState>
+          )}
+        </Card>
+      )}
+      {open === "create" && <CreatePlanDialog onClose={() => setOpen(null)} />}
+      {open === "default" && <DefaultPlanDialog onClose={() => setOpen(null)} />}
+    </Page>
+  );
+}
+
+function NewPlan({ tone, onClick }: { tone: "primary" | "plain"; onClick: () => void }) {
+  return (
+    <Button icon={Plus} tone={tone} onClick={onClick}>
+      New plan
+    </Button>
+  );
+}
+
+const FEATURES_SHOWN = 6;
+
+function PlanCard({ plan }: { plan: PlanSummary }) {
+  const place = usePlace();
+  const { key, name, latest } = plan;
+  const to = { to: "/projects/$projectId/$environment/plans/$key", params: { ...place, key } } as const;
+  return (
+    <article className="flex h-full flex-col gap-4 rounded-lg border border-line bg-surface p-4 shadow-card">
+      <header className="flex flex-wrap items-start justify-between gap-2">
+        <div className="min-w-0">
+          <h2 className="text-section font-semibold wrap-anywhere">
+            <TextLink {...to}>{name}</TextLink>
+          </h2>
+          <p className="font-mono text-caption text-muted wrap-anywhere">{key}</p>
+        </div>
+        <span className="flex flex-wrap gap-1.5">
+          <PlanBadges plan={plan} />
+        </span>
+      </header>
+      {latest === null ? (
+        <p className="text-muted">Never published: nobody can be on it before its first version is.</p>
+      ) : (
+        <>
+          <AllowanceLines allowances={latest.allowances} />
+          <Features version={latest} />
+        </>
+      )}
+      <footer className="mt-auto flex flex-wrap justify-between gap-x-4 gap-y-1 border-t border-line pt-3 text-caption text-muted">
+        {latest === null ? (
+          <span>No version yet</span>
+        ) : (
+          <span>
+            Version {latest.number}, <Time at={latest.publishedAt} as="day" />
+          </span>
+        )}
+        {latest !== null && (
+          <TextLink
+            to="/projects/$projectId/$environment/customers"
+            params={place}
+            search={{ plan: key }}
+            aria-label={`Customers on ${name}`}
+          >
+            Customers
+          </TextLink>
+        )}
+      </footer>
+    </article>
+  );
+}
+
+function Features({ version: { features } }: { version: PlanVersion }) {
+  const { data: known } = useSuspenseQuery(featuresQuery(usePlace()));
+  if (features.length === 0) return <p className="text-muted">Includes no feature.</p>;
+  return (
+    <ul className="flex flex-col gap-2">
+      {features.slice(0, FEATURES_SHOWN).map(({ feature: key, cost, limit }) => {
+        const { name, unit } = known.find((feature) => feature.key === key) ?? { name: key, unit: null };
+        return (
+          <li key={key}>
+            <span className="block">{name}</span>
+            <span className="block text-caption text-muted">
+              {capitalize(
+                [costInWords(cost, unit), ...(limit === null ? [] : [limitInWords(limit, unit)])].join(", "),
+              )}
+            </span>
+          </li>
+        );
+      })}
+      {features.length > FEATURES_SHOWN && (
+        <li className="text-caption text-muted">and {features.length - FEATURES_SHOWN} more</li>
+      )}
+    </ul>
+  );
+}

@@ -1,0 +1,184 @@
+import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { formatChange, formatCount } from "../../format/numbers.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Card } from "../../ui/card.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { Denial } from "./queries.ts";
+
+type Grant = NonNullable<Denial["openGrants"]>[number];
+
+/** What held credits at that moment. */
+export function DenialGrants({ denial: { openGrants, customerId, pool, balance } }: { denial: Denial }) {
+  if (openGrants === null) {
+    return (
+      <Card title="Credits at that moment">
+        <p className="text-muted">
+          They cannot be added up again: too many entries lie before and after it, or some of them are
+          detached.
+        </p>
+      </Card>
+    );
+  }
+  if (openGrants.length === 0) {
+    return (
+      <Card title="Credits at that moment">
+        <p className="text-muted">
+          There were none: everything given before was spent, expired or taken back.
+        </p>
+      </Card>
+    );
+  }
+  const sum = openGrants
+    .filter((grant) => grant.pool === pool)
+    .reduce((total, { remaining }) => total + remaining, 0);
+  return (
+    <Card
+      flush
+      title="Credits at that moment"
+      note={
+        sum === balance
+          ? `They add up to the ${formatCount(balance)} that were left.`
+          : `${formatCount(balance)} of them could be spent.`
+      }
+    >
+      <Table
+        label="Credits at that moment"
+        columns={grantColumns(customerId, new Set(openGrants.map((grant) => grant.pool)).size > 1)}
+        rows={openGrants}
+        keyOf={({ grant }) => grant}
+      />
+    </Card>
+  );
+}
+
+function grantColumns(customerId: string | null, hasPools: boolean): Column<Grant>[] {
+  const pools: Column<Grant>[] = hasPools ? [{ name: "Pool", cell: ({ pool }) => pool }] : [];
+  return [
+    { name: "Credits", isWide: true, cell: (grant) => <Name grant={grant} customerId={customerId} /> },
+    ...pools,
+    {
+      name: "Expires",
+      hidesWhenNarrow: true,
+      cell: ({ expiresAt }) =>
+        expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} />,
+    },
+    { name: "Left", isNumber: true, cell: ({ remaining }) => formatCount(remaining) },
+  ];
+}
+
+function Name({
+  grant: { grant, kind, reference, expiresAt },
+  customerId,
+}: {
+  grant: Grant;
+  customerId: string | null;
+}) {
+  const place = usePlace();
+  return (
+    <>
+      {customerId === null ? (
+        GRANT_WORDS[kind]
+      ) : (
+        <TextLink
+          to="/projects/$projectId/$environment/customers/$customerId/grants"
+          params={{ ...place, customerId }}
+          search={{ grant }}
+        >
+          {GRANT_WORDS[kind]}
+        </TextLink>
+      )}
+      {reference !== null && (
+        <div className="font-mono text-caption wrap-anywhere text-muted">{reference}</div>
+      )}
+      <div className="text-caption text-muted md:hidden">
+        {expiresAt === null ? (
+          "Never expires"
+        ) : (
+          <>
+            Expires <Time at={expiresAt} />
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+type Charge = Denial["chargesBefore"][number];
+
+/** What used up the credits, the newest first. */
+export function DenialCharges({ denial: { chargesBefore, customerId } }: { denial: Denial }) {
+  if (chargesBefore.length === 0) {
+    return (
+      <Card title="Charges just before">
+        <p className="text-muted">Nothing had been charged to this customer before.</p>
+      </Card>
+    );
+  }
+  return (
+    <Card flush title="Charges just before" note="The last ones, up to 10.">
+      <Table
+        label="Charges just before"
+        columns={chargeColumns(customerId)}
+        rows={chargesBefore}
+        keyOf={({ consumeId }) => consumeId}
+      />
+    </Card>
+  );
+}
+
+function chargeColumns(customerId: string | null): Column<Charge>[] {
+  return [
+    {
+      name: "Time",
+      cell: (charge) => (
+        <>
+          <At charge={charge} customerId={customerId} />
+          <div className="font-mono text-caption text-muted md:hidden">{charge.feature}</div>
+        </>
+      ),
+    },
+    {
+      name: "Feature",
+      isWide: true,
+      hidesWhenNarrow: true,
+      cell: ({ feature, reversedQuantity }) => (
+        <>
+          <span className="font-mono text-caption">{feature}</span>
+          {reversedQuantity > 0 && (
+            <span className="ml-2 text-muted">{formatCount(reversedQuantity)} reversed</span>
+          )}
+        </>
+      ),
+    },
+    {
+      name: "Quantity",
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: ({ quantity }) => formatCount(quantity),
+    },
+    { name: "Credits", isNumber: true, cell: ({ credits }) => formatChange(-credits) },
+    { name: "Balance after", isNumber: true, cell: ({ balanceAfter }) => formatCount(balanceAfter) },
+  ];
+}
+
+function At({
+  charge: { recordedAt, consumeId },
+  customerId,
+}: {
+  charge: Charge;
+  customerId: string | null;
+}) {
+  const place = usePlace();
+  if (customerId === null) return <Time at={recordedAt} as="second" />;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId/ledger"
+      params={{ ...place, customerId }}
+      search={{ charge: consumeId }}
+    >
+      <Time at={recordedAt} as="second" />
+    </TextLink>
+  );
+}

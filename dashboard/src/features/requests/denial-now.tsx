@@ -1,0 +1,135 @@
+import {
+  type NextStep,
+  nextStepsOf,
+  type SumLine,
+  sumOf,
+  waitingHelps,
+  whatNow,
+} from "../../format/denial-sentences.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { formatTime } from "../../format/times.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ButtonLink, type Tone } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { useClock } from "../../ui/preferences.ts";
+import type { Denial } from "./queries.ts";
+
+/** Whether the same request would be allowed by now, and what can be done if not. */
+export function DenialNow({ denial }: { denial: Denial }) {
+  const clock = useClock();
+  const isOperator = useMayActAs("operator");
+  const [first, ...others] = whatNow(denial);
+  const steps = nextStepsOf(denial);
+  const wait = waitingHelps(denial, (at) => formatTime(at, clock));
+  const isAllowed = denial.now?.allowed === true;
+  return (
+    <Card title="Now">
+      <div className="flex flex-col gap-4">
+        <Callout tone={isAllowed ? "good" : "warn"} {...(first === undefined ? {} : { title: first })}>
+          {others.map((sentence) => (
+            <p key={sentence}>{sentence}</p>
+          ))}
+        </Callout>
+        <Sum lines={otherSum(denial)} label="The sum by now" />
+        {isOperator && steps.length > 0 && (
+          <div className="flex flex-wrap gap-2">
+            {steps.map((step, index) => (
+              <DenialStep key={step.kind} step={step} denial={denial} isFirst={index === 0} />
+            ))}
+          </div>
+        )}
+        {wait !== null && <p className="text-muted">{wait}</p>}
+      </div>
+    </Card>
+  );
+}
+
+/** Where it comes out as it did then, it is not said twice. */
+function otherSum({ now, quantity, ...then }: Denial): SumLine[] {
+  if (now === null || now.allowed) return [];
+  const lines = sumOf(now, quantity);
+  return JSON.stringify(lines) === JSON.stringify(sumOf(then, quantity)) ? [] : lines;
+}
+
+/** A way on, to where it is done. */
+function DenialStep({
+  step,
+  denial: { customerId, plan, feature },
+  isFirst,
+}: {
+  step: NextStep;
+  denial: Denial;
+  isFirst: boolean;
+}) {
+  const place = usePlace();
+  const isAdmin = useMayActAs("admin");
+  const tone: Tone = isFirst ? "primary" : "plain";
+  if (step.kind === "define-feature") {
+    return !isAdmin ? null : (
+      <ButtonLink
+        tone={tone}
+        to="/projects/$projectId/$environment/features"
+        params={place}
+        search={{ define: feature }}
+      >
+        Define the feature
+      </ButtonLink>
+    );
+  }
+  if (step.kind === "edit-plan") {
+    if (plan === null) return null;
+    return (
+      <ButtonLink
+        tone={tone}
+        to="/projects/$projectId/$environment/plans/$key"
+        params={{ ...place, key: plan.key }}
+      >
+        See plan {plan.name}
+      </ButtonLink>
+    );
+  }
+  if (customerId === null) return null;
+  const search = { do: step.kind };
+  return (
+    <ButtonLink
+      tone={tone}
+      to="/projects/$projectId/$environment/customers/$customerId"
+      params={{ ...place, customerId }}
+      search={search}
+    >
+      {step.kind === "add-credits"
+        ? `Add credits, ${formatCount(step.missing)} are missing`
+        : NAMES[step.kind]}
+    </ButtonLink>
+  );
+}
+
+const NAMES = { "assign-plan": "Assign another plan", unblock: "Unblock the customer" } as const;
+
+/** As on paper: what stands under the line follows from what stands over it. */
+export function Sum({ lines, label }: { lines: readonly SumLine[]; label: string }) {
+  if (lines.length === 0) return null;
+  return (
+    <table aria-label={label} className="w-full max-w-80 border-collapse text-form">
+      <tbody>
+        {lines.map(({ name, value, isResult }) => (
+          <tr
+            key={name}
+            className={classNames(isResult && "border-t-2 border-line-strong font-semibold text-bad")}
+          >
+            <th
+              scope="row"
+              className={classNames("py-1 text-left", isResult ? "font-semibold" : "font-normal text-muted")}
+            >
+              {name}
+            </th>
+            <td className="py-1 text-right">{formatCount(value)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

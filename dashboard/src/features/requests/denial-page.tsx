@@ -1,0 +1,160 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { sumOf, whyDenied } from "../../format/denial-sentences.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { describeReason } from "../../format/request-sentences.ts";
+import { formatTime } from "../../format/times.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/details.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { useClock } from "../../ui/preferences.ts";
+import { Time } from "../../ui/time.tsx";
+import { DenialCharges, DenialGrants } from "./denial-history.tsx";
+import { DenialNow, Sum } from "./denial-now.tsx";
+import { type Denial, denialQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/denials/$denialId");
+
+/** Why a consume was denied: the arithmetic of the moment, what led to it, and what to do about it. */
+export function DenialPage() {
+  const place = usePlace();
+  const { denialId } = route.useParams();
+  const { data: denial } = useSuspenseQuery(denialQuery(place, denialId));
+  const path = `/manage/v1/projects/${place.projectId}/${place.environment}/denials/${denialId}`;
+  return (
+    <Page
+      title="Why denied"
+      heading={`Why denied: ${describeReason(denial.reason).toLowerCase()}`}
+      note={
+        <>
+          <span className="font-mono">{denial.feature}</span> for{" "}
+          {denial.customerId ?? "a customer who was erased since"}, <Time at={denial.recordedAt} as="exact" />
+        </>
+      }
+    >
+      <div className="grid items-start gap-6 lg:grid-cols-[3fr_2fr]">
+        <div className="flex min-w-0 flex-col gap-6">
+          <Why denial={denial} />
+          <DenialNow denial={denial} />
+        </div>
+        <DenialRequest denial={denial} />
+      </div>
+      <DenialGrants denial={denial} />
+      <DenialCharges denial={denial} />
+      <div className="flex flex-col gap-3">
+        <Disclosure title="JSON">
+          <CodeBlock label="the denial as JSON" code={JSON.stringify(denial, null, 2)} />
+        </Disclosure>
+        <ApiCall title="Read this by API" call={{ method: "GET", path }} />
+      </div>
+    </Page>
+  );
+}
+
+function Why({ denial }: { denial: Denial }) {
+  const clock = useClock();
+  const [first, ...others] = whyDenied(denial, (at) => formatTime(at, clock));
+  return (
+    <Card title="At that moment">
+      <div className="flex flex-col gap-4">
+        <div>
+          <p className="text-section wrap-anywhere">{first}</p>
+          {others.map((sentence) => (
+            <p key={sentence} className="mt-1 text-muted">
+              {sentence}
+            </p>
+          ))}
+        </div>
+        <Sum lines={sumOf(denial, denial.quantity)} label="The sum at that moment" />
+      </div>
+    </Card>
+  );
+}
+
+/** What was asked, and for whom. */
+function DenialRequest({ denial }: { denial: Denial }) {
+  const { plan, resetsAt, limit, metadata } = denial;
+  const items: { name: string; value: ReactNode }[] = [
+    { name: "Customer", value: <Customer denial={denial} /> },
+    { name: "Feature", value: <Mono>{denial.feature}</Mono> },
+    { name: "Quantity", value: formatCount(denial.quantity) },
+    { name: "Costs", value: countOf(denial.creditsRequired, "credit") },
+    {
+      name: "Balance",
+      value: `${formatCount(denial.balance)}${denial.pool === "credits" ? "" : ` in ${denial.pool}`}`,
+    },
+    ...(resetsAt === null ? [] : [{ name: "Credits reset", value: <Time at={resetsAt} /> }]),
+    ...(limit === null
+      ? []
+      : [
+          {
+            name: "Limit",
+            value: (
+              <>
+                {formatCount(limit.used)} of {formatCount(limit.quantity)} used
+                {limit.resetsAt !== null && (
+                  <>
+                    , resets <Time at={limit.resetsAt} />
+                  </>
+                )}
+              </>
+            ),
+          },
+        ]),
+    { name: "Plan", value: plan === null ? "None" : <Plan plan={plan} /> },
+    { name: "Key", value: <Key idempotencyKey={denial.idempotencyKey} /> },
+  ];
+  return (
+    <Card title="The request">
+      <div className="flex flex-col gap-4">
+        <Details items={items} />
+        {metadata !== null && <CodeBlock label="the metadata" code={JSON.stringify(metadata, null, 2)} />}
+      </div>
+    </Card>
+  );
+}
+
+function Customer({ denial: { customerId } }: { denial: Denial }) {
+  const place = usePlace();
+  if (customerId === null) return <span className="text-muted">Erased since</span>;
+  return (
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+      {customerId}
+    </TextLink>
+  );
+}
+
+function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan"]> }) {
+  const place = usePlace();
+  return (
+    <>
+      <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+        {name}
+      </TextLink>
+      , version {version}
+    </>
+  );
+}
+
+function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
+  const place = usePlace();
+  if (idempotencyKey === null) return <span className="text-muted">Not kept any more</span>;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/keys/$idempotencyKey"
+      params={{ ...place, idempotencyKey }}
+    >
+      <Mono>{idempotencyKey}</Mono>
+    </TextLink>
+  );
+}
+
+function Mono({ children }: { children: ReactNode }) {
+  return <span className="font-mono text-caption wrap-anywhere">{children}</span>;
+}

@@ -1,0 +1,207 @@
+import type { ReactNode } from "react";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { describeReason } from "../../format/request-sentences.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/details.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { type Compared, compareReuse } from "./compare-reuse.ts";
+import type { KeyStory } from "./queries.ts";
+
+type Item = { name: string; value: ReactNode };
+
+/** The charge, denial or event that a key stands for. */
+export function KeyEffect({ story }: { story: KeyStory }) {
+  const { charge, denial, event } = story;
+  const metadata = (charge ?? denial ?? event)?.metadata ?? null;
+  return (
+    <Card title="What it did">
+      <div className="flex flex-col gap-4">
+        <Details
+          items={[
+            {
+              name: "Outcome",
+              value:
+                charge !== null ? (
+                  <Badge tone="good">Charged</Badge>
+                ) : denial !== null ? (
+                  <Badge tone="bad">Denied</Badge>
+                ) : (
+                  <Badge tone="good">Recorded</Badge>
+                ),
+            },
+            ...(story.recordedAt === null
+              ? []
+              : [{ name: "Time", value: <Time at={story.recordedAt} as="exact" /> }]),
+            { name: "Called", value: <Mono>{`POST /v1/${story.endpoint}`}</Mono> },
+            { name: "Customer", value: <Customer customerId={story.customerId} /> },
+            ...chargeItems(story),
+            ...denialItems(story),
+            ...eventItems(story),
+          ]}
+        />
+        {metadata !== null && <CodeBlock label="the metadata" code={JSON.stringify(metadata, null, 2)} />}
+      </div>
+    </Card>
+  );
+}
+
+function chargeItems({ charge, customerId }: KeyStory): Item[] {
+  if (charge === null) return [];
+  const { feature, quantity, credits, balanceAfter, consumeId, reversedQuantity, reversedCredits } = charge;
+  return [
+    { name: "Feature", value: <Mono>{feature}</Mono> },
+    { name: "Quantity", value: formatCount(quantity) },
+    { name: "Charged", value: countOf(credits, "credit") },
+    { name: "Balance after", value: formatCount(balanceAfter) },
+    ...(reversedQuantity === 0
+      ? []
+      : [
+          {
+            name: "Reversed",
+            value: `${formatCount(reversedQuantity)} of ${formatCount(quantity)}, ${countOf(reversedCredits, "credit")} given back`,
+          },
+        ]),
+    { name: "Ledger entry", value: <LedgerLink customerId={customerId} consumeId={consumeId} /> },
+  ];
+}
+
+function denialItems({ denial }: KeyStory): Item[] {
+  if (denial === null) return [];
+  return [
+    { name: "Feature", value: <Mono>{denial.feature}</Mono> },
+    { name: "Quantity", value: formatCount(denial.quantity) },
+    { name: "Reason", value: describeReason(denial.reason ?? "") },
+    { name: "Needed", value: countOf(denial.creditsRequired, "credit") },
+    { name: "Had", value: countOf(denial.balance, "credit") },
+    { name: "Explanation", value: <WhyLink denialId={denial.denialId} /> },
+  ];
+}
+
+function eventItems({ event }: KeyStory): Item[] {
+  if (event === null) return [];
+  return [
+    { name: "Event", value: <Mono>{event.event}</Mono> },
+    { name: "Quantity", value: formatCount(event.quantity) },
+    { name: "Happened", value: <Time at={event.occurredAt} as="exact" /> },
+    { name: "Event id", value: <Mono>{event.eventId}</Mono> },
+    { name: "Credits", value: <span className="text-muted">Usage events move none</span> },
+  ];
+}
+
+function Customer({ customerId }: { customerId: string | null }) {
+  const place = usePlace();
+  if (customerId === null) return <span className="text-muted">Erased since</span>;
+  return (
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+      {customerId}
+    </TextLink>
+  );
+}
+
+function LedgerLink({ customerId, consumeId }: { customerId: string | null; consumeId: string }) {
+  const place = usePlace();
+  if (customerId === null) return <Mono>{consumeId}</Mono>;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId/ledger"
+      params={{ ...place, customerId }}
+      search={{ charge: consumeId }}
+    >
+      <Mono>{consumeId}</Mono>
+    </TextLink>
+  );
+}
+
+function WhyLink({ denialId }: { denialId: string }) {
+  const place = usePlace();
+  return (
+    <TextLink to="/projects/$projectId/$environment/denials/$denialId" params={{ ...place, denialId }}>
+      Why denied?
+    </TextLink>
+  );
+}
+
+function Mono({ children }: { children: ReactNode }) {
+  return <span className="font-mono text-caption wrap-anywhere">{children}</span>;
+}
+
+/** Reuses that were refused, each beside the request that has the key. */
+export function KeyRefusals({ story }: { story: KeyStory }) {
+  const refused = story.uses.filter((use) => use.refused !== null);
+  return refused.map((use) => (
+    <Card
+      key={use.id}
+      flush
+      title="Refused: the key was used for another request"
+      note={
+        <>
+          <Time at={use.recordedAt} as="exact" />, answered with 409. Nothing was charged or recorded.
+        </>
+      }
+    >
+      <SideBySide label={`What differed at ${use.recordedAt}`} lines={compareReuse(story, use)} />
+    </Card>
+  ));
+}
+
+/** Two columns of the same width: what differs is seen across. */
+function SideBySide({ label, lines }: { label: string; lines: readonly Compared[] }) {
+  if (lines.length === 0) {
+    return (
+      <p className="px-4 py-3 text-muted">What the key was used for lies before the history that is shown.</p>
+    );
+  }
+  return (
+    <table aria-label={label} className="w-full table-fixed border-collapse">
+      <thead>
+        <tr className="border-b border-line text-left text-caption text-muted">
+          <th scope="col" className="h-9 w-1/4 px-4 font-medium">
+            Field
+          </th>
+          <th scope="col" className="h-9 px-4 font-medium">
+            The key was used for
+          </th>
+          <th scope="col" className="h-9 px-4 font-medium">
+            Refused
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map(({ field, first, refused, differs }) => (
+          <tr
+            key={field}
+            className={classNames("border-b border-line last:border-b-0", differs && "bg-warn-soft")}
+          >
+            <th scope="row" className="h-10 px-4 py-1.5 text-left font-normal">
+              <span className="flex flex-wrap items-center gap-x-2">
+                <span className="font-mono text-caption">{field}</span>
+                {differs && <Badge tone="warn">Differs</Badge>}
+              </span>
+            </th>
+            <Value text={first} isStrong={false} />
+            <Value text={refused} isStrong={differs} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Value({ text, isStrong }: { text: string | null; isStrong: boolean }) {
+  return (
+    <td
+      className={classNames(
+        "px-4 py-1.5 wrap-anywhere",
+        text === null ? "text-muted" : "font-mono text-caption",
+        isStrong && "font-semibold",
+      )}
+    >
+      {text ?? "none"}
+    </td>
+  );
+}

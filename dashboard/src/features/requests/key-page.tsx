@@ -1,0 +1,238 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { FileQuestionMark, Send } from "lucide-react";
+import { useState } from "react";
+import { countUses, describeReason, whatKeyDid } from "../../format/request-sentences.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { KeyEffect, KeyRefusals } from "./key-effect.tsx";
+import { type KeyStory, keyQuery } from "./queries.ts";
+import { Outcome } from "./requests-table.tsx";
+import { TryDialog, type TryStart } from "./try-form.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/keys/$idempotencyKey");
+
+/** What an idempotency key did, what it answers, and who tried to use it for something else. */
+export function KeyPage() {
+  const place = usePlace();
+  const { idempotencyKey } = route.useParams();
+  const { data: story } = useSuspenseQuery(keyQuery(place, idempotencyKey));
+  const path = `/manage/v1/projects/${place.projectId}/${place.environment}/keys/${encodeURIComponent(idempotencyKey)}`;
+  return (
+    <Page
+      title={idempotencyKey}
+      heading={
+        <span className="flex items-center gap-1">
+          <span className="font-mono wrap-anywhere">{idempotencyKey}</span>
+          <CopyButton text={idempotencyKey} label="Copy the key" />
+        </span>
+      }
+      note={story?.state === "kept" || story?.state === "ended" ? whatKeyDid(story) : "Idempotency key"}
+      actions={story !== null && <SendAgain story={story} />}
+    >
+      {story === null ? <UnknownKey /> : <Told story={story} />}
+      <div className="flex flex-col gap-3">
+        {story !== null && (
+          <Disclosure title="JSON">
+            <CodeBlock label="the key's story as JSON" code={JSON.stringify(story, null, 2)} />
+          </Disclosure>
+        )}
+        <ApiCall title="Read this by API" call={{ method: "GET", path }} />
+      </div>
+    </Page>
+  );
+}
+
+const ABOUT_ANSWER = {
+  kept: "With status 200. The same request gets it again, byte for byte.",
+  ended: "With status 200. The key has ended since: the same request would be executed again.",
+};
+
+function Told({ story }: { story: KeyStory }) {
+  const isKnown = story.charge !== null || story.denial !== null || story.event !== null;
+  return (
+    <>
+      {story.state === "other_environment" && <OtherEnvironment idempotencyKey={story.idempotencyKey} />}
+      {story.state === "not_kept" && <NotKept story={story} />}
+      {isKnown && (
+        <div className="grid items-start gap-6 lg:grid-cols-2">
+          <KeyEffect story={story} />
+          {story.answer !== null && (
+            <Card title="The answer" note={ABOUT_ANSWER[story.state === "ended" ? "ended" : "kept"]}>
+              <CodeBlock label="the answer" code={JSON.stringify(story.answer, null, 2)} />
+            </Card>
+          )}
+        </div>
+      )}
+      <KeyRefusals story={story} />
+      <KeyUses uses={story.uses} />
+    </>
+  );
+}
+
+/** Only what is a consume can be sent again from here, and only without metadata: with other metadata it is another request. */
+function SendAgain({ story }: { story: KeyStory }) {
+  const isOperator = useMayActAs("operator");
+  const [isOpen, setOpen] = useState(false);
+  const asked = story.charge ?? story.denial;
+  if (!isOperator || asked === null || asked.metadata !== null || story.customerId === null) return null;
+  const start: TryStart = {
+    customerId: story.customerId,
+    feature: asked.feature,
+    quantity: String(asked.quantity),
+    idempotencyKey: story.idempotencyKey,
+  };
+  return (
+    <>
+      <Button icon={Send} onClick={() => setOpen(true)}>
+        Send this 32 times
+      </Button>
+      {isOpen && <TryDialog start={start} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function UnknownKey() {
+  const place = usePlace();
+  return (
+    <Card flush>
+      <EmptyState
+        icon={FileQuestionMark}
+        title="Nothing was asked under this key"
+        action={
+          <ButtonLink to="/projects/$projectId/$environment/requests" params={place}>
+            Latest requests
+          </ButtonLink>
+        }
+      >
+        No request of this project has come with it, in test or in live, so nothing was charged and nothing
+        recorded. Either your backend never sent it, or it was sent with the API key of another project, or it
+        reads a little differently, or it is older than this installation keeps keys. A request with this key
+        would be executed as new.
+      </EmptyState>
+    </Card>
+  );
+}
+
+function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
+  const { projectId, environment } = usePlace();
+  const other = environment === "test" ? "live" : "test";
+  return (
+    <Callout tone="warn" title={`This key was used in ${other === "live" ? "LIVE" : "test"}`}>
+      <p>
+        A key belongs to the whole project, so it cannot be used in {environment} as well: that is refused
+        with 409. What it did is shown there alone.
+      </p>
+      <p className="mt-1">
+        <TextLink
+          to="/projects/$projectId/$environment/keys/$idempotencyKey"
+          params={{ projectId, environment: other, idempotencyKey }}
+        >
+          See it in {other === "live" ? "LIVE" : "test"}
+        </TextLink>
+      </p>
+    </Callout>
+  );
+}
+
+/** Refused before it was decided, or denied for want of a customer or a plan. */
+function NotKept({ story: { uses } }: { story: KeyStory }) {
+  const reason = uses.find((use) => use.reason !== null)?.reason ?? null;
+  return (
+    <Callout title="It was used, and nothing is kept under it">
+      {reason === null
+        ? "Every request with it was turned down as a mistake before anything was decided. The same key may be used again, once the mistake is mended."
+        : `It was denied (${describeReason(reason).toLowerCase()}), and such a denial is not kept: a request that came before the plan did must not stay denied. The same key may be used again.`}
+    </Callout>
+  );
+}
+
+type Use = KeyStory["uses"][number];
+
+const USES_MAX = 50;
+
+const COLUMNS: readonly Column<Use>[] = [
+  { name: "Time", cell: ({ recordedAt }) => <Time at={recordedAt} as="second" /> },
+  { name: "Outcome", isWide: true, cell: (use) => <Outcome request={use} /> },
+  { name: "Called", hidesWhenNarrow: true, cell: ({ endpoint }) => endpoint },
+  {
+    name: "Request id",
+    hidesWhenNarrow: true,
+    cell: ({ requestId }) => <span className="font-mono text-caption">{requestId}</span>,
+  },
+  {
+    name: "Took",
+    isNumber: true,
+    hidesWhenNarrow: true,
+    cell: ({ durationMs }) => `${durationMs.toLocaleString("en-US")} ms`,
+  },
+];
+
+/** Each time that somebody sent the key. */
+function KeyUses({ uses }: { uses: readonly Use[] }) {
+  if (uses.length === 0) {
+    return (
+      <Card title="Uses in the last 7 days">
+        <p className="text-muted">The log forgets after 7 days, and has none of this key.</p>
+      </Card>
+    );
+  }
+  return (
+    <Card
+      flush
+      title="Uses in the last 7 days"
+      note={`${uses.length === USES_MAX ? `The newest ${USES_MAX}: ` : ""}${countUses(uses)}.`}
+    >
+      <Table label="Uses" columns={COLUMNS} rows={uses} keyOf={({ id }) => id} />
+    </Card>
+  );
+}
+
+/** Paste an idempotency key, see what it did. */
+export function FindKey() {
+  const place = usePlace();
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState("");
+  const idempotencyKey = typed.trim();
+  return (
+    <form
+      className="flex items-end gap-2 max-md:w-full"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (idempotencyKey === "") return;
+        void navigate({
+          to: "/projects/$projectId/$environment/keys/$idempotencyKey",
+          params: { ...place, idempotencyKey },
+        });
+      }}
+    >
+      <div className="w-56 max-md:flex-1">
+        <TextField
+          label="Idempotency key"
+          isLabelHidden
+          placeholder="Paste an idempotency key"
+          maxLength={255}
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+      </div>
+      <Button type="submit" isDisabled={idempotencyKey === ""}>
+        What did it do?
+      </Button>
+    </form>
+  );
+}

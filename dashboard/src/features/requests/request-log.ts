@@ -1,0 +1,64 @@
+import { useQuery, useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { useState, useSyncExternalStore } from "react";
+import type { Place } from "../../api/answer.ts";
+import { requestsQuery, tailQuery } from "./queries.ts";
+import { mergeTail, type RequestFilters } from "./request-filters.ts";
+
+const POLL_MS = 1_500;
+
+/** The log, and while it is live whatever is added to it. A hidden tab asks nothing. */
+export function useRequestLog(place: Place, filters: RequestFilters, isLive: boolean) {
+  const pages = useSuspenseInfiniteQuery(requestsQuery(place, filters));
+  const from = pages.data.pages[0]?.latestCursor ?? null;
+  const tail = useQuery({
+    ...tailQuery(place, filters, from),
+    enabled: isLive,
+    refetchInterval: POLL_MS,
+  });
+  const tailItems = tail.data?.items ?? [];
+  const rows = mergeTail(tailItems, {
+    rows: pages.data.pages.flatMap(({ items }) => items),
+    hasMore: pages.hasNextPage,
+  });
+  return { pages, rows, newIds: new Set(tailItems.map(({ id }) => id)), error: isLive ? tail.error : null };
+}
+
+type Line = { readonly id: string };
+
+type Held<Row> = {
+  readonly shown: readonly Row[];
+  /** How many wait. */
+  readonly held: number;
+  readonly release: () => void;
+};
+
+/** While somebody reads, further down or an unfolded row, what is new waits above: what they read stays where it is. */
+export function useHeldRows<Row extends Line>(rows: readonly Row[], isReading: boolean): Held<Row> {
+  const isAtTop = useSyncExternalStore(onScroll, () => window.scrollY <= TOP_PX);
+  const newest = rows[0]?.id ?? null;
+  const [newestShown, setNewestShown] = useState(newest);
+  const isFollowing = isAtTop && !isReading;
+  if (isFollowing && newestShown !== newest) setNewestShown(newest);
+  // Not found: it is another list by now, and shown as it is.
+  const held = isFollowing
+    ? 0
+    : Math.max(
+        0,
+        rows.findIndex(({ id }) => id === newestShown),
+      );
+  return {
+    shown: held === 0 ? rows : rows.slice(held),
+    held,
+    release() {
+      setNewestShown(newest);
+      window.scrollTo({ top: 0 });
+    },
+  };
+}
+
+const TOP_PX = 4;
+
+function onScroll(listener: () => void): () => void {
+  window.addEventListener("scroll", listener, { passive: true });
+  return () => window.removeEventListener("scroll", listener);
+}

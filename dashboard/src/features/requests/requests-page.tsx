@@ -1,0 +1,285 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { Activity, ArrowUp, KeyRound, Send } from "lucide-react";
+import { useCallback, useState } from "react";
+import { formatCount } from "../../format/numbers.ts";
+import { useKey } from "../../frame/keyboard.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
+import { More } from "../../ui/more.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { FindKey } from "./key-page.tsx";
+import {
+  filtersOf,
+  outcomeOptions,
+  type RequestFilters,
+  readOutcome,
+  writeOutcome,
+} from "./request-filters.ts";
+import { useHeldRows, useRequestLog } from "./request-log.ts";
+import { RequestsTable } from "./requests-table.tsx";
+import { TryIt } from "./try-form.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
+
+export function RequestsPage() {
+  const place = usePlace();
+  const search = route.useSearch();
+  const filters = filtersOf(search);
+  const isLive = search.live === true;
+  const setLive = useSetLive();
+  useKey(
+    "l",
+    useCallback(() => setLive(!isLive), [setLive, isLive]),
+  );
+  const { pages, rows, newIds, error } = useRequestLog(place, filters, isLive);
+  const [openRows, setOpenRows] = useState(0);
+  const { shown, held, release } = useHeldRows(rows, openRows > 0);
+  return (
+    <Page
+      title="Requests"
+      note={<AboutTheLog />}
+      actions={
+        <>
+          <LiveSwitch isLive={isLive} hasTrouble={error !== null} onChange={setLive} />
+          <TryIt start={rows.find(({ feature }) => feature !== null)} />
+        </>
+      }
+    >
+      {error !== null && (
+        <Callout tone="warn">New requests cannot be read right now. Trying again by itself.</Callout>
+      )}
+      <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+        <FilterBar filters={filters} />
+        <FindKey />
+      </div>
+      <div className="relative">
+        {held > 0 && <HeldButton held={held} onClick={release} />}
+        <Card flush>
+          {shown.length === 0 ? (
+            <NoRequests isFiltered={Object.keys(filters).length > 0} />
+          ) : (
+            <RequestsTable rows={shown} newIds={newIds} onUnfold={(by) => setOpenRows((open) => open + by)} />
+          )}
+          {(shown.length > 0 || pages.hasNextPage) && (
+            <More pages={pages} shown={shown.length} what="requests" />
+          )}
+        </Card>
+      </div>
+    </Page>
+  );
+}
+
+function AboutTheLog() {
+  return (
+    <p>
+      What your backend asked in the last 7 days, and how it went. It is a sample where traffic is heavy: at
+      most 200 requests a second that went well are written down. Charges and denials are kept for ever, with
+      their customer.
+    </p>
+  );
+}
+
+function useSetLive(): (isLive: boolean) => void {
+  const navigate = route.useNavigate();
+  return useCallback(
+    (isLive) =>
+      void navigate({
+        search: ({ live: _, ...search }) => (isLive ? { ...search, live: true as const } : search),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+}
+
+/** Over the rows and in nobody's way; going up shows them. */
+function HeldButton({ held, onClick }: { held: number; onClick: () => void }) {
+  return (
+    <div className="sticky top-16 z-10 flex h-0 justify-center md:top-4">
+      <div className="h-8 rounded-md bg-surface shadow-over">
+        <Button tone="primary" icon={ArrowUp} onClick={onClick}>
+          {formatCount(held)} new
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const ENDPOINTS = [
+  { value: "", label: "Any endpoint" },
+  { value: "check", label: "check" },
+  { value: "consume", label: "consume" },
+  { value: "events", label: "events" },
+];
+
+function FilterBar({ filters }: { filters: RequestFilters }) {
+  const navigate = route.useNavigate();
+  const narrow = (to: RequestFilters): void =>
+    void navigate({ search: ({ live }) => ({ ...to, ...(live === true ? { live } : {}) }) });
+  const { endpoint: _endpoint, ...beside } = filters;
+  const { status: _status, code: _code, reason: _reason, ...besideOutcome } = filters;
+  return (
+    <div className="flex flex-wrap items-end gap-2 max-md:w-full">
+      <CustomerField
+        customerId={filters.customerId ?? ""}
+        onFilter={(customerId) => {
+          const { customerId: _, ...others } = filters;
+          narrow(customerId === "" ? others : { ...others, customerId });
+        }}
+      />
+      <div className="w-36 max-md:flex-1">
+        <Select
+          label="Endpoint"
+          isLabelHidden
+          options={ENDPOINTS}
+          value={filters.endpoint ?? ""}
+          onChange={({ target }) => {
+            const endpoint = (["check", "consume", "events"] as const).find(
+              (known) => known === target.value,
+            );
+            narrow(endpoint === undefined ? beside : { ...beside, endpoint });
+          }}
+        />
+      </div>
+      <div className="w-56 max-md:w-auto max-md:flex-1">
+        <Select
+          label="Outcome"
+          isLabelHidden
+          options={outcomeOptions(filters)}
+          value={writeOutcome(filters)}
+          onChange={({ target }) => narrow({ ...besideOutcome, ...readOutcome(target.value) })}
+        />
+      </div>
+      {Object.keys(filters).length > 0 && (
+        <Button tone="quiet" onClick={() => narrow({})}>
+          Clear
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** By the whole id, so it waits for Enter: half an id finds nobody. */
+function CustomerField({
+  customerId,
+  onFilter,
+}: {
+  customerId: string;
+  onFilter: (customerId: string) => void;
+}) {
+  const [typed, setTyped] = useState(customerId);
+  // The address may change by itself: back, or a link.
+  const [followed, setFollowed] = useState(customerId);
+  if (followed !== customerId) {
+    setFollowed(customerId);
+    setTyped(customerId);
+  }
+  return (
+    <form
+      className="w-52 max-md:w-full"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onFilter(typed.trim());
+      }}
+    >
+      <TextField
+        type="search"
+        label="Customer id"
+        isLabelHidden
+        placeholder="Customer id, then Enter"
+        maxLength={255}
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          if (target.value === "" && customerId !== "") onFilter("");
+        }}
+      />
+    </form>
+  );
+}
+
+function LiveSwitch({
+  isLive,
+  hasTrouble,
+  onChange,
+}: {
+  isLive: boolean;
+  hasTrouble: boolean;
+  onChange: (isLive: boolean) => void;
+}) {
+  return (
+    <div title="The key l does the same">
+      <Switch
+        isOn={isLive}
+        onChange={onChange}
+        label={
+          <>
+            Live tail
+            <span
+              aria-hidden
+              className={
+                isLive && !hasTrouble
+                  ? "size-2 animate-pulse rounded-full bg-good"
+                  : "size-2 rounded-full bg-line-strong"
+              }
+            />
+          </>
+        }
+      />
+    </div>
+  );
+}
+
+function NoRequests({ isFiltered }: { isFiltered: boolean }) {
+  const place = usePlace();
+  const isOperator = useMayActAs("operator");
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={Activity}
+        title="No request like this among those looked at"
+        action={
+          <ButtonLink to="/projects/$projectId/$environment/requests" params={place}>
+            Clear the filters
+          </ButtonLink>
+        }
+      >
+        A customer is found by the whole id, as your backend sends it.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={Activity}
+      title="No requests in the last 7 days"
+      action={
+        <div className="flex flex-wrap justify-center gap-2">
+          {place.environment === "test" && isOperator && (
+            <ButtonLink
+              icon={Send}
+              to="/projects/$projectId/$environment/requests"
+              params={place}
+              search={{ do: "try", live: true }}
+            >
+              Try one from here
+            </ButtonLink>
+          )}
+          <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={place}>
+            API keys
+          </ButtonLink>
+        </div>
+      }
+    >
+      They appear here about a second after your backend sends them. An API key of this environment is all
+      that it needs.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,257 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { RefreshCw, Send } from "lucide-react";
+import { useId } from "react";
+import { useForm } from "react-hook-form";
+import type { Body } from "../../api/answer.ts";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { randomHex } from "../../format/hex.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { Select, TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { featureKeysQuery, type LoggedRequest } from "./queries.ts";
+import { TryResult } from "./try-result.tsx";
+
+/** What the form begins with; a key that was used shows its replays. */
+export type TryStart = Partial<Pick<TryValues, "customerId" | "feature" | "quantity" | "idempotencyKey">>;
+
+const ENDPOINTS = [
+  { value: "consume", label: "consume" },
+  { value: "check", label: "check" },
+];
+
+function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
+  const place = usePlace();
+  const listId = useId();
+  const { data: features = [] } = useQuery(featureKeysQuery(place));
+  const { register, handleSubmit, watch, setValue } = useForm<TryValues>({
+    defaultValues: {
+      endpoint: "consume",
+      customerId: start.customerId ?? "",
+      feature: start.feature ?? "",
+      quantity: start.quantity ?? "1",
+      idempotencyKey: start.idempotencyKey ?? freshKey(),
+      times: "32",
+    },
+  });
+  const values = watch();
+  const send = useMutation({
+    mutationFn: async (wanted: TryValues) => {
+      const body = toTryBody(wanted);
+      const answer = await answerOf(
+        api.POST("/manage/v1/projects/{projectId}/{environment}/tries", { params: { path: place }, body }),
+      );
+      return { ...answer, tried: body };
+    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["customer", place] }),
+  });
+  const wrong = (field: keyof TryValues): string | undefined =>
+    send.error instanceof ApiProblem
+      ? send.error.errors.find((error) => error.field === field)?.message
+      : undefined;
+  return (
+    <form className="flex flex-col gap-4" onSubmit={handleSubmit((wanted) => send.mutate(wanted))}>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Customer"
+          required
+          maxLength={255}
+          autoComplete="off"
+          spellCheck={false}
+          error={wrong("customerId")}
+          {...register("customerId")}
+        />
+        <div>
+          <TextField
+            label="Feature"
+            required
+            maxLength={120}
+            list={listId}
+            autoComplete="off"
+            spellCheck={false}
+            error={wrong("feature")}
+            {...register("feature")}
+          />
+          <datalist id={listId}>
+            {features.map((key) => (
+              <option key={key} value={key} />
+            ))}
+          </datalist>
+        </div>
+        <div className="flex items-start gap-1">
+          <div className="flex-1">
+            <TextField
+              label="Idempotency key"
+              required
+              maxLength={255}
+              isMono
+              autoComplete="off"
+              spellCheck={false}
+              error={wrong("idempotencyKey")}
+              {...register("idempotencyKey")}
+            />
+          </div>
+          <div className="pt-6">
+            <IconButton
+              icon={RefreshCw}
+              label="A new key"
+              onClick={() => setValue("idempotencyKey", freshKey())}
+            />
+          </div>
+        </div>
+        <div className="grid grid-cols-[1.4fr_1fr_1fr] gap-3">
+          <Select label="Call" options={ENDPOINTS} {...register("endpoint")} />
+          <TextField
+            label="Quantity"
+            required
+            inputMode="numeric"
+            error={wrong("quantity")}
+            {...register("quantity")}
+          />
+          <TextField
+            label="Times"
+            required
+            inputMode="numeric"
+            error={wrong("times")}
+            {...register("times")}
+          />
+        </div>
+      </div>
+      <ProblemCallout error={send.error} />
+      {send.data !== undefined && <TryResult result={send.data} />}
+      <ApiCall
+        call={{
+          method: "POST",
+          path: `/manage/v1/projects/${place.projectId}/${place.environment}/tries`,
+          body: toTryBody(values),
+        }}
+      />
+      <DialogActions>
+        <Button onClick={onClose}>Close</Button>
+        <Button type="submit" tone="primary" isBusy={send.isPending}>
+          {inEnvironment(`Send ${values.times} times`, place.environment)}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** How long after an answer its request is in the log, and some more. */
+const LOG_DELAY_MS = 2_000;
+
+/** One request sent many times at once, to see with your own eyes that it is charged once. */
+export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => void }) {
+  const place = usePlace();
+  const readAgain = (): void => {
+    void queryClient.invalidateQueries({ queryKey: ["requests", place] });
+    void queryClient.invalidateQueries({ queryKey: ["key", place] });
+  };
+  const close = (): void => {
+    onClose();
+    readAgain();
+    // Whoever closes at once is ahead of the log.
+    setTimeout(readAgain, LOG_DELAY_MS);
+  };
+  if (place.environment === "live") return <NotInLive onClose={onClose} />;
+  return (
+    <Dialog
+      isOpen
+      onClose={close}
+      title="Send a request many times"
+      note="All at once, by the way that your backend's requests go. One key means one charge, however often it is sent."
+      isWide
+    >
+      <TryForm start={start} onClose={close} />
+    </Dialog>
+  );
+}
+
+function NotInLive({ onClose }: { onClose: () => void }) {
+  const { projectId } = usePlace();
+  return (
+    <Dialog isOpen onClose={onClose} title="Only in the test environment">
+      <Callout tone="warn">
+        A try is a real request. In live it would charge a customer who pays for it, so it is not offered
+        here. In test it goes the very same way.
+      </Callout>
+      <DialogActions>
+        <ButtonLink
+          tone="primary"
+          to="/projects/$projectId/$environment/requests"
+          params={{ projectId, environment: "test" }}
+          search={{ do: "try" }}
+        >
+          Try it in test
+        </ButtonLink>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+type TryValues = {
+  endpoint: "check" | "consume";
+  customerId: string;
+  feature: string;
+  quantity: string;
+  idempotencyKey: string;
+  times: string;
+};
+
+/** Numbers as they stand in the boxes: what is wrong about them the API says, beside the box. */
+function toTryBody(values: TryValues): Body<"tryRequest"> {
+  const { endpoint, customerId, feature, idempotencyKey } = values;
+  return {
+    endpoint,
+    customerId: customerId.trim(),
+    feature: feature.trim(),
+    quantity: Number(values.quantity),
+    idempotencyKey: idempotencyKey.trim(),
+    times: Number(values.times),
+  };
+}
+
+/** One that nobody has used. */
+function freshKey(): string {
+  return `try-${randomHex(6)}`;
+}
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
+
+/** Begins with whom the newest request was about; `?do=try` in the address opens it. */
+export function TryIt({ start }: { start: LoggedRequest | undefined }) {
+  const isOperator = useMayActAs("operator");
+  const navigate = route.useNavigate();
+  const isOpen = route.useSearch().do === "try";
+  if (!isOperator) return null;
+  const show = (isShown: boolean): void =>
+    void navigate({
+      search: ({ do: _, ...search }) => (isShown ? { ...search, do: "try" as const } : search),
+      replace: true,
+      resetScroll: false,
+    });
+  const { customerId, feature } = start ?? { customerId: null, feature: null };
+  return (
+    <>
+      <Button icon={Send} onClick={() => show(true)}>
+        Try it
+      </Button>
+      {isOpen && (
+        <TryDialog
+          start={{
+            ...(customerId === null ? {} : { customerId }),
+            ...(feature === null ? {} : { feature }),
+          }}
+          onClose={() => show(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Answer, Body } from "../../api/answer.ts";
+import { countOf } from "../../format/numbers.ts";
+import { describeTries, explainTry, summarizeTries } from "../../format/request-sentences.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { TextLink } from "../../ui/link.tsx";
+
+type Result = Answer<"tryRequest"> & { tried: Body<"tryRequest"> };
+
+export function TryResult({ result: { answers, charged, tried } }: { result: Result }) {
+  const place = usePlace();
+  const { endpoint, customerId, idempotencyKey } = tried;
+  return (
+    <section
+      aria-label="What came of it"
+      className="flex flex-col gap-3 rounded-lg border border-line bg-sunken p-4"
+    >
+      <div role="status">
+        <p className="text-section font-semibold">{summarizeTries(endpoint, answers)}</p>
+        <p className="text-muted">
+          {charged === 0
+            ? "Nothing was charged."
+            : `${countOf(charged, "credit")} charged in all, to ${customerId}.`}
+        </p>
+      </div>
+      {answers.map((answer, index) => {
+        const body = JSON.stringify(answer.body, null, 2);
+        const isSame = answers
+          .slice(0, index)
+          .some((before) => JSON.stringify(before.body, null, 2) === body);
+        return (
+          <Group
+            key={`${answer.status} ${answer.isReplay} ${body}`}
+            what={describeTries(endpoint, answer)}
+            answer={answer}
+            body={isSame ? null : body}
+          />
+        );
+      })}
+      {endpoint === "consume" && (
+        <p>
+          <TextLink
+            to="/projects/$projectId/$environment/keys/$idempotencyKey"
+            params={{ ...place, idempotencyKey }}
+          >
+            What {idempotencyKey} did
+          </TextLink>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Group({
+  what,
+  answer,
+  body,
+}: {
+  what: string;
+  answer: Result["answers"][number];
+  /** Null: as the one above. */
+  body: string | null;
+}) {
+  const why = explainTry(answer);
+  return (
+    <div className="flex flex-col gap-1.5">
+      <p className="flex flex-wrap items-center gap-2">
+        <Badge tone={answer.status < 400 ? "plain" : "warn"}>{answer.status}</Badge>
+        <span className="font-medium">{what}</span>
+        <span className="text-muted">
+          {[
+            ...(why === null ? [] : [why]),
+            ...(body === null ? ["The same answer again, byte for byte"] : []),
+            ...(answer.isReplay ? ["Idempotent-Replayed: true"] : []),
+          ].join(". ")}
+        </span>
+      </p>
+      {body !== null && <CodeBlock label={`the answer of ${what}`} code={body} />}
+    </div>
+  );
+}

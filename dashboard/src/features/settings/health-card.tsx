@@ -1,0 +1,166 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { RotateCw } from "lucide-react";
+import type { Answer } from "../../api/answer.ts";
+import { formatBytes } from "../../format/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/details.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Time } from "../../ui/time.tsx";
+import { healthQuery } from "../workspace/queries.ts";
+
+const VERIFY = `DATABASE_URL='postgres://…' npx purser verify`;
+const DOCTOR = `DATABASE_URL='postgres://…' npx purser doctor`;
+
+export function HealthCard() {
+  const { data: health, error, dataUpdatedAt, refetch, isFetching } = useSuspenseQuery(healthQuery);
+  const { tone, title, why } = judge(health);
+  return (
+    <Card
+      title="System health"
+      note="Of the whole installation, and of the process that answered."
+      actions={
+        <Button tone="quiet" icon={RotateCw} isBusy={isFetching} onClick={() => void refetch()}>
+          Look again
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-5">
+        {error === null ? (
+          <Callout tone={tone} title={title}>
+            {why}
+          </Callout>
+        ) : (
+          <>
+            <ProblemCallout error={error} />
+            <p>
+              How it is now is not known. What stands below is from{" "}
+              <Time at={new Date(dataUpdatedAt).toISOString()} as="second" />.
+            </p>
+          </>
+        )}
+        <div className="grid items-start gap-x-8 gap-y-5 lg:grid-cols-2">
+          <Facts health={health} />
+          <TableSizes health={health} />
+        </div>
+        <div className="grid items-start gap-x-8 gap-y-5 lg:grid-cols-2">
+          <Command
+            name="Prove the ledgers"
+            note="Folds every ledger and compares wallets, grants and limits with it, while the service runs. One customer's proof stands on their page."
+            code={VERIFY}
+          />
+          <Command
+            name="Look for what would hurt"
+            note="Version, durability, migrations, clock, long transactions and disk, as the server itself sees them."
+            code={DOCTOR}
+          />
+        </div>
+        <Disclosure title="JSON">
+          <CodeBlock label="the health" code={JSON.stringify(health, null, 2)} />
+        </Disclosure>
+      </div>
+    </Card>
+  );
+}
+
+function Facts({ health }: { health: Health }) {
+  return (
+    <Details
+      items={[
+        { name: "Purser", value: health.version },
+        { name: "Running since", value: <Time at={health.startedAt} /> },
+        { name: "Node.js", value: health.nodeVersion },
+        { name: "PostgreSQL", value: health.postgresVersion },
+        { name: "Database", value: formatBytes(health.databaseBytes) },
+        { name: "Its clock", value: <Time at={health.databaseClock} as="second" /> },
+        ...(health.untrustedProxy === null
+          ? []
+          : [{ name: `Proxy ${health.untrustedProxy.address}`, value: health.untrustedProxy.advice }]),
+        ...health.migrations.map(({ schema, number, appliedAt }) => ({
+          name: `Schema ${schema}`,
+          value: (
+            <>
+              Migration {number}, <Time at={appliedAt} as="day" />
+            </>
+          ),
+        })),
+      ]}
+    />
+  );
+}
+
+function Command({ name, note, code }: { name: string; note: string; code: string }) {
+  return (
+    <div className="flex min-w-0 flex-col gap-1.5">
+      <h3 className="text-form font-medium">{name}</h3>
+      <p className="text-caption text-muted">{note}</p>
+      <CodeBlock label={name.toLowerCase()} code={code} />
+    </div>
+  );
+}
+
+type Health = Answer<"readHealth"> & { readonly clockOffsetMs: number };
+
+type Verdict = { readonly tone: "good" | "warn"; readonly title: string; readonly why: string };
+
+/** Whoever has a browser that keeps time is within a second or two. */
+const CLOCK_OFFSET_MAX_MS = 30_000;
+
+/** In a sentence. It answered, so it runs; what could still be wrong is what the database says of itself. */
+function judge({ migrations, clockOffsetMs, databaseBytes, tables }: Health): Verdict {
+  const missing = (["control", "cell"] as const).filter(
+    (schema) => !migrations.some((migration) => migration.schema === schema),
+  );
+  if (missing.length > 0) {
+    const why = `Nothing was ever applied to the schema ${missing.join(" and ")}. Run purser migrate.`;
+    return { tone: "warn", title: "The database is not migrated", why };
+  }
+  if (Math.abs(clockOffsetMs) > CLOCK_OFFSET_MAX_MS) {
+    const seconds = Math.round(Math.abs(clockOffsetMs) / 1_000).toLocaleString("en-US");
+    const which = clockOffsetMs > 0 ? "ahead of" : "behind";
+    const why = `It is ${seconds} seconds ${which} this browser's. One of them is wrong: credits are given, and expire, by the database's.`;
+    return { tone: "warn", title: "The database's clock differs from yours", why };
+  }
+  const largest = tables[0];
+  const share = largest === undefined || databaseBytes === 0 ? 0 : largest.bytes / databaseBytes;
+  const most = share > 0.5 ? ` Most of the database is ${largest?.table}.` : "";
+  return {
+    tone: "good",
+    title: "All is well",
+    why: `Service and database answer, both schemas are migrated, and the clocks agree.${most}`,
+  };
+}
+
+const SHOWN = 6;
+
+/** The largest tables, with a bar for the eye and the number for everybody. */
+function TableSizes({ health: { tables, databaseBytes } }: { health: Health }) {
+  return (
+    <table className="w-full border-collapse">
+      <caption className="pb-1 text-left text-caption text-muted">
+        The largest tables, with their indexes
+      </caption>
+      <tbody>
+        {tables.slice(0, SHOWN).map(({ table, bytes }) => (
+          <tr key={table}>
+            <th scope="row" className="py-1 pr-4 text-left font-mono text-caption font-normal">
+              {table}
+            </th>
+            <td className="w-full py-1 pr-4" aria-hidden>
+              <div className="h-1.5 rounded-full bg-sunken">
+                <div
+                  className="h-full rounded-full bg-accent"
+                  style={{ width: `${Math.max(1, (100 * bytes) / Math.max(databaseBytes, 1))}%` }}
+                />
+              </div>
+            </td>
+            <td className="py-1 text-right whitespace-nowrap">{formatBytes(bytes)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,151 @@
+import { useMutation, useSuspenseQueries, useSuspenseQuery } from "@tanstack/react-query";
+import { Pencil, Plus } from "lucide-react";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import type { Environment, Item } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { type Project, projectsQuery } from "../../api/projects.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { defaultPlansQuery } from "../workspace/queries.ts";
+
+type Plan = Item<"listPlans">;
+type Line = { readonly project: Project; readonly plans: Record<Environment, Plan | null> };
+
+export function ProjectsCard() {
+  const { data: projects } = useSuspenseQuery(projectsQuery);
+  const defaults = useSuspenseQueries({ queries: projects.map(({ id }) => defaultPlansQuery(id)) });
+  const mayManage = useMayActAs("admin");
+  const [renamed, setRenamed] = useState<Project | null>(null);
+  const lines = projects.flatMap((project, index): Line[] => {
+    const plans = defaults[index]?.data;
+    return plans === undefined ? [] : [{ project, plans }];
+  });
+  return (
+    <Card
+      title="Projects"
+      note="Each has a test and a live environment. Who was given no plan has the environment's default."
+      flush
+      actions={
+        mayManage && (
+          <ButtonLink to="/welcome" icon={Plus}>
+            New project
+          </ButtonLink>
+        )
+      }
+    >
+      <Table
+        label="Projects"
+        columns={columnsOf(mayManage ? setRenamed : null)}
+        rows={lines}
+        keyOf={({ project }) => project.id}
+      />
+      {renamed !== null && <RenameProjectDialog project={renamed} onClose={() => setRenamed(null)} />}
+    </Card>
+  );
+}
+
+function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[] {
+  return [
+    {
+      name: "Project",
+      isWide: true,
+      cell: (line) => (
+        <>
+          <span className="text-form font-medium wrap-anywhere">{line.project.name}</span>
+          <div className="text-caption text-muted md:hidden">
+            Default <DefaultPlan line={line} environment="test" /> in test,{" "}
+            <DefaultPlan line={line} environment="live" /> in LIVE
+          </div>
+        </>
+      ),
+    },
+    {
+      name: "Default in test",
+      hidesWhenNarrow: true,
+      cell: (line) => <DefaultPlan line={line} environment="test" />,
+    },
+    {
+      name: "Default in LIVE",
+      hidesWhenNarrow: true,
+      cell: (line) => <DefaultPlan line={line} environment="live" />,
+    },
+    {
+      name: "Since",
+      hidesWhenNarrow: true,
+      cell: ({ project }) => <Time at={project.createdAt} as="day" />,
+    },
+    ...(onRename === null
+      ? []
+      : [
+          {
+            name: "Actions",
+            isNameHidden: true,
+            isNumber: true,
+            cell: ({ project }: Line) => (
+              <Button tone="quiet" icon={Pencil} onClick={() => onRename(project)}>
+                Rename<span className="sr-only"> {project.name}</span>
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}
+
+function DefaultPlan({ line: { project, plans }, environment }: { line: Line; environment: Environment }) {
+  const place = { projectId: project.id, environment };
+  const plan = plans[environment];
+  return plan === null ? (
+    <TextLink to="/projects/$projectId/$environment/plans" params={place}>
+      None
+    </TextLink>
+  ) : (
+    <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key: plan.key }}>
+      {plan.name}
+    </TextLink>
+  );
+}
+
+function RenameProjectDialog({ project, onClose }: { project: Project; onClose: () => void }) {
+  const { id: projectId } = project;
+  const { register, handleSubmit, watch } = useForm({ defaultValues: { name: project.name } });
+  const rename = useMutation({
+    mutationFn: (body: { name: string }) =>
+      answerOf(api.PATCH("/manage/v1/projects/{projectId}", { params: { path: { projectId } }, body })),
+    onSuccess: async ({ name }) => {
+      await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey });
+      tell("Renamed the project", `${project.name} → ${name}`);
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={`Rename ${project.name}`}
+      note="Keys, customers and history stay as they are, and so do addresses."
+    >
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => rename.mutate(body))}>
+        <TextField label="Name" required maxLength={120} autoComplete="off" {...register("name")} />
+        <ProblemCallout error={rename.error} />
+        <ApiCall call={{ method: "PATCH", path: `/manage/v1/projects/${projectId}`, body: watch() }} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" isBusy={rename.isPending}>
+            Rename project
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,235 @@
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useForm } from "react-hook-form";
+import type { Body, Item } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { countOf } from "../../format/numbers.ts";
+import type { Clock } from "../../format/times.ts";
+import { useSession } from "../../frame/use-session.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Choices } from "../../ui/choices.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Page } from "../../ui/page.tsx";
+import { chooseClock, chooseTheme, useClock, useTheme } from "../../ui/preferences.ts";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { sessionsQuery } from "../workspace/queries.ts";
+import { HealthCard } from "./health-card.tsx";
+import { ProjectsCard } from "./projects-card.tsx";
+import { WorkspaceCard } from "./workspace-card.tsx";
+
+export function SettingsPage() {
+  return (
+    <Page title="Settings" note="Of the workspace, of its projects, and your own.">
+      <WorkspaceCard />
+      <ProjectsCard />
+      <HealthCard />
+      <SessionsCard />
+      <div className="grid items-start gap-6 lg:grid-cols-2">
+        <PasswordCard />
+        <PreferencesCard />
+      </div>
+    </Page>
+  );
+}
+
+const THEMES = [
+  { value: "system", name: "As the system", note: "Follows what this machine prefers." },
+  { value: "light", name: "Light", note: "Ink on paper." },
+  { value: "dark", name: "Dark", note: "For the night shift." },
+] as const;
+
+const CLOCKS = [
+  { value: "utc", name: "UTC", note: "The same for everybody, and as the API says it." },
+  { value: "local", name: "This machine's", note: "By the time zone of this browser." },
+] as const satisfies readonly { value: Clock; name: string; note: string }[];
+
+function PreferencesCard() {
+  const theme = useTheme();
+  const clock = useClock();
+  return (
+    <Card title="Look and clock" note="On this browser alone.">
+      <div className="flex flex-col gap-4">
+        <Choices
+          label="Look"
+          name="theme"
+          choices={THEMES}
+          chosen={theme}
+          onChange={({ target }) => {
+            const chosen = THEMES.find(({ value }) => value === target.value);
+            if (chosen !== undefined) chooseTheme(chosen.value);
+          }}
+        />
+        <Choices
+          label="Times"
+          name="clock"
+          choices={CLOCKS}
+          chosen={clock}
+          onChange={({ target }) => {
+            const chosen = CLOCKS.find(({ value }) => value === target.value);
+            if (chosen !== undefined) chooseClock(chosen.value);
+          }}
+        />
+      </div>
+    </Card>
+  );
+}
+
+function PasswordCard() {
+  const { email } = useSession();
+  const { register, handleSubmit, reset } = useForm<Body<"changePassword">>({
+    defaultValues: { current: "", new: "" },
+  });
+  const change = useMutation({
+    mutationFn: (body: Body<"changePassword">) => answerOf(api.POST("/manage/v1/session/password", { body })),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      tell("Changed your password", "Your other sessions, and links made for you, have ended.");
+      reset();
+    },
+  });
+  return (
+    // Where the menu under your name leads to.
+    <div id="password" className="scroll-mt-6">
+      <Card title="Your password" note={`Of ${email ?? "you"}. Your other sessions end with it.`}>
+        <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => change.mutate(body))}>
+          {/* So that a password manager knows whose it is. */}
+          <input type="email" autoComplete="username" value={email ?? ""} readOnly hidden />
+          <TextField
+            label="Current password"
+            type="password"
+            autoComplete="current-password"
+            required
+            {...register("current")}
+          />
+          <TextField
+            label="New password"
+            type="password"
+            autoComplete="new-password"
+            hint="At least 12 characters. Several unrelated words are best."
+            required
+            minLength={12}
+            {...register("new")}
+          />
+          <ProblemCallout error={change.error} />
+          <div className="flex justify-end">
+            <Button type="submit" tone="primary" isBusy={change.isPending}>
+              Change password
+            </Button>
+          </div>
+        </form>
+      </Card>
+    </div>
+  );
+}
+
+type Session = Item<"listSessions">;
+
+function SessionsCard() {
+  const { data: sessions } = useSuspenseQuery(sessionsQuery);
+  const onSuccess = async ({ ended }: { ended: number }) => {
+    await queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+    tell(`Ended ${countOf(ended, "session")}`);
+  };
+  const endOne = useMutation({
+    mutationFn: (id: string) =>
+      answerOf(api.DELETE("/manage/v1/sessions/{id}", { params: { path: { id } } })),
+    onSuccess,
+  });
+  const endOthers = useMutation({
+    mutationFn: () => answerOf(api.DELETE("/manage/v1/sessions")),
+    onSuccess,
+  });
+  const problem = endOne.error ?? endOthers.error;
+  return (
+    <Card
+      title="Your sessions"
+      note="Where you are logged in."
+      flush
+      actions={
+        sessions.length > 1 && (
+          <Button isBusy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            End all others
+          </Button>
+        )
+      }
+    >
+      <Table
+        label="Your sessions"
+        columns={columnsOf((id) => endOne.mutate(id))}
+        rows={sessions}
+        keyOf={({ id }) => id}
+      />
+      {problem !== null && (
+        <div className="p-4">
+          <ProblemCallout error={problem} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
+  return [
+    { name: "Browser", isWide: true, cell: (session) => <Browser session={session} /> },
+    { name: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" /> },
+    { name: "Logged in", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      cell: (session) =>
+        !session.isCurrent && (
+          <Button tone="quiet" onClick={() => onEnd(session.id)}>
+            End<span className="sr-only"> {nameOfBrowser(session.userAgent)}</span>
+          </Button>
+        ),
+    },
+  ];
+}
+
+function Browser({ session: { userAgent, address, isCurrent } }: { session: Session }) {
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-x-2">
+        <span className="text-form font-medium" title={userAgent ?? undefined}>
+          {nameOfBrowser(userAgent)}
+        </span>
+        {isCurrent && <Badge tone="accent">This one</Badge>}
+      </div>
+      <div className="font-mono text-caption text-muted wrap-anywhere">{address ?? "Unknown address"}</div>
+    </>
+  );
+}
+
+/** The more special first: nearly all of them also call themselves Chrome or Safari. */
+const BROWSERS = [
+  ["Edg/", "Edge"],
+  ["OPR/", "Opera"],
+  ["Firefox/", "Firefox"],
+  ["Chrome/", "Chrome"],
+  ["Safari/", "Safari"],
+] as const;
+
+const SYSTEMS = [
+  ["Android", "Android"],
+  ["iPhone", "iPhone"],
+  ["iPad", "iPad"],
+  ["Windows", "Windows"],
+  ["Mac OS X", "macOS"],
+  ["Linux", "Linux"],
+] as const;
+
+/** "Firefox on Linux", from what a browser calls itself. */
+function nameOfBrowser(userAgent: string | null): string {
+  if (userAgent === null || userAgent === "") return "Unknown browser";
+  const find = (names: readonly (readonly [string, string])[]) =>
+    names.find(([mark]) => userAgent.includes(mark))?.[1];
+  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
+  if (browser === undefined) return userAgent.split(/[\s/]/, 1)[0] ?? userAgent;
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

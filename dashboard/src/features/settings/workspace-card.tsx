@@ -1,0 +1,216 @@
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useForm } from "react-hook-form";
+import type { Answer, Body } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { formatBytes, formatCount } from "../../format/numbers.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Details } from "../../ui/details.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { workspaceQuery } from "../workspace/queries.ts";
+
+export function WorkspaceCard() {
+  const { data: workspace } = useSuspenseQuery(workspaceQuery);
+  return (
+    <Card title="Workspace" note="Its name, and the limits that hold for all of its projects, test and live.">
+      {useMayActAs("owner") ? <Form workspace={workspace} /> : <Reading workspace={workspace} />}
+    </Card>
+  );
+}
+
+function Reading({ workspace: { name, limits } }: { workspace: Workspace }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <Details
+        items={[
+          { name: "Name", value: name },
+          ...LIMITS.map((limit) => ({
+            name: limit.label.split(",")[0] ?? limit.label,
+            value: (
+              <>
+                {describeLimit(limit, limits)}
+                <span className="block text-caption text-muted">{limit.hint}</span>
+              </>
+            ),
+          })),
+        ]}
+      />
+      <p className="text-caption text-muted">Only an owner changes these.</p>
+    </div>
+  );
+}
+
+function Form({ workspace }: { workspace: Workspace }) {
+  const { register, handleSubmit, watch, reset } = useForm<WorkspaceForm>({
+    values: toForm(workspace),
+    // What somebody is typing stays, when another's change is read meanwhile.
+    resetOptions: { keepDirtyValues: true },
+  });
+  const changes = changesOf(workspace, watch());
+  const isSame = Object.keys(changes).length === 0;
+  const save = useMutation({
+    mutationFn: (form: WorkspaceForm) =>
+      answerOf(api.PATCH("/manage/v1/workspace", { body: changesOf(workspace, form) })),
+    onSuccess: (after) => {
+      tell("Changed the workspace", describeChanges(workspace, after));
+      queryClient.setQueryData(workspaceQuery.queryKey, after);
+      reset(toForm(after));
+    },
+  });
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={handleSubmit((form) => {
+        if (!isSame) save.mutate(form);
+      })}
+    >
+      <div className="grid items-start gap-x-6 gap-y-4 md:grid-cols-2">
+        <TextField
+          label="Name"
+          hint="Of the company that runs Purser here."
+          required
+          maxLength={120}
+          autoComplete="off"
+          {...register("name")}
+        />
+        {LIMITS.map(({ name, label, hint, min, max, isOptional }) => (
+          <TextField
+            key={name}
+            label={label}
+            hint={hint}
+            type="number"
+            min={min}
+            max={max}
+            required={!isOptional}
+            placeholder={isOptional ? "No limit" : ""}
+            {...register(name)}
+          />
+        ))}
+      </div>
+      <ProblemCallout error={save.error} />
+      <ApiCall call={{ method: "PATCH", path: "/manage/v1/workspace", body: changes }} />
+      <div className="flex flex-wrap items-center justify-end gap-3">
+        <span className="text-caption text-muted">Every process keeps to new limits within 5 seconds.</span>
+        <Button type="submit" tone="primary" isBusy={save.isPending} isDisabled={isSame}>
+          Save workspace
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+type Workspace = Answer<"readWorkspace">;
+type Limits = Workspace["limits"];
+type LimitName = keyof Limits;
+
+type Limit = {
+  readonly name: LimitName;
+  readonly label: string;
+  readonly hint: string;
+  readonly min: number;
+  readonly max: number;
+  /** Whether it may be left empty, and then there is none. */
+  readonly isOptional: boolean;
+  readonly show: (value: number) => string;
+};
+
+/** The workspace plan, and what each of its limits means. */
+const LIMITS: readonly Limit[] = [
+  {
+    name: "metadataBytesMax",
+    label: "Metadata size, in bytes",
+    hint: "How large the metadata of one event or charge may be. More is refused, and nothing is recorded.",
+    min: 0,
+    max: 65_536,
+    isOptional: false,
+    show: formatBytes,
+  },
+  {
+    name: "metadataKeysMax",
+    label: "Metadata keys",
+    hint: "How many keys it may have, counted on all levels.",
+    min: 0,
+    max: 10_000,
+    isOptional: false,
+    show: formatCount,
+  },
+  {
+    name: "metadataDepthMax",
+    label: "Metadata depth",
+    hint: "How deep objects and lists in it may be nested; the outermost is 1.",
+    min: 1,
+    max: 32,
+    isOptional: false,
+    show: formatCount,
+  },
+  {
+    name: "historyDaysMax",
+    label: "History window, in days",
+    hint: "How far back usage, charges and requests are shown and exported. Nothing is deleted: a wider window shows it again.",
+    min: 1,
+    max: 36_500,
+    isOptional: true,
+    show: (days) => `${formatCount(days)} days`,
+  },
+  {
+    name: "requestsPerSecondMax",
+    label: "Requests per second",
+    hint: "How many each API key may make, on each process of the service. More are refused, and may be repeated a second later.",
+    min: 1,
+    max: 1_000_000,
+    isOptional: true,
+    show: (rate) => `${formatCount(rate)} a second`,
+  },
+];
+
+/** As typed: an empty box is no limit. */
+type WorkspaceForm = { name: string } & Record<LimitName, string>;
+
+const textOf = (value: number | null): string => (value === null ? "" : String(value));
+
+function toForm({ name, limits }: Workspace): WorkspaceForm {
+  return {
+    name,
+    metadataBytesMax: textOf(limits.metadataBytesMax),
+    metadataKeysMax: textOf(limits.metadataKeysMax),
+    metadataDepthMax: textOf(limits.metadataDepthMax),
+    historyDaysMax: textOf(limits.historyDaysMax),
+    requestsPerSecondMax: textOf(limits.requestsPerSecondMax),
+  };
+}
+
+/** Only what differs: two owners at once do not undo each other. */
+function changesOf(before: Workspace, form: WorkspaceForm): Body<"changeWorkspace"> {
+  const was = toForm(before);
+  const limits = Object.fromEntries(
+    LIMITS.filter(({ name }) => form[name].trim() !== was[name]).map(({ name }) => [
+      name,
+      form[name].trim() === "" ? null : Number(form[name]),
+    ]),
+  );
+  const name = form.name.trim();
+  return {
+    ...(name === before.name ? {} : { name }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+  };
+}
+
+function describeLimit({ name, show }: Limit, limits: Limits): string {
+  const value = limits[name];
+  return value === null ? "No limit" : show(value);
+}
+
+/** "History window, in days: no limit → 90 days". */
+function describeChanges(before: Workspace, after: Workspace): string {
+  const changes = LIMITS.filter(({ name }) => before.limits[name] !== after.limits[name]).map(
+    (limit) =>
+      `${limit.label.split(",")[0]}: ${describeLimit(limit, before.limits)} → ${describeLimit(limit, after.limits)}`,
+  );
+  const renamed = before.name === after.name ? [] : [`${before.name} → ${after.name}`];
+  return [...renamed, ...changes].join("; ");
+}

@@ -1,0 +1,165 @@
+import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { FileDown, FilterX, Gauge } from "lucide-react";
+import { inEnvironment } from "../../format/environments.ts";
+import { momentsOf, rangeOf } from "../../format/usage-range.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { EnterField } from "../../ui/filter-field.tsx";
+import { More } from "../../ui/more.tsx";
+import { Page } from "../../ui/page.tsx";
+import { readClock, useClock } from "../../ui/preferences.ts";
+import { RangeFields } from "../../ui/usage/range-fields.tsx";
+import { WindowEdge } from "../../ui/usage/window-edge.tsx";
+import { EventsTable } from "./events-table.tsx";
+import { type EventFilters, eventsQuery, readEventFilters } from "./queries.ts";
+import { UsageTabs } from "./usage-tabs.tsx";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/events");
+
+export function EventsPage() {
+  const place = usePlace();
+  const filters = route.useSearch();
+  const pages = useSuspenseInfiniteQuery(eventsQuery(place, filters));
+  const events = pages.data.pages.flatMap(({ items }) => items);
+  const windowStart = pages.data.pages[0]?.windowStart ?? null;
+  const reachesEdge = windowStart !== null && !pages.hasNextPage && !beginsLater(filters, windowStart);
+  const hasRange = filters.range !== undefined || filters.from !== undefined;
+  return (
+    <Page
+      title="Events"
+      note="Meter readings, by their own time. An event belongs to no feature and moves no credits."
+      actions={
+        <ButtonLink
+          icon={FileDown}
+          to="/projects/$projectId/$environment/usage/exports"
+          params={place}
+          search={hasRange ? momentsOf(rangeOf(filters, Date.now(), readClock()), Date.now()) : {}}
+        >
+          Export
+        </ButtonLink>
+      }
+    >
+      <UsageTabs />
+      <Card flush>
+        <EventFilterBar filters={filters} />
+        {events.length === 0 && !pages.hasNextPage ? (
+          <NoEvents isFiltered={Object.keys(filters).length > 0} hasEarlier={windowStart !== null} />
+        ) : (
+          <>
+            <EventsTable events={events} />
+            <More pages={pages} shown={events.length} what="events" />
+          </>
+        )}
+        {reachesEdge && (
+          <div className="border-t border-line p-4">
+            <WindowEdge windowStart={windowStart} />
+          </div>
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+/** Of a list that begins after the window does, nothing is hidden. */
+function beginsLater(filters: EventFilters, windowStart: string): boolean {
+  if (filters.range === undefined && filters.from === undefined) return false;
+  return rangeOf(filters, Date.now(), readClock()).from >= Date.parse(windowStart);
+}
+
+/** Every filter stands in the address: a list can be sent to somebody, and going back finds it. */
+function EventFilterBar({ filters }: { filters: EventFilters }) {
+  const clock = useClock();
+  const navigate = route.useNavigate();
+  const change = (changed: Partial<Record<keyof EventFilters, unknown>>): void =>
+    void navigate({ search: (before) => readEventFilters({ ...before, ...changed }), resetScroll: false });
+  return (
+    <search className="flex flex-wrap items-center gap-2 border-b border-line p-3">
+      <div className="w-52 max-sm:w-full">
+        <EnterField
+          type="search"
+          label="Customer id"
+          placeholder="Customer id, then Enter"
+          maxLength={255}
+          value={filters.customerId ?? ""}
+          onEnter={(customerId) => change({ customerId })}
+        />
+      </div>
+      <div className="w-48 max-sm:w-full">
+        <EnterField
+          type="search"
+          label="Event key"
+          placeholder="Event key, then Enter"
+          maxLength={120}
+          value={filters.event ?? ""}
+          onEnter={(event) => change({ event })}
+        />
+      </div>
+      <div className="w-52 max-sm:w-full">
+        <EnterField
+          type="search"
+          label="Metadata"
+          placeholder="Metadata, as model=large"
+          pattern="[^=]+=.*"
+          title="A field, an equals sign, and its value: model=large"
+          maxLength={500}
+          value={filters.metadata ?? ""}
+          onEnter={(metadata) => change({ metadata })}
+        />
+      </div>
+      <RangeFields
+        search={filters}
+        range={rangeOf(filters, Date.now(), clock)}
+        anyName="At any time"
+        onChange={change}
+      />
+      {Object.keys(filters).length > 0 && (
+        <Button tone="quiet" onClick={() => void navigate({ search: {} })}>
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function NoEvents({
+  isFiltered,
+  hasEarlier,
+}: {
+  isFiltered: boolean;
+  /** Whether there may be some that are not shown. */
+  hasEarlier: boolean;
+}) {
+  const place = usePlace();
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={FilterX}
+        title="No event like this"
+        action={
+          <ButtonLink to="/projects/$projectId/$environment/usage/events" params={place} search={{}}>
+            Clear the filters
+          </ButtonLink>
+        }
+      >
+        Customers, event keys and metadata are found by the whole text. Metadata is looked for at its top, as
+        field=value.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={Gauge}
+      title={hasEarlier ? "No usage events in the time that is shown" : "No usage events yet"}
+      action={
+        <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
+          {inEnvironment("Send one", place.environment)}
+        </ButtonLink>
+      }
+    >
+      Your backend records what is used with POST /v1/events: tokens, minutes, bytes. Each shows up here.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,59 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { poolsQuery } from "../../api/catalog-lists.ts";
+import { featureNamesQuery, usageQuery } from "../../api/usage.ts";
+import { askedOf, readUsageSearch } from "../../format/usage-search.ts";
+import { placeRoute } from "../../frame/root-routes.tsx";
+import { readClock } from "../../ui/preferences.ts";
+import { readExportSearch } from "../exports/export-search.ts";
+import { lastMonth, readMonthSearch } from "../months/month-search.ts";
+import { eventsQuery, metadataFieldsQuery, monthQuery, readEventFilters } from "./queries.ts";
+
+/** While somebody filters, what is there stays, however long the next takes. */
+const STAYS_MS = 60_000;
+
+const usageRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage",
+  validateSearch: readUsageSearch,
+  loaderDeps: ({ search }) => search,
+  // None of these throws: what goes wrong stands where it was asked, and the filters stay.
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      queryClient.prefetchQuery(usageQuery(params, askedOf(deps, Date.now(), readClock()))),
+      queryClient.prefetchQuery(featureNamesQuery(params)),
+      queryClient.prefetchQuery(metadataFieldsQuery(params)),
+      queryClient.prefetchQuery(poolsQuery(params)),
+    ]),
+  pendingMs: STAYS_MS,
+  component: lazyRouteComponent(() => import("./usage-page.tsx"), "UsagePage"),
+});
+
+const eventsRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage/events",
+  validateSearch: readEventFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    queryClient.ensureInfiniteQueryData(eventsQuery(params, deps)),
+  pendingMs: STAYS_MS,
+  component: lazyRouteComponent(() => import("./events-page.tsx"), "EventsPage"),
+});
+
+const monthEndRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage/month-end",
+  validateSearch: readMonthSearch,
+  loaderDeps: ({ search: { month } }) => ({ month: month ?? lastMonth() }),
+  loader: ({ context: { queryClient }, params, deps }) =>
+    queryClient.prefetchQuery(monthQuery(params, deps.month)),
+  component: lazyRouteComponent(() => import("../months/month-end-page.tsx"), "MonthEndPage"),
+});
+
+const exportsRoute = createRoute({
+  getParentRoute: () => placeRoute,
+  path: "usage/exports",
+  validateSearch: readExportSearch,
+  component: lazyRouteComponent(() => import("../exports/exports-page.tsx"), "ExportsPage"),
+});
+
+export const usageRoutes = [usageRoute, eventsRoute, monthEndRoute, exportsRoute] as const;

@@ -1,0 +1,22 @@
+import { usePlace } from "../../frame/use-place.ts";
+import { TabLink, TabLinks } from "../../ui/link.tsx";
+
+const TABS = [
+  { name: "Over time", to: "/projects/$projectId/$environment/usage" },
+  { name: "Events", to: "/projects/$projectId/$environment/usage/events" },
+  { name: "Month end", to: "/projects/$projectId/$environment/usage/month-end" },
+  { name: "Exports", to: "/projects/$projectId/$environment/usage/exports" },
+] as const;
+
+export function UsageTabs() {
+  const place = usePlace();
+  return (
+    <TabLinks label="Usage">
+      {TABS.map(({ name, to }) => (
+        <TabLink key={name} to={to} params={place} activeOptions={{ exact: true, includeSearch: false }}>
+          {name}
+        </TabLink>
+      ))}
+    </TabLinks>
+  );
+}

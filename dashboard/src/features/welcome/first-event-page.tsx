@@ -1,0 +1,190 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { CircleAlert, CircleCheck } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { inEnvironment } from "../../format/environments.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { NextSteps, runtimeCurl } from "./next-steps.tsx";
+import { type Arrival, arrivalQuery } from "./queries.ts";
+import { LiveKey, UnknownKey, useNewSecret } from "./secrets.tsx";
+
+/** From a key to a row that turns into your event. It can be opened again at any time. */
+export function FirstEventPage() {
+  const place = usePlace();
+  const secret = useNewSecret(place);
+  // A key names one attempt: whoever comes back later makes another one.
+  const [attempt] = useState(() => Math.random().toString(36).slice(2, 8));
+  const { data: arrival } = useSuspenseQuery(arrivalQuery(place, "events"));
+  const [before] = useState(arrival.arrived?.request.id);
+  const curl = runtimeCurl("/v1/events", secret, {
+    customerId: "customer_42",
+    event: "tokens.generated",
+    quantity: 1250,
+    idempotencyKey: `first-event-${attempt}`,
+  });
+  return (
+    <Page
+      title={inEnvironment("Your first event", place.environment)}
+      note="An event records usage. It charges nothing, and needs no plan and no catalog."
+      actions={
+        <ButtonLink to="/projects/$projectId/$environment" params={place}>
+          {arrival.arrived === null ? "Later" : "Go to home"}
+        </ButtonLink>
+      }
+    >
+      <Card title="1. Send it" note="From a terminal or your backend, never from a browser.">
+        <div className="flex flex-col gap-4">
+          <CodeBlock label="the event as curl" code={curl} />
+          {secret === null ? (
+            <UnknownKey />
+          ) : (
+            <p className="text-muted">
+              The key in it is shown this once, until you reload or log out. Keep it where your backend keeps
+              its secrets.
+            </p>
+          )}
+          {place.environment === "test" && <LiveKey projectId={place.projectId} />}
+        </div>
+      </Card>
+      <Card title="2. See it arrive">
+        <ArrivedEvent arrival={arrival} isNew={arrival.arrived?.request.id !== before} />
+      </Card>
+      {arrival.arrived !== null && (
+        <NextSteps
+          customerId={arrival.arrived.request.customerId ?? "customer_42"}
+          attempt={attempt}
+          secret={secret}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** Waiting, refused, or the very event. Readers hear when it changes. */
+function ArrivedEvent({
+  arrival: { arrived, refused },
+  isNew,
+}: {
+  arrival: Arrival;
+  /** It came while the page was open. */
+  isNew: boolean;
+}) {
+  return (
+    <div role="status" className="flex flex-col gap-4">
+      {arrived === null ? <Waiting /> : <Arrived arrived={arrived} isNew={isNew} />}
+      {refused !== null && <Refused refused={refused} />}
+    </div>
+  );
+}
+
+function Waiting() {
+  const { environment } = usePlace();
+  return (
+    <Line icon={<span className="size-2.5 animate-pulse rounded-full bg-accent" aria-hidden />}>
+      <p className="text-form font-medium">Waiting for the first event</p>
+      <p className="text-muted">
+        It appears about a second after {environment === "live" ? "LIVE" : "test"} has answered it. Nothing to
+        press.
+      </p>
+    </Line>
+  );
+}
+
+function Arrived({
+  arrived: { request, event },
+  isNew,
+}: {
+  arrived: NonNullable<Arrival["arrived"]>;
+  isNew: boolean;
+}) {
+  const place = usePlace();
+  const { customerId, idempotencyKey } = request;
+  return (
+    <Line icon={<CircleCheck className="size-5 text-good" aria-hidden />}>
+      <p className="text-form font-medium">
+        {request.isReplay
+          ? "It arrived again under its key, and is recorded once"
+          : isNew
+            ? "Your event has arrived"
+            : "The latest event"}
+      </p>
+      {!isNew && <p className="text-muted">Send another one, and it shows here.</p>}
+      <dl className="mt-2 flex flex-wrap gap-x-8 gap-y-3">
+        <Fact name={event === null ? "Request" : "Event"}>
+          <span className="font-mono">{event === null ? request.requestId : event.eventId}</span>
+        </Fact>
+        <Fact name="Customer">
+          {customerId === null ? (
+            "Unknown"
+          ) : (
+            <TextLink
+              to="/projects/$projectId/$environment/customers/$customerId"
+              params={{ ...place, customerId }}
+            >
+              {customerId}
+            </TextLink>
+          )}
+        </Fact>
+        <Fact name="Event key">
+          <span className="font-mono">{request.event}</span>
+          {event !== null && <span className="text-muted"> × {formatCount(event.quantity)}</span>}
+        </Fact>
+        <Fact name="Recorded">
+          <Time at={event?.recordedAt ?? request.recordedAt} />
+        </Fact>
+        {idempotencyKey !== null && (
+          <Fact name="Idempotency key">
+            <TextLink
+              to="/projects/$projectId/$environment/keys/$idempotencyKey"
+              params={{ ...place, idempotencyKey }}
+            >
+              <span className="font-mono">{idempotencyKey}</span>
+            </TextLink>
+          </Fact>
+        )}
+      </dl>
+    </Line>
+  );
+}
+
+function Refused({ refused: { code, status, requestId } }: { refused: NonNullable<Arrival["refused"]> }) {
+  return (
+    <Line icon={<CircleAlert className="size-5 text-bad" aria-hidden />}>
+      <p className="text-form font-medium">A request arrived and was refused</p>
+      <p className="text-muted">
+        {status}{" "}
+        {code !== null && (
+          <a href={`/docs/errors/${code}`} className="font-mono text-accent hover:underline">
+            {code}
+          </a>
+        )}
+        , request <code className="font-mono">{requestId}</code>. Nothing was recorded; your terminal shows
+        what to change.
+      </p>
+    </Line>
+  );
+}
+
+function Line({ icon, children }: { icon: ReactNode; children: ReactNode }) {
+  return (
+    <div className="flex gap-3">
+      <span className="flex size-5 shrink-0 items-center justify-center">{icon}</span>
+      <div className="min-w-0 flex-1">{children}</div>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-caption text-muted">{name}</dt>
+      <dd className="wrap-anywhere">{children}</dd>
+    </div>
+  );
+}

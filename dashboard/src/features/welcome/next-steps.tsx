@@ -1,0 +1,141 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Coins, Layers, UserRound } from "lucide-react";
+import type { ReactNode } from "react";
+import { usePlace } from "../../frame/use-place.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { TextLink } from "../../ui/link.tsx";
+import { arrivalQuery, featuresQuery } from "./queries.ts";
+
+/** Where an event leads: a customer, its plan, a charge. */
+export function NextSteps({
+  customerId,
+  attempt,
+  secret,
+}: {
+  customerId: string;
+  attempt: string;
+  secret: string | null;
+}) {
+  const place = usePlace();
+  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const included = features.filter(({ usedBy }) => usedBy.length > 0);
+  const feature = included.find(({ cost }) => cost.credits > 0) ?? included[0];
+  return (
+    <Card title="3. Go on">
+      <ol className="flex flex-col gap-6">
+        <Step icon={UserRound} title="Look at the customer">
+          <p>
+            The event is about{" "}
+            <TextLink
+              to="/projects/$projectId/$environment/customers/$customerId"
+              params={{ ...place, customerId }}
+            >
+              {customerId}
+            </TextLink>
+            , and has made it if nobody knew it. Give it a name and credits there, or make others under{" "}
+            <TextLink to="/projects/$projectId/$environment/customers" params={place}>
+              Customers
+            </TextLink>
+            .
+          </p>
+        </Step>
+        <Step icon={Layers} title="Assign a plan">
+          {feature === undefined ? (
+            <p>
+              There is none to assign yet. Define a{" "}
+              <TextLink to="/projects/$projectId/$environment/features" params={place}>
+                feature
+              </TextLink>{" "}
+              and put it into a{" "}
+              <TextLink to="/projects/$projectId/$environment/plans" params={place}>
+                plan
+              </TextLink>
+              .
+            </p>
+          ) : (
+            <p>
+              On the customer’s page: a plan says what it may do, and gives it credits each period. Whoever
+              has none is on the default plan, if there is one.
+            </p>
+          )}
+        </Step>
+        {feature !== undefined && (
+          <Step icon={Coins} title="Make a charge">
+            <p>
+              It answers allowed or denied, and takes credits only when it is allowed
+              {place.environment === "live" ? "; in LIVE they are real." : "."}
+            </p>
+            <CodeBlock
+              label="the charge as curl"
+              code={runtimeCurl("/v1/consume", secret, {
+                customerId,
+                feature: feature.key,
+                quantity: 1,
+                idempotencyKey: `first-charge-${attempt}`,
+              })}
+            />
+            <ArrivedCharge idempotencyKey={`first-charge-${attempt}`} />
+          </Step>
+        )}
+      </ol>
+    </Card>
+  );
+}
+
+function Step({ icon: Icon, title, children }: { icon: typeof Coins; title: string; children: ReactNode }) {
+  return (
+    <li className="flex gap-3">
+      <Icon className="mt-0.5 size-4 shrink-0 text-muted" aria-hidden />
+      <div className="flex min-w-0 flex-1 flex-col gap-2">
+        <div>
+          <h3 className="text-form font-medium">{title}</h3>
+        </div>
+        <div className="flex flex-col gap-2 text-muted">{children}</div>
+      </div>
+    </li>
+  );
+}
+
+/** Says how the charge of this page went, once it was sent. */
+function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
+  const place = usePlace();
+  const { data } = useSuspenseQuery(arrivalQuery(place, "consume"));
+  const request = data.arrived?.request;
+  const isOurs = request?.idempotencyKey === idempotencyKey;
+  return (
+    <p role="status">
+      {isOurs && (
+        <>
+          <Badge tone={request.reason === null ? "good" : "bad"}>
+            {request.reason === null ? "Allowed" : "Denied"}
+          </Badge>{" "}
+          <TextLink
+            to="/projects/$projectId/$environment/keys/$idempotencyKey"
+            params={{ ...place, idempotencyKey }}
+          >
+            See what it did
+          </TextLink>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Where a key goes that this page does not know. */
+export const KEY_VARIABLE = "$PURSER_KEY";
+
+/** A call of the runtime API, for a shell, to the very address this page came from. */
+export function runtimeCurl(
+  path: "/v1/events" | "/v1/consume",
+  secret: string | null,
+  body: Record<string, string | number>,
+): string {
+  return [
+    `curl ${window.location.origin}${path}`,
+    `-H "Authorization: Bearer ${secret ?? KEY_VARIABLE}"`,
+    "-H 'Content-Type: application/json'",
+    `-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`,
+  ].join(" \\\n  ");
+}

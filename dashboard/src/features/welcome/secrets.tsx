@@ -1,0 +1,99 @@
+import { skipToken, useMutation, useQuery } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import type { Body, Place } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { inEnvironment } from "../../format/environments.ts";
+import { usePlace } from "../../frame/use-place.ts";
+import { useMayActAs } from "../../frame/use-session.ts";
+import { ApiCall } from "../../ui/api-call.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { KEY_VARIABLE } from "./next-steps.tsx";
+
+const NEW_KEY: Body<"createApiKey"> = { name: "First event", scopes: ["check", "consume", "events"] };
+
+/** A secret is shown when it is made and never again: whoever comes back takes the one they kept, or makes another. */
+export function UnknownKey() {
+  const place = usePlace();
+  const mayMake = useMayActAs("admin");
+  const make = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST("/manage/v1/projects/{projectId}/{environment}/api-keys", {
+          params: { path: place },
+          body: NEW_KEY,
+        }),
+      ),
+    onSuccess: async ({ secret, apiKey }) => {
+      keepNewSecret(place, secret);
+      tell(
+        `Key “${apiKey.name}” is made`,
+        `It ends in ${apiKey.lastFour}, and may check, consume and send events.`,
+      );
+      await queryClient.invalidateQueries({ queryKey: ["api-keys"] });
+    },
+  });
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-muted">
+        Put your {place.environment} key where <code className="font-mono text-ink">{KEY_VARIABLE}</code>{" "}
+        stands. Purser keeps no key that it could show again
+        {mayMake ? "; if yours is lost, make a new one." : "; an admin can make you one."}
+      </p>
+      {mayMake && (
+        <>
+          <div>
+            <Button icon={KeyRound} isBusy={make.isPending} onClick={() => make.mutate()}>
+              {inEnvironment("Make a new key", place.environment)}
+            </Button>
+          </div>
+          <ProblemCallout error={make.error} />
+          <ApiCall
+            call={{
+              method: "POST",
+              path: `/manage/v1/projects/${place.projectId}/${place.environment}/api-keys`,
+              body: NEW_KEY,
+            }}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Of a project that was made just now: not needed yet, and never shown again. */
+export function LiveKey({ projectId }: { projectId: string }) {
+  const secret = useNewSecret({ projectId, environment: "live" });
+  if (secret === null) return null;
+  return (
+    <Disclosure title="The live key, for later">
+      <div className="flex flex-col gap-2">
+        <CodeBlock label="the live key" code={secret} />
+        <p className="text-caption text-muted">
+          Also shown this once. It spends real credits: keep it on your server. You can make another one under
+          API keys at any time.
+        </p>
+      </div>
+    </Disclosure>
+  );
+}
+
+/**
+ * A key that was made a moment ago. It stays in this tab's memory until a reload or log-out, so that a look at another page does
+ * not lose it; it is written nowhere.
+ */
+export function keepNewSecret(place: Place, secret: string): void {
+  queryClient.setQueryDefaults(["new-secret"], { gcTime: Number.POSITIVE_INFINITY });
+  queryClient.setQueryData(keyOf(place), secret);
+}
+
+export function useNewSecret(place: Place): string | null {
+  const { data } = useQuery<string>({ queryKey: keyOf(place), queryFn: skipToken });
+  return data ?? null;
+}
+
+const keyOf = ({ projectId, environment }: Place) => ["new-secret", projectId, environment];

@@ -1,0 +1,67 @@
+/** With separators, as everywhere: 1,250. */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** Signed, with a real minus: +500, −12. */
+export function formatChange(change: number): string {
+  const size = formatCount(Math.abs(change));
+  return change > 0 ? `+${size}` : change < 0 ? `−${size}` : "0";
+}
+
+/** "40 → 70", which never breaks over two lines. */
+export function formatStep(before: number, after: number): string {
+  return `${formatCount(before)}\u00a0→\u00a0${formatCount(after)}`;
+}
+
+/** "1 credit", "2 credits". */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+export function formatBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  const shown = bytes / 1000 ** power;
+  return `${shown.toLocaleString("en-US", { maximumFractionDigits: shown < 10 && power > 0 ? 1 : 0 })} ${UNITS[power]}`;
+}
+
+/** Of a currency's smallest unit: 3,900 of USD are $39.00, and 3,900 of JPY are ¥3,900. */
+export function formatPrice({ amount, currency }: { amount: number; currency: string }): string {
+  const format = new Intl.NumberFormat("en-US", { style: "currency", currency });
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}
+
+/** "1500", "1,500" and "1 500" as "1500". Null of anything else: whoever types "49,90" means no thousands. */
+export function readWhole(text: string): string | null {
+  const plain = text.trim();
+  return /^(\d+|\d{1,3}([,\s]\d{3})+)$/.test(plain) ? plain.replaceAll(/[,\s]/g, "") : null;
+}
+
+/** How many digits a currency's smallest unit stands behind the point: 2 of EUR, 0 of JPY. Null: no such currency. */
+function digitsOf(currency: string): number | null {
+  try {
+    const format = new Intl.NumberFormat("en-US", { style: "currency", currency });
+    return format.resolvedOptions().maximumFractionDigits ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** "49" and "49.90" EUR as 4900 and 4990: in the smallest unit, without rounding. Null where it is no such price. */
+export function readPrice(text: string, currency: string): { amount: number; currency: string } | null {
+  const digits = digitsOf(currency);
+  const [, before = "", part = ""] = /^([^.]+)(?:\.(\d+))?$/.exec(text.trim()) ?? [];
+  const whole = readWhole(before);
+  if (digits === null || whole === null || part.length > digits) return null;
+  const amount = Number(`${whole}${part.padEnd(digits, "0")}`);
+  return Number.isSafeInteger(amount) ? { amount, currency: currency.toUpperCase() } : null;
+}
+
+/** What the end of a list says of it: "All 12 customers", "The first 50 customers". */
+export function listEnd({ shown, what, hasMore }: { shown: number; what: string; hasMore: boolean }): string {
+  if (shown === 0) return hasMore ? "None so far" : "None";
+  if (shown === 1) return hasMore ? "The first one" : "The only one";
+  return `${hasMore ? "The first" : "All"} ${formatCount(shown)} ${what}`;
+}

@@ -1,0 +1,124 @@
+import { type Bucket, startOf, zoneOf } from "./calendar.ts";
+import type { Clock } from "./times.ts";
+import { bucketFor, bucketsFor, type RangeSearch, rangeOf, readRangeSearch } from "./usage-range.ts";
+
+/** What can be counted, and what the API calls it. */
+export const WHATS = {
+  credits: { name: "Credits charged", source: "charges", by: "credits" },
+  charges: { name: "Charges", source: "charges", by: "count" },
+  events: { name: "Usage events", source: "events", by: "count" },
+  quantity: { name: "Quantity of events", source: "events", by: "quantity" },
+  denials: { name: "Denials", source: "denials", by: "count" },
+} as const;
+
+type What = keyof typeof WHATS;
+export type Source = (typeof WHATS)[What]["source"];
+export type Measure = (typeof WHATS)[What]["by"];
+
+export const GROUP_WORDS = {
+  feature: "Feature",
+  event: "Event key",
+  reason: "Reason",
+  customer: "Customer",
+  metadata: "Metadata",
+  nothing: "Nothing",
+} as const;
+
+export type GroupBy = keyof typeof GROUP_WORDS;
+
+/** The first is what one sees without asking. */
+export const GROUPS = {
+  charges: ["feature", "customer", "metadata", "nothing"],
+  events: ["event", "customer", "metadata", "nothing"],
+  denials: ["reason", "feature", "customer", "nothing"],
+} as const satisfies Record<Source, readonly GroupBy[]>;
+
+export const TOPS = [3, 6, 8] as const;
+type Top = (typeof TOPS)[number];
+const DEFAULT_TOP = 6;
+
+/** What is looked at; it stands in the address. */
+export type UsageSearch = RangeSearch & {
+  what?: What;
+  bucket?: Bucket;
+  groupBy?: GroupBy;
+  field?: string;
+  top?: Top;
+  feature?: string;
+  pool?: string;
+  event?: string;
+  customerId?: string;
+};
+
+export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
+  const what = keyOf(WHATS, search["what"]);
+  const { source } = WHATS[what ?? "credits"];
+  const groups: readonly GroupBy[] = GROUPS[source];
+  const groupBy = groups.find((known) => known === search["groupBy"]);
+  const bucket = (["hour", "day", "month"] as const).find((known) => known === search["bucket"]);
+  const top = TOPS.find((known) => known === search["top"]);
+  const field = textOf(search["field"]);
+  const feature = source === "events" ? undefined : textOf(search["feature"]);
+  const pool = source === "charges" ? textOf(search["pool"]) : undefined;
+  const event = source === "events" ? textOf(search["event"]) : undefined;
+  const customerId = textOf(search["customerId"]);
+  return {
+    ...readRangeSearch(search),
+    ...(what === undefined || what === "credits" ? {} : { what }),
+    ...(bucket === undefined ? {} : { bucket }),
+    ...(groupBy === undefined || groupBy === groups[0] ? {} : { groupBy }),
+    ...(field === undefined || groupBy !== "metadata" ? {} : { field }),
+    ...(top === undefined || top === DEFAULT_TOP ? {} : { top }),
+    ...(feature === undefined ? {} : { feature }),
+    ...(pool === undefined ? {} : { pool }),
+    ...(event === undefined ? {} : { event }),
+    ...(customerId === undefined ? {} : { customerId }),
+  };
+}
+
+/** All of it said, also what the address leaves out. */
+export type UsageAsked = ReturnType<typeof askedOf>;
+
+export function askedOf(search: UsageSearch, now: number, clock: Clock) {
+  const { what = "credits", groupBy, field, top = DEFAULT_TOP, feature, pool, event, customerId } = search;
+  const { source, by, name } = WHATS[what];
+  const { from, to } = rangeOf(search, now, clock);
+  const span = (to ?? now) - from;
+  const bucket = bucketsFor(span).find((fitting) => fitting === search.bucket) ?? bucketFor(span);
+  return {
+    what,
+    name,
+    source,
+    by,
+    from,
+    to,
+    span,
+    bucket,
+    groupBy: groupBy ?? GROUPS[source][0],
+    field: field ?? null,
+    top,
+    timeZone: zoneOf(clock),
+    filters: {
+      ...(feature === undefined ? {} : { feature }),
+      ...(pool === undefined ? {} : { pool }),
+      ...(event === undefined ? {} : { event }),
+      ...(customerId === undefined ? {} : { customerId }),
+    },
+  } as const;
+}
+
+function keyOf<Known extends string>(known: Record<Known, unknown>, value: unknown): Known | undefined {
+  return (Object.keys(known) as Known[]).find((key) => key === value);
+}
+
+/** A number in the address comes as one: customers may be called 42. */
+function textOf(value: unknown): string | undefined {
+  const said = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  return said === "" || said.length > 255 ? undefined : said;
+}
+
+/** Only this hour, day or month, in finer points. */
+export function narrowTo(at: string, { bucket }: UsageAsked, clock: Clock) {
+  const to = startOf(bucket, Date.parse(at), clock, 1);
+  return { from: at, to: new Date(to).toISOString(), range: undefined, bucket: undefined };
+}
