@@ -25,7 +25,7 @@ export default defineConfig({
           globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
         },
       },
-      { test: { name: "checker", include: ["proof/{faults,bench}/**/*.test.ts"] } },
+      { test: { name: "checker", include: ["proof/{faults,bench,witness}/**/*.test.ts"] } },
     ],
   },
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { judgeRatio, medianInterval, worstVerdict } from "./median-interval.ts";
+import { mulberry } from "./mulberry.ts";
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
@@ -52,14 +53,3 @@ test("one slower part makes the whole slower, and one uncertain part makes it un
   expect(worstVerdict(["not slower", "cannot tell"])).toBe("cannot tell");
   expect(worstVerdict(["not slower"])).toBe("not slower");
 });
-
-/** Numbers from 0 to 1 that are the same in every run. */
-function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

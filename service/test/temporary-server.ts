@@ -20,7 +20,7 @@ export async function startTemporaryServer(
   {
     fill,
     ...options
-  }: Pick<LocalServerOptions, "binDirectory" | "settings"> & {
+  }: Pick<LocalServerOptions, "binDirectory" | "settings" | "environment"> & {
     /** Makes the data directory instead of initdb. */
     fill?: (dataDirectory: string) => Promise<void>;
   } = {},

@@ -28,6 +28,8 @@ export type LocalServerOptions = {
   passwordFile?: string;
   /** `name=value` settings of the server. */
   settings?: readonly string[];
+  /** The environment of the server's process; by default that of this one. */
+  environment?: Readonly<Record<string, string>>;
 };
 
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
@@ -47,6 +49,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const child = spawn(join(place.bin, "postgres"), ["-D", dataDirectory, ...flags], {
     ...place.owner,
     cwd: "/",
+    ...(options.environment === undefined ? {} : { env: options.environment }),
     stdio: ["ignore", "ignore", "pipe"],
     // Out of the terminal's group: Ctrl C reaches Purser alone, which stops the server after its own drain.
     detached: true,

@@ -1,0 +1,220 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { THIS_TREE } from "../bench/other-tree.ts";
+import { Pseudonyms } from "./pseudonyms.ts";
+import type { World } from "./world.ts";
+
+/** What was recorded about one call or one table, to be compared line by line. */
+export type Section = { readonly title: string; readonly lines: readonly string[] };
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: unknown;
+};
+
+export type CallOptions = {
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Tables and columns whose rows are not compared, with the reason. */
+const NOT_COMPARED: ReadonlyMap<string, string> = new Map([
+  ["control.migrations", "the trees may have different migrations"],
+  ["cell.migrations", "the trees may have different migrations"],
+  ["cell.request_log", "lossy, and timed by the process"],
+  ["cell.request_counts", "written by a timer, under the hour of that moment"],
+  ["cell.usage_progress", "positions in the server's transaction numbers, which jobs use up as well"],
+  ["cell.walks", "how far jobs are, which depends on when they run"],
+  ["transaction_number", "jobs use up transaction numbers as well"],
+  ["written_by", "a transaction number"],
+  ["last_used_at", "written by a timer"],
+]);
+
+/** Columns of type uuid that are hashes of what was sent: compared as they are. */
+const HASHES: ReadonlySet<string> = new Set(["key_hash", "fingerprint"]);
+
+/** Values that depend on when a timer ran or how long something took: last use, how far the sums of usage are, and in the request log. */
+const TIMED = new RegExp(
+  [
+    /(?<="(?:lastUsedAt|completeTo|durationMs)":)(?:"[^"]*"|[\d.]+|null)/,
+    /(?<=(?:"requestId":"[^"]*"|"kind":"logged","id":"[^"]*"),"recordedAt":)"[^"]*"/,
+    /(?<="requests":\d+,"lastSeenAt":)"[^"]*"/,
+    // Null until the customer is known, by the time the log is written.
+    /(?<="customerId":)(?:"[^"]*"|null)(?=,"durationMs")/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
+/** Sorted by such a value, or by counts that are equal: compared as sets. */
+const UNORDERED: ReadonlySet<string> = new Set([
+  "listSessions",
+  "readMemberAccess",
+  "listCustomerRequests",
+  "summarizeRequests",
+]);
+/** Between the items of lists. */
+const ITEMS = /(?<=\[)(?=\{)|(?<=\}),(?=\{)|(?<=\})(?=\])/;
+/** Requests are counted under the hour in which a timer wrote them. */
+const HOUR = '{"hour":';
+/** About the process and the server: only its members are compared. */
+const HEALTH = "readHealth";
+
+const HEADERS_NOT_COMPARED = new Set([
+  "date",
+  "connection",
+  "keep-alive",
+  "content-length",
+  "transfer-encoding",
+  // The planner's guess.
+  "purser-rows-estimate",
+]);
+
+/** Between two calls. */
+const CALL_MS = 1;
+
+/** Makes calls to one tree's service, and writes down every answer and, when told to, every row. */
+export class Recorder {
+  readonly world: World;
+  readonly sections: Section[] = [];
+  /** How many calls of each operation succeeded and how many were refused. */
+  readonly coverage: ReadonlyMap<string, { succeeded: number; refused: number }>;
+  /** Of denials that consumes were answered with. */
+  readonly reasons = new Set<string>();
+  readonly #pseudonyms = new Pseudonyms();
+  readonly #except: ReadonlySet<string>;
+  calls = 0;
+
+  constructor(world: World, except: readonly string[]) {
+    this.world = world;
+    this.#except = new Set(except);
+    this.coverage = new Map(OPERATIONS.map(({ id }) => [id, { succeeded: 0, refused: 0 }]));
+  }
+
+  async call(
+    method: string,
+    path: string,
+    { body, token = null, headers = {} }: CallOptions = {},
+  ): Promise<Reply> {
+    this.calls += 1;
+    this.world.clock.advance(CALL_MS);
+    const response = await fetch(`${this.world.url}${path}`, {
+      method,
+      headers: {
+        "x-request-id": `call-${this.calls}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const reply = { status: response.status, headers: response.headers, text, body: parse(text) };
+    const id = operationOf(method, path);
+    const counts = this.coverage.get(id);
+    if (counts !== undefined) counts[response.ok ? "succeeded" : "refused"] += 1;
+    if (id === "consume") this.reasons.add(String(Object(reply.body)["reason"]));
+    this.#record(id, `${method} ${path}`, body, reply);
+    return reply;
+  }
+
+  #record(id: string, call: string, body: unknown, { status, headers, text, body: answer }: Reply): void {
+    const sent = body === undefined ? [] : [typeof body === "string" ? body : JSON.stringify(body)];
+    const compared = [...headers].filter(([name]) => !HEADERS_NOT_COMPARED.has(name));
+    const shown = id === HEALTH ? JSON.stringify(Object.keys(Object(answer))) : text;
+    const comparable = this.#leaveOut(shown.replaceAll(TIMED, '"~"'));
+    const title = this.#pseudonyms.replace(`call ${this.calls}, ${id}: ${call}`);
+    const head = [...sent, `status: ${status}`, ...compared.map(([name, value]) => `${name}: ${value}`)];
+    this.sections.push({
+      title,
+      lines: [
+        ...head.map((line) => this.#pseudonyms.replace(line)),
+        ...(UNORDERED.has(id)
+          ? this.#pseudonyms.replaceRows(comparable.split(ITEMS).filter((item) => !item.startsWith(HOUR)))
+          : // Adds line breaks and nothing else, so that the bytes are still compared.
+            this.#pseudonyms.replace(comparable).replaceAll(',"', ',\n"').split("\n")),
+      ],
+    });
+  }
+
+  /** Members of answers that the caller asked to leave out. */
+  #leaveOut(text: string): string {
+    if (this.#except.size === 0) return text;
+    return text.replaceAll(/"(\w+)":"(?:[^"\\]|\\.)*"/g, (member, name: string) =>
+      this.#except.has(name) ? `"${name}":"~"` : member,
+    );
+  }
+
+  /** Every row of every table. */
+  async recordRows(): Promise<void> {
+    const columns = await this.world.query(`
+      select n.nspname || '.' || c.relname as "table", a.attname as "column"
+      from pg_class as c
+      join pg_namespace as n on n.oid = c.relnamespace
+      join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      where n.nspname in ('control', 'cell') and c.relkind in ('r', 'p') and not c.relispartition
+      order by 1, 2`);
+    for (const [table, its] of Map.groupBy(columns, ({ table }) => table ?? "")) {
+      if (this.#isLeftOut(table)) continue;
+      const compared = its
+        .map(({ column }) => column ?? "")
+        .filter((column) => !this.#isLeftOut(column) && !this.#isLeftOut(`${table}.${column}`));
+      const list = compared.map((name) =>
+        HASHES.has(name) ? `replace("${name}"::text, '-', '') as "${name}"` : `"${name}"::text`,
+      );
+      const rows = await this.world.query(`select ${list.join(", ")} from ${table}`);
+      const texts = rows.map((row) => JSON.stringify(row).replaceAll("\\\\x", "\\x"));
+      this.sections.push({
+        title: `rows of ${table} after call ${this.calls}`,
+        lines: this.#pseudonyms.replaceRows(texts),
+      });
+    }
+  }
+
+  #isLeftOut(name: string): boolean {
+    return NOT_COMPARED.has(name) || this.#except.has(name);
+  }
+}
+
+type Operation = {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly form: RegExp;
+};
+
+/** All operations of this tree. */
+export const OPERATIONS: readonly Operation[] = ["runtime", "manage"].flatMap((api) => {
+  const text = readFileSync(join(THIS_TREE, `openapi/${api}.json`), "utf8");
+  const { paths }: { paths: Record<string, Record<string, { operationId: string }>> } = JSON.parse(text);
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => ({
+      id: operationId,
+      method: method.toUpperCase(),
+      path,
+      form: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    })),
+  );
+});
+
+/** What has no operation, such as a wrong path, is called by its method. */
+function operationOf(method: string, path: string): string {
+  const [bare = ""] = path.split("?", 1);
+  const fitting = OPERATIONS.filter((operation) => operation.method === method && operation.form.test(bare));
+  // `/plans/{key}` also fits what has a name of its own there.
+  return (
+    fitting.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)[0]?.id ?? "no operation"
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,57 @@
+import { mulberry } from "../bench/mulberry.ts";
+import type { CallOptions, Recorder, Reply } from "./recorder.ts";
+
+export const LIVE = "/manage/v1/projects/1/live";
+export const TEST = "/manage/v1/projects/1/test";
+
+type Tokens = Record<"owner" | "operator" | "viewer" | "narrow", string>;
+
+/** What calls are made with, and chance that is the same in every run. */
+export class Scene {
+  readonly recorder: Recorder;
+  readonly tokens: Tokens = { owner: "", operator: "", viewer: "", narrow: "" };
+  /** API keys. */
+  readonly keys = { live: "", test: "" };
+  readonly #random: () => number;
+
+  constructor(recorder: Recorder, seed: number) {
+    this.recorder = recorder;
+    this.#random = mulberry(seed);
+  }
+
+  /** By the owner's token; a path without a slash at its beginning is below the live environment. */
+  readonly manage = (
+    method: string,
+    path: string,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<Reply> => {
+    const absolute = path.startsWith("/") ? path : `${LIVE}/${path}`;
+    return this.recorder.call(method, absolute, { token: this.tokens.owner, body, ...options });
+  };
+
+  readonly run = (endpoint: Endpoint, body: unknown, options: CallOptions = {}): Promise<Reply> =>
+    this.recorder.call("POST", `/v1/${endpoint}`, { token: this.keys.live, body, ...options });
+
+  /** A moment relative to the present one. */
+  readonly at = (ms: number): string => new Date(this.recorder.world.clock.now + ms).toISOString();
+
+  /** From 0 to below this. */
+  readonly upTo = (count: number): number => Math.floor(this.#random() * count);
+
+  readonly isLucky = (probability: number): boolean => this.#random() < probability;
+
+  /** One of these, which are some. */
+  readonly pick = <T>(...list: readonly [T, ...T[]]): T => list[this.upTo(list.length)] ?? list[0];
+}
+
+export type Endpoint = "check" | "consume" | "events";
+
+/** A text in an answer; where a changed tree no longer has it, the calls go on with what stands in for it. */
+export function textIn(value: unknown, ...path: readonly (string | number)[]): string {
+  let found: unknown = value;
+  for (const name of path) found = Object(found)[name];
+  return typeof found === "string" || typeof found === "number" ? String(found) : MISSING;
+}
+
+export const MISSING = "missing";
