@@ -9,6 +9,8 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Two test files at once: each starts services of its own, and timings must mean something.
     maxWorkers: 2,
+    // Files share what was loaded and compiled before them: the service has hundreds of modules. Nothing mocks a module.
+    isolate: false,
     projects: [
       { extends: true, test: { name: "service", include: ["service/**/*.test.ts"] } },
       { extends: true, test: { name: "conformance", include: ["proof/conformance/**/*.test.ts"] } },

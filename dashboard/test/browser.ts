@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, expect, onTestFinished } from "vitest";
-import { OWNER, send } from "../../service/test/manage.ts";
+import { send } from "../../service/test/manage.ts";
+import { OWNER } from "../../service/test/seed.ts";
 import { collectComplaints, launchChromium } from "./chromium.ts";
 
 let browser: Browser | null = null;

@@ -2,13 +2,9 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { openDevelopment } from "../../service/src/manage/people/development-owner.ts";
 import { makeSetupLink } from "../../service/src/manage/people/set-up.ts";
 import type { Pool } from "../../service/src/postgres/pool.ts";
-import {
-  createDatabase,
-  createTestProject,
-  openTestPool,
-  startTestService,
-} from "../../service/test/harness.ts";
-import { OWNER, setupManage } from "../../service/test/manage.ts";
+import { createDatabase, createTestProject, startTestService } from "../../service/test/harness.ts";
+import { setupManage } from "../../service/test/manage.ts";
+import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { openWindow } from "./browser.ts";
 

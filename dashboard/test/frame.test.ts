@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { OWNER, setupManage } from "../../service/test/manage.ts";
+import { setupManage } from "../../service/test/manage.ts";
+import { OWNER } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { openWindow, signIn } from "./browser.ts";
 

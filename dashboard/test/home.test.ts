@@ -2,14 +2,9 @@ import type { Locator, Page } from "playwright-core";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { seedDemo } from "../../service/src/commands/demo/seed-demo.ts";
 import { createFirstOwner } from "../../service/src/manage/people/set-up.ts";
-import {
-  createDatabase,
-  createTestProject,
-  openTestPool,
-  post,
-  startTestService,
-} from "../../service/test/harness.ts";
-import { type Managed, OWNER, setupManage } from "../../service/test/manage.ts";
+import { createDatabase, createTestProject, post, startTestService } from "../../service/test/harness.ts";
+import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
 

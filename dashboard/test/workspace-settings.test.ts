@@ -1,8 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { post } from "../../service/test/harness.ts";
-import { cookieOf, OWNER, send, setupManage } from "../../service/test/manage.ts";
+import { cookieOf, send, setupManage } from "../../service/test/manage.ts";
 import { logIn } from "../../service/test/members.ts";
+import { OWNER } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, openWindow, signIn } from "./browser.ts";
 

@@ -7,7 +7,8 @@ import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
 import { transaction } from "../../service/src/postgres/transaction.ts";
 import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
-import { openTestPool, post, type Reply, startTestService } from "../../service/test/harness.ts";
+import { post, type Reply, startTestService } from "../../service/test/harness.ts";
+import { openTestPool } from "../../service/test/seed.ts";
 import { changedTables } from "./changed-tables.ts";
 import { expectReplay } from "./expect-replay.ts";
 

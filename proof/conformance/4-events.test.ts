@@ -3,13 +3,13 @@ import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
 import { transaction } from "../../service/src/postgres/transaction.ts";
 import {
   createTestProject,
-  openTestPool,
   post,
   type Reply,
   type Setup,
   setup,
   startTestService,
 } from "../../service/test/harness.ts";
+import { openTestPool } from "../../service/test/seed.ts";
 import { changedTables } from "./changed-tables.ts";
 
 const AT = Math.floor(Date.now() / 1000) * 1000;

@@ -4,10 +4,10 @@ import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { openLog } from "../src/edge/log.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
-import { openPool, type Pool } from "../src/postgres/pool.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
 import { type Service, startService } from "../src/service.ts";
-import { SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
+import { onServer, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
+import { openTestPool, type SeededDatabase } from "./seed.ts";
 
 export type TestDatabase = {
   /** As the owner of the schemas. */
@@ -19,11 +19,13 @@ export type TestDatabase = {
 };
 
 /** A database of its own for the test that asks, cloned in about 30 ms and dropped at its end. */
-export async function createDatabase(): Promise<TestDatabase> {
+export async function createDatabase(
+  template: SeededDatabase | typeof TEMPLATE = TEMPLATE,
+): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   const urlAs = (role: string, database: string): string =>
     `postgres://${role}@127.0.0.1:${inject("postgresPort")}/${database}`;
-  await onServer(urlAs("postgres", "postgres"), `create database ${name} template ${TEMPLATE}`);
+  await onServer(urlAs("postgres", "postgres"), `create database ${name} template ${template}`);
   const client = new pg.Client(urlAs("postgres", name));
   client.on("error", () => {});
   await client.connect();
@@ -48,11 +50,6 @@ export async function connectTo(database: TestDatabase): Promise<pg.Client> {
   await client.connect();
   onTestFinished(() => client.end());
   return client;
-}
-
-/** Where the machine is busy, a connection may take longer than a request would wait for one. */
-export function openTestPool(url: string, sizeMax = 1): Pool {
-  return openPool({ url, name: "test", sizeMax, connectTimeoutMs: 20_000, onIdleError: () => {} });
 }
 
 export async function createTestProject(
@@ -125,15 +122,31 @@ export type Setup = {
   record(body: unknown, headers?: Record<string, string>): Promise<Reply>;
 };
 
-/** What most tests need: a database, a project and the service. */
+/** What most tests need: a database, a project and the service. `prepare` and a database of one's own come before the project. */
 export async function setup(
   overrides: Record<string, string> = {},
-  prepare: (database: TestDatabase) => Promise<void> = async () => {},
+  prepare?: (database: TestDatabase) => Promise<void>,
   ownDatabase?: TestDatabase,
 ): Promise<Setup> {
+  if (prepare === undefined && ownDatabase === undefined) return setupSeeded("purser_project", overrides);
   const database = ownDatabase ?? (await createDatabase());
-  await prepare(database);
-  const project = await createTestProject(database);
+  await prepare?.(database);
+  return startOn(database, await createTestProject(database), overrides);
+}
+
+/** The service on what was prepared once for all tests. */
+export async function setupSeeded(
+  template: SeededDatabase,
+  overrides: Record<string, string>,
+): Promise<Setup> {
+  return startOn(await createDatabase(template), inject("seeded").project, overrides);
+}
+
+async function startOn(
+  database: TestDatabase,
+  project: CreatedProject,
+  overrides: Record<string, string>,
+): Promise<Setup> {
   const service = await startTestService(database, overrides);
   return {
     database,
@@ -141,11 +154,4 @@ export async function setup(
     project,
     record: (body, headers) => post(`${service.url}/v1/events`, project.test.key.secret, body, headers),
   };
-}
-
-async function onServer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }

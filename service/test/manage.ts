@@ -1,10 +1,7 @@
-import { createManagementToken } from "../src/manage/people/management-tokens.ts";
-import { createFirstOwner } from "../src/manage/people/set-up.ts";
-import { mayActAs, ROLES, type Role } from "../src/words/role.ts";
-import { type Credits, setupCredits } from "./credits.ts";
-import type { Reply, TestDatabase } from "./harness.ts";
-
-export const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
+import { inject } from "vitest";
+import { type Credits, openCredits, setupCredits } from "./credits.ts";
+import { type Reply, setupSeeded, type TestDatabase } from "./harness.ts";
+import { seedPeople, type Tokens } from "./seed.ts";
 
 export type CallOptions = {
   readonly body?: unknown;
@@ -15,7 +12,7 @@ export type CallOptions = {
 
 export type Managed = Credits & {
   /** Tokens for the whole workspace, by role. */
-  readonly tokens: Readonly<Record<Role, string>>;
+  readonly tokens: Tokens;
   /** Of the test environment: `/manage/v1/projects/1/test`. */
   readonly here: string;
   /** Calls the management API; a path that does not begin with a slash is below the test environment. */
@@ -27,24 +24,12 @@ export async function setupManage(
   overrides: Record<string, string> = {},
   database?: TestDatabase,
 ): Promise<Managed> {
-  const credits = await setupCredits(overrides, undefined, database);
-  const { cell, service, project } = credits;
-  await createFirstOwner(cell, OWNER);
-  const actor = { kind: "system", id: null, requestId: null } as const;
-  const create = async (role: Role): Promise<string> =>
-    (
-      await createManagementToken(cell, actor, {
-        workspaceId: 1,
-        name: `The ${role}'s`,
-        role,
-        managesAccess: mayActAs(role, "admin"),
-        environment: null,
-        expiresAt: null,
-      })
-    ).secret;
-  const tokens = Object.fromEntries(
-    await Promise.all(ROLES.map(async (role) => [role, await create(role)])),
-  ) as Record<Role, string>;
+  const isSeeded = database === undefined;
+  const credits = isSeeded
+    ? openCredits(await setupSeeded("purser_managed", overrides))
+    : await setupCredits(overrides, undefined, database);
+  const tokens = isSeeded ? inject("seeded").tokens : await seedPeople(credits.cell);
+  const { service, project } = credits;
   const here = `/manage/v1/projects/${project.projectId}/test`;
   return {
     ...credits,

@@ -3,11 +3,13 @@ import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../src/postgres/migrate.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
+import { type Seeded, seedDatabases } from "./seed.ts";
 import { startTemporaryServer } from "./temporary-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     postgresPort: number;
+    seeded: Seeded;
   }
 }
 
@@ -22,7 +24,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     ...(version === "18" ? {} : { binDirectory: binariesOf(version) }),
   });
   await makeTemplate(server.url);
+  const clone = (name: string, template: string) =>
+    onServer(server.url("postgres"), `create database ${name} template ${template}`);
   project.provide("postgresPort", server.port);
+  project.provide("seeded", await seedDatabases(server.url, clone, TEMPLATE));
   return () => server.stop();
 }
 
@@ -34,14 +39,18 @@ function binariesOf(version: string): string {
 
 /** The database that tests are cloned from, and the role of the service. */
 export async function makeTemplate(url: (database: string) => string): Promise<void> {
-  const server = new pg.Client(url("postgres"));
-  await server.connect();
-  await server.query(`create role ${SERVICE_ROLE} login`);
-  await server.query(`create database ${TEMPLATE}`);
-  await server.end();
+  await onServer(url("postgres"), `create role ${SERVICE_ROLE} login`);
+  await onServer(url("postgres"), `create database ${TEMPLATE}`);
   const template = new pg.Client(url(TEMPLATE));
   await template.connect();
   await migrate(template);
   await grantToService(template, SERVICE_ROLE, { endsKeys: false });
   await template.end();
+}
+
+export async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
 }

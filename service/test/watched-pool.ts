@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import type { Pool } from "../src/postgres/pool.ts";
-import { openTestPool } from "./harness.ts";
+import { openTestPool } from "./seed.ts";
 
 /** A pool that tells the name of each prepared statement beforehand: to do something between two of them. */
 export function openWatchedPool(url: string, onRun: (name: string) => Promise<void>): Pool {

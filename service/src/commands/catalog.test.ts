@@ -1,25 +1,15 @@
-import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { type Managed, setupManage } from "../../test/manage.ts";
+import { type Ended, runPurser } from "../../test/purser.ts";
 import { readClientConfig } from "../config.ts";
 import { type CatalogOptions, catalogCommand } from "./catalog.ts";
 import { describeChanges } from "./catalog-changes.ts";
 
-const MAIN = join(import.meta.dirname, "../main.ts");
-const run = promisify(execFile);
-
-type Result = { code: number; stdout: string; stderr: string };
-
-function catalog(args: string[], env: Record<string, string>): Promise<Result> {
-  return run(process.execPath, [MAIN, "catalog", ...args], { env }).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: Result) => error,
-  );
-}
+const catalog = (args: string[], env: Record<string, string>): Promise<Ended> =>
+  runPurser(["catalog", ...args], env);
 
 const settingsOf = ({ service, tokens }: Managed): Record<string, string> => ({
   PURSER_URL: `${service.url}/`,

@@ -1,9 +1,7 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, createTestProject, post, startTestService } from "../../test/harness.ts";
 import { SERVICE_ROLE } from "../../test/postgres.ts";
+import { type Ended, runPurser } from "../../test/purser.ts";
 import { startTemporaryServer } from "../../test/temporary-server.ts";
 import { readConfig, SETTINGS } from "../config.ts";
 import { openLog } from "../edge/log.ts";
@@ -11,17 +9,8 @@ import { doctorCommand } from "./doctor.ts";
 import { migrateCommand } from "./migrate.ts";
 import { refuseUnsafeDatabase } from "./serve.ts";
 
-const MAIN = join(import.meta.dirname, "../main.ts");
-const run = promisify(execFile);
-
-type Result = { code: number; stdout: string; stderr: string };
-
-async function purser(args: string[], databaseUrl = "", more: Record<string, string> = {}): Promise<Result> {
-  return run(process.execPath, [MAIN, ...args], { env: { DATABASE_URL: databaseUrl, ...more } }).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: Result) => error,
-  );
-}
+const purser = (args: string[], databaseUrl = "", more: Record<string, string> = {}): Promise<Ended> =>
+  runPurser(args, { DATABASE_URL: databaseUrl, ...more });
 
 test("help names every command and every setting", async () => {
   const { code, stdout } = await purser(["help"]);

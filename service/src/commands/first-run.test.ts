@@ -1,26 +1,19 @@
-import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import {
-  createDatabase,
-  createTestProject,
-  openTestPool,
-  post,
-  type TestDatabase,
-} from "../../test/harness.ts";
+import { createDatabase, createTestProject, post, type TestDatabase } from "../../test/harness.ts";
 import { cookieOf, send } from "../../test/manage.ts";
+import { runPurser, spawnPurser } from "../../test/purser.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { createFirstOwner } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { startLocalServer } from "../postgres/local-server.ts";
 import { makeApiKey } from "../words/secret.ts";
 
-const MAIN = join(import.meta.dirname, "../main.ts");
 const OWNER = { email: "Boss@Example.com", password: "seven-green-kettles" };
 
 type Started = {
@@ -39,7 +32,8 @@ async function start(
   env: Record<string, string>,
   isReady: (line: Record<string, unknown>) => boolean,
 ): Promise<Started> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawnPurser(args, env);
+  child.stderr.pipe(process.stderr);
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
@@ -200,9 +194,7 @@ test("dev's database wants the password that dev prints, also in a directory tha
   const url = new URL(String(databaseUrl));
   url.pathname = "/postgres";
   expect(await query(url.href, "select answer from kept")).toEqual([{ answer: 42 }]);
-  const verified = await promisify(execFile)(process.execPath, [MAIN, "verify"], {
-    env: { DATABASE_URL: databaseUrl },
-  });
+  const verified = await runPurser(["verify"], { DATABASE_URL: String(databaseUrl) });
   expect(verified.stdout).toContain("0 customers");
   url.password = "";
   await expect(query(url.href, "select")).rejects.toThrow("password");

@@ -1,17 +1,13 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { cookieOf, OWNER, send, setupManage } from "../../test/manage.ts";
+import { cookieOf, send, setupManage } from "../../test/manage.ts";
 import { logIn, tokenOf } from "../../test/members.ts";
+import { runPurser } from "../../test/purser.ts";
+import { OWNER } from "../../test/seed.ts";
 
-const run = promisify(execFile);
-const MAIN = join(import.meta.dirname, "../main.ts");
 const PASSWORD = "nine-blue-lanterns";
 
 async function reset(databaseUrl: string, email: string): Promise<{ stdout: string; token: string }> {
-  const args = [MAIN, "reset-owner", email];
-  const { stdout } = await run(process.execPath, args, { env: { DATABASE_URL: databaseUrl } });
+  const { stdout } = await runPurser(["reset-owner", email], { DATABASE_URL: databaseUrl });
   return { stdout, token: /#(\S+)/.exec(stdout)?.[1] ?? "" };
 }
 

@@ -1,18 +1,15 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { liveBusyLives } from "../../test/busy-history.ts";
 import { type Credits, setupCredits } from "../../test/credits.ts";
 import type { TestDatabase } from "../../test/harness.ts";
 import { lastMonths } from "../../test/months.ts";
+import { runPurser } from "../../test/purser.ts";
 import { expectExactSums, settle } from "../../test/usage.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsageCommand } from "./verify-usage.ts";
 
-const MAIN = join(import.meta.dirname, "../main.ts");
 const DAY_MS = 24 * 3_600_000;
 /** Ago; the last is in another month. */
 const DAYS = [0, 1, 2, 34];
@@ -166,13 +163,8 @@ test("the command ends with 1 for a wrong sum, and 0 for none, under load", {
   const writing = (async () => {
     while (!isOver) await record({ customerId: "ada", event: "meanwhile", quantity: 1 });
   })();
-  const run = (...args: string[]): Promise<number> =>
-    promisify(execFile)(process.execPath, [MAIN, "verify", ...args], {
-      env: { DATABASE_URL: database.serviceUrl },
-    }).then(
-      () => 0,
-      (error: { code: number }) => error.code,
-    );
+  const run = async (...args: string[]): Promise<number> =>
+    (await runPurser(["verify", ...args], { DATABASE_URL: database.serviceUrl })).code;
   expect(await run("--usage")).toBe(0);
   await database.query("update cell.usage_quarters set count = count + 1");
   expect(await run("--usage")).toBe(1);

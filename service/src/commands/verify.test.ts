@@ -1,16 +1,11 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { liveBusyLives } from "../../test/busy-history.ts";
 import { type Credits, setupCredits } from "../../test/credits.ts";
+import { type Ended, runPurser } from "../../test/purser.ts";
 import { TAMPERINGS } from "../../test/tamperings.ts";
 import { reverseConsume } from "../manage/credits/reverse-consume.ts";
 import { describeMismatch } from "./verify/report.ts";
 import { verifyDatabase } from "./verify/verify-database.ts";
-
-const MAIN = join(import.meta.dirname, "../main.ts");
-const run = promisify(execFile);
 
 /** As the service's own role, which may not change history. */
 async function verify({ database }: Credits): Promise<{ mismatch: string | null; entries: number }> {
@@ -18,12 +13,8 @@ async function verify({ database }: Credits): Promise<{ mismatch: string | null;
   return { mismatch: mismatch && describeMismatch(mismatch), entries: checked.entries };
 }
 
-async function purser({ database }: Credits): Promise<{ code: number; stdout: string }> {
-  return run(process.execPath, [MAIN, "verify"], { env: { DATABASE_URL: database.serviceUrl } }).then(
-    ({ stdout }) => ({ code: 0, stdout }),
-    (error: { code: number; stdout: string }) => error,
-  );
-}
+const purser = ({ database }: Credits): Promise<Ended> =>
+  runPurser(["verify"], { DATABASE_URL: database.serviceUrl });
 
 test("a busy, honest history verifies, and the command says what it checked", async () => {
   const credits = await setupCredits();

@@ -3,7 +3,7 @@ import SerializerSelector from "@fastify/fast-json-stringify-compiler";
 import type { FastifyServerOptions } from "fastify";
 
 type Factories = NonNullable<NonNullable<FastifyServerOptions["schemaController"]>["compilersFactory"]>;
-type Route = { readonly url: string };
+type Route = { readonly url: string; readonly schema: unknown };
 type Validate = ((data: unknown) => unknown) & { errors?: unknown };
 type Serialize = (data: unknown) => string;
 type Build<T> = (...parameters: unknown[]) => (route: Route) => T;
@@ -17,13 +17,32 @@ const TEXT_LENGTH_MAX = 4_096;
  * that they are never used for, and compiling all took most of a second of every start.
  */
 export function compileWhenNeeded(): { compilersFactory: Factories } {
-  const buildValidator = listErrorsOfSmallValues(AjvCompiler() as unknown as Build<Validate>);
-  const buildSerializer = SerializerSelector() as unknown as Build<Serialize>;
+  const buildValidator = listErrorsOfSmallValues(
+    once(AjvCompiler() as unknown as Build<Validate>, VALIDATORS),
+  );
+  const buildSerializer = once(SerializerSelector() as unknown as Build<Serialize>, SERIALIZERS);
   const factories = {
     buildValidator: whenNeeded(buildValidator, deferValidation),
     buildSerializer: whenNeeded(buildSerializer, deferSerialization),
   };
   return { compilersFactory: factories as unknown as Factories };
+}
+
+const VALIDATORS = new Map<string, Validate>();
+const SERIALIZERS = new Map<string, Serialize>();
+
+/** Compiles equal schemas once in a process. Tests start hundreds of services, and compiling took a third of each start. */
+function once<T>(build: Build<T>, compiled: Map<string, T>): Build<T> {
+  return (...parameters) => {
+    const compile = build(...parameters);
+    const options = JSON.stringify(parameters);
+    return (route) => {
+      const key = `${options} ${JSON.stringify(route.schema)}`;
+      const known = compiled.get(key) ?? compile(route);
+      compiled.set(key, known);
+      return known;
+    };
+  };
 }
 
 /**

@@ -1,41 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  createDatabase,
-  createTestProject,
-  post,
-  type Reply,
-  type TestDatabase,
-} from "../../test/harness.ts";
+import { expect, test } from "vitest";
+import { createDatabase, createTestProject, post, type Reply } from "../../test/harness.ts";
+import { servePurser } from "../../test/purser.ts";
 import { makeApiKey } from "../words/secret.ts";
 
 // The service as operators run it: a process of its own, watched through its standard output and its exit code.
 
-type Served = { url: string; metricsUrl: string; child: ChildProcess; output: () => string };
-
-async function serve(database: TestDatabase, settings: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../main.ts"), "serve"], {
-    env: { DATABASE_URL: database.serviceUrl, PORT: "0", METRICS_PORT: "0", ...settings },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let text = "";
-  child.stdout.on("data", (chunk: Buffer) => (text += chunk));
-  child.stderr.on("data", (chunk: Buffer) => (text += chunk));
-  const ready = () => text.split("\n").find((line) => line.includes('"msg":"ready"'));
-  await expect.poll(ready).toBeDefined();
-  const { url, metricsUrl } = JSON.parse(ready() ?? "");
-  return { url, metricsUrl, child, output: () => text };
-}
-
 async function setup(settings: Record<string, string> = {}) {
   const database = await createDatabase();
   const project = await createTestProject(database);
-  const served = await serve(database, settings);
+  const served = await servePurser(database.serviceUrl, settings);
   const record = (body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
     post(`${served.url}/v1/events`, project.test.key.secret, body, headers);
   return { database, project, record, ...served };

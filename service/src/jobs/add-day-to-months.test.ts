@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
-import { createDatabase, openTestPool } from "../../test/harness.ts";
+import { createDatabase } from "../../test/harness.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { expectExactSums, settle } from "../../test/usage.ts";
 import { addDayToMonths, rollUpUsage } from "./roll-up-usage.ts";
 

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, openTestPool, type TestDatabase } from "../../test/harness.ts";
+import { createDatabase, type TestDatabase } from "../../test/harness.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { countOf, expectExactSums, settle } from "../../test/usage.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type Credits, setupCredits } from "../../test/credits.ts";
-import { allowKeyDeletion, connectTo, openTestPool, type TestDatabase } from "../../test/harness.ts";
+import { allowKeyDeletion, connectTo, type TestDatabase } from "../../test/harness.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { times } from "../../test/two-services.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
 

@@ -1,14 +1,9 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { type Credits, setupCredits } from "../../test/credits.ts";
-import {
-  connectTo,
-  createDatabase,
-  openTestPool,
-  type Reply,
-  type TestDatabase,
-} from "../../test/harness.ts";
-import { startServiceProcess } from "../../test/service-process.ts";
+import { connectTo, createDatabase, type Reply, type TestDatabase } from "../../test/harness.ts";
+import { servePurser } from "../../test/purser.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { setupTwo, times } from "../../test/two-services.ts";
 import { countOf, expectExactSums, settle } from "../../test/usage.ts";
 import { reverseConsume } from "../manage/credits/reverse-consume.ts";
@@ -184,7 +179,7 @@ test("whatever was sent and however often the job was killed, the sums are those
 test("several processes at once add each row once, and keep up", async () => {
   const two = await setupTwo();
   const { database, cell, topUp, renderAt, record } = two;
-  await startServiceProcess(database);
+  await servePurser(database.serviceUrl);
   await topUp("ada", 100_000);
   const pools = times(3, () => openTestPool(database.serviceUrl));
   let isOver = false;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { ACCESS } from "../../test/access.ts";
 import type { Reply } from "../../test/harness.ts";
-import { openTestPool } from "../../test/harness.ts";
 import { addWorkspace, type CallOptions, type Managed, send, setupManage } from "../../test/manage.ts";
+import { openTestPool } from "../../test/seed.ts";
 import type { Access } from "../edge/admit-managers.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { transaction } from "../postgres/transaction.ts";

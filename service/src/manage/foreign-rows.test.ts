@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createTestProject, openTestPool, post, type Reply } from "../../test/harness.ts";
+import { createTestProject, post, type Reply } from "../../test/harness.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
 import type { Operation } from "./operation.ts";

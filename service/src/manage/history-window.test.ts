@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { ageHistory } from "../../test/age-history.ts";
-import { openTestPool } from "../../test/harness.ts";
 import { type Facts, HISTORY_LINES, type Look } from "../../test/history-lines.ts";
 import { type Managed, setupManage } from "../../test/manage.ts";
 import { lastMonths } from "../../test/months.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { DAY_MS } from "../../test/wind-back.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { brandAs, type Instant } from "../words/brand.ts";

@@ -1,33 +1,18 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createDatabase, createTestProject, type Reply, type TestDatabase } from "../../test/harness.ts";
 import { cookieOf, send } from "../../test/manage.ts";
+import { type Served, servePurser } from "../../test/purser.ts";
 
 const EMAIL = "owner@example.com";
 const PASSWORD = "planted-password-of-the-owner";
 
-/** The service as operators run it, at its most talkative. */
-async function serve(database: TestDatabase): Promise<{ url: string; output: () => string }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../main.ts"), "serve"], {
-    env: {
-      DATABASE_URL: database.serviceUrl,
-      PORT: "0",
-      METRICS_PORT: "0",
-      LOG_LEVEL: "trace",
-      INIT_OWNER_EMAIL: EMAIL,
-      INIT_OWNER_PASSWORD: PASSWORD,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
+/** The service at its most talkative. */
+const serve = ({ serviceUrl }: TestDatabase): Promise<Served> =>
+  servePurser(serviceUrl, {
+    LOG_LEVEL: "trace",
+    INIT_OWNER_EMAIL: EMAIL,
+    INIT_OWNER_PASSWORD: PASSWORD,
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let text = "";
-  child.stdout.on("data", (chunk: Buffer) => (text += chunk));
-  child.stderr.on("data", (chunk: Buffer) => (text += chunk));
-  const ready = () => text.split("\n").find((line) => line.includes('"msg":"ready"'));
-  await expect.poll(ready).toBeDefined();
-  return { url: JSON.parse(ready() ?? "").url, output: () => text };
-}
 
 /** Every row of every table that keeps what was said or done, as text. */
 async function readRecords(database: TestDatabase): Promise<string> {

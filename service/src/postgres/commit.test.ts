@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { openTestPool } from "../../test/harness.ts";
 import { binariesOfTheTestServer } from "../../test/own-server.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { startTemporaryServer, type TemporaryServer } from "../../test/temporary-server.ts";
 import { RolledBack } from "./commit.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";

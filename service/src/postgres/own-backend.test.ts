@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, openTestPool } from "../../test/harness.ts";
+import { createDatabase } from "../../test/harness.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { findWaiting } from "./own-backend.ts";
 import { statement } from "./statement.ts";
 import { single } from "./transaction.ts";

@@ -1,8 +1,9 @@
 import type pg from "pg";
 import { expect, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
-import { connectTo, createDatabase, openTestPool, type TestDatabase } from "../../test/harness.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { SERVICE_ROLE } from "../../test/postgres.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { grantToService } from "./privileges.ts";
 

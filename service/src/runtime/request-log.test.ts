@@ -1,7 +1,8 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, openTestPool, type TestDatabase } from "../../test/harness.ts";
+import { createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { setupManage } from "../../test/manage.ts";
+import { openTestPool } from "../../test/seed.ts";
 import { times } from "../../test/two-services.ts";
 import { openLog } from "../edge/log.ts";
 import { Metrics } from "../edge/metrics.ts";

@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from "vitest";
 import {
   createDatabase,
   createTestProject,
-  openTestPool,
   post,
   startTestService,
   type TestDatabase,
 } from "../../../test/harness.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import { forgetOldRequests } from "../../jobs/forget-old-requests.ts";
 import type { Context } from "../../manage/context.ts";
 import { reverseConsume } from "../../manage/credits/reverse-consume.ts";

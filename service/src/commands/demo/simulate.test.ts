@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, createTestProject, openTestPool } from "../../../test/harness.ts";
+import { createDatabase, createTestProject } from "../../../test/harness.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { decide, type Reason } from "../../entitlement/decide.ts";
 import { Fold } from "../../entitlement/fold.ts";

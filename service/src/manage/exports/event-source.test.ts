@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openTestPool } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import { settle } from "../../../test/usage.ts";
 import { single } from "../../postgres/transaction.ts";
 import { readSettled } from "../../store/cell/export/settled.ts";

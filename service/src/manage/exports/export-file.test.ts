@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { openTestPool } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import { brandAs, type Instant } from "../../words/brand.ts";
 import { TIME_MAX } from "../../words/timestamp.ts";
 import { entryRuns } from "./entry-runs.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { cookieOf, OWNER, setupManage } from "../../../test/manage.ts";
+import { cookieOf, setupManage } from "../../../test/manage.ts";
 import { join, logIn, tokenOf } from "../../../test/members.ts";
+import { OWNER } from "../../../test/seed.ts";
 
 test("of every secret that was ever shown the tables hold a hash, and nothing else", async () => {
   const managed = await setupManage();

@@ -3,12 +3,12 @@ import { ageHistory } from "../../../test/age-history.ts";
 import {
   createDatabase,
   createTestProject,
-  openTestPool,
   startTestService,
   type TestDatabase,
 } from "../../../test/harness.ts";
 import { send, setupManage } from "../../../test/manage.ts";
 import { lastMonths } from "../../../test/months.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 import { seedDemo } from "../../commands/demo/seed-demo.ts";
 import { verifyCommand } from "../../commands/verify.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { cookieOf, type Managed, OWNER, send, setupManage } from "../../../test/manage.ts";
+import { cookieOf, type Managed, send, setupManage } from "../../../test/manage.ts";
 import { logIn } from "../../../test/members.ts";
+import { OWNER } from "../../../test/seed.ts";
 import { FailedLogIns } from "./failed-log-ins.ts";
 
 const SESSION = "/manage/v1/session";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Reply } from "../../../test/harness.ts";
-import { OWNER, send, setupManage } from "../../../test/manage.ts";
+import { send, setupManage } from "../../../test/manage.ts";
+import { OWNER } from "../../../test/seed.ts";
 import { Problem } from "../../edge/problem.ts";
 import { LogInGuard } from "./log-in-guard.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { connectTo } from "../../../test/harness.ts";
-import { addWorkspace, cookieOf, OWNER, send, setupManage } from "../../../test/manage.ts";
+import { addWorkspace, cookieOf, send, setupManage } from "../../../test/manage.ts";
 import { callerWith, join, logIn, memberIdOf, tokenOf } from "../../../test/members.ts";
+import { OWNER } from "../../../test/seed.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { insertMember } from "../../store/control/members.ts";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createDatabase, createTestProject, openTestPool, startTestService } from "../../../test/harness.ts";
-import { cookieOf, OWNER, send, setupManage } from "../../../test/manage.ts";
+import { createDatabase, createTestProject, startTestService } from "../../../test/harness.ts";
+import { cookieOf, send, setupManage } from "../../../test/manage.ts";
+import { OWNER, openTestPool } from "../../../test/seed.ts";
 import { makeSetupLink } from "./set-up.ts";
 
 const SESSION = "/manage/v1/session";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { cookieOf, type Managed, OWNER, send, setupManage } from "../../../test/manage.ts";
+import { cookieOf, type Managed, send, setupManage } from "../../../test/manage.ts";
 import { callerWith, join } from "../../../test/members.ts";
+import { OWNER } from "../../../test/seed.ts";
 import { LiveSessions } from "./live-sessions.ts";
 
 const SESSION = "/manage/v1/session";

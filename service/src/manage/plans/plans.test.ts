@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../test/books.ts";
-import { PRO } from "../../../test/credits.ts";
 import { countKinds } from "../../../test/customers.ts";
+import { PRO } from "../../../test/seed.ts";
 import { countAllowed, setupTwo, times } from "../../../test/two-services.ts";
 import { publishPlan } from "./publish-plan.ts";
 import { setDefaultPlan } from "./set-default-plan.ts";

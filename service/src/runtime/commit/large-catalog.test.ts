@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type Credits, PRO, setupCredits } from "../../../test/credits.ts";
+import { type Credits, setupCredits } from "../../../test/credits.ts";
 import { connectTo, post, type Reply, startTestService } from "../../../test/harness.ts";
+import { PRO } from "../../../test/seed.ts";
 import { times } from "../../../test/two-services.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
 import { publishPlan } from "../../manage/plans/publish-plan.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../test/books.ts";
-import { PRO } from "../../../test/credits.ts";
 import { post } from "../../../test/harness.ts";
 import { rounds } from "../../../test/rounds.ts";
+import { PRO } from "../../../test/seed.ts";
 import { countAllowed, setupTwo, type TwoServices, times } from "../../../test/two-services.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
 import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";

@@ -2,15 +2,16 @@ import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../test/books.ts";
 import { setupCredits } from "../../../test/credits.ts";
 import { post } from "../../../test/harness.ts";
+import { servePurser } from "../../../test/purser.ts";
 import { rounds } from "../../../test/rounds.ts";
-import { startServiceProcess } from "../../../test/service-process.ts";
 import { countAllowed, times } from "../../../test/two-services.ts";
 
 test("through two operating system processes, 50 consumes at once on credits for 10 allow exactly 10", {
   timeout: 600_000,
 }, async () => {
   const { assign, project, database } = await setupCredits();
-  const urls = await Promise.all([startServiceProcess(database), startServiceProcess(database)]);
+  const served = await Promise.all([servePurser(database.serviceUrl), servePurser(database.serviceUrl)]);
+  const urls = served.map(({ url }) => url);
   for (const round of rounds(20)) {
     const customerId = `customer-${round}`;
     await assign(customerId);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createTestProject, openTestPool, post, setup, startTestService } from "../../../test/harness.ts";
+import { createTestProject, post, setup, startTestService } from "../../../test/harness.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import { createApiKey } from "../../manage/keys/create-api-key.ts";
 import { transaction } from "../../postgres/transaction.ts";
 

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { connectTo, createDatabase, openTestPool } from "../../../test/harness.ts";
+import { connectTo, createDatabase } from "../../../test/harness.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import { single } from "../../postgres/transaction.ts";
 import { readClock, readSettledClock } from "./clock.ts";
 

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, openTestPool } from "../../../../test/harness.ts";
+import { createDatabase } from "../../../../test/harness.ts";
+import { openTestPool } from "../../../../test/seed.ts";
 import { snapshot } from "../../../postgres/transaction.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
 import { type Division, listBuckets } from "./buckets.ts";
