@@ -1,9 +1,10 @@
 import type { Instant } from "../words/brand.ts";
+import { formatTimestamp } from "../words/timestamp.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import type { Wallet } from "./wallet.ts";
+import { balanceOf, type Wallet } from "./wallet.ts";
 
 /** A wallet as the next decision would find it: with all that is due applied, and nothing written. */
 export function viewWallet(catalog: Catalog, wallet: Wallet, clock: Instant): Wallet {
@@ -18,4 +19,23 @@ export function viewDue(catalog: Catalog, wallet: Wallet, clock: Instant): Chang
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
   return draft.finish(now);
+}
+
+/** What the audit shows of a change: the plan and each pool's balance, before it with all that was due applied, and after it. */
+export function compareWallets(
+  { catalog, wallet, clock }: { readonly catalog: Catalog; readonly wallet: Wallet; readonly clock: Instant },
+  after: Wallet,
+): { readonly before: object; readonly after: object } {
+  return { before: summarize(viewWallet(catalog, wallet, clock), catalog), after: summarize(after, catalog) };
+}
+
+function summarize({ assignment, grants }: Wallet, catalog: Catalog): object {
+  const plan = assignment === null ? undefined : catalog.plans.get(assignment.plan);
+  const endsAt = assignment?.endsAt ?? null;
+  const balances = [...catalog.pools.values()].map(({ id, key }) => [key, balanceOf({ grants }, id)]);
+  return {
+    plan: plan?.key ?? null,
+    endsAt: endsAt === null ? null : formatTimestamp(endsAt),
+    balances: Object.fromEntries(balances),
+  };
 }

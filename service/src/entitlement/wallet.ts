@@ -107,10 +107,3 @@ export function balanceOf(wallet: Pick<Wallet, "grants">, pool: PoolId): number 
   for (const grant of wallet.grants) if (grant.pool === pool) balance += grant.remaining;
   return balance;
 }
-
-/** All pools together. */
-export function totalOf({ grants }: Pick<Wallet, "grants">): number {
-  let total = 0;
-  for (const { remaining } of grants) total += remaining;
-  return total;
-}

@@ -1,16 +1,13 @@
-import type { Change } from "../entitlement/entry.ts";
 import { expireDue, mayHaveExpired } from "../entitlement/expire-due.ts";
 import { Lacking } from "../postgres/lacking.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
-import { insertAssignmentChanges } from "../store/cell/assignments.ts";
 import { loadCatalogs } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { appendToLedger } from "../store/cell/ledger.ts";
 import { lockWalk, moveWalk } from "../store/cell/walks.ts";
+import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
 import { listNextWallets, lockWalkedWallets, type WalkedWallet } from "../store/cell/wallet-walk.ts";
-import { updateWallets, type WalletName } from "../store/cell/wallets.ts";
 import { refuseOddClock } from "./refuse-odd-clock.ts";
 
 /** Of one step, which is one short transaction. */
@@ -45,8 +42,6 @@ export function sweepExpiries(
   });
 }
 
-type Expired = WalletName & { readonly change: Change };
-
 /** Wallets that somebody holds are being brought up to date anyway. */
 async function expireWallets(
   tx: Tx,
@@ -61,35 +56,19 @@ async function expireWallets(
   // Catalog and clock after the locks, as for a consume; so what changed meanwhile is loaded once more.
   const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);
-  const expired: Expired[] = [];
+  const changes = new WalletChanges();
   let undecided = 0;
   for (const { environmentId, customerNumber, wallet } of locked) {
     const catalog = catalogs.get(environmentId);
     try {
       const change = catalog === undefined ? null : expireDue(catalog, wallet, clock);
-      if (change !== null) expired.push({ environmentId, customerNumber, change });
+      if (change !== null) changes.add({ environmentId, customerNumber }, change);
     } catch (error) {
       if (error instanceof Lacking) throw error;
       // One that is damaged, as by a plan that is not there, must not hold up all behind it.
       undecided += 1;
     }
   }
-  if (expired.length > 0) await write(tx, expired);
-  return { changed: expired.length, undecided };
-}
-
-async function write(tx: Tx, expired: readonly Expired[]): Promise<void> {
-  const now = await readClock(tx);
-  await updateWallets(
-    tx,
-    expired.map(({ change, ...name }) => ({ ...name, wallet: change.wallet })),
-  );
-  const entries = expired.flatMap(({ change, ...name }) =>
-    change.entries.map((entry) => ({ ...name, entry, keyHash: null, metadata: null })),
-  );
-  await appendToLedger(tx, entries, now);
-  const assignments = expired.flatMap(({ change: { assignments: changes }, ...name }) =>
-    changes.map((change) => ({ ...name, change })),
-  );
-  if (assignments.length > 0) await insertAssignmentChanges(tx, assignments, now);
+  for (const written of writeChanges(tx, changes, clock)) await written;
+  return { changed: changes.wallets.size, undecided };
 }

@@ -2,7 +2,7 @@ import type { Catalog } from "../entitlement/catalog.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
-import { insertAudit } from "../store/cell/audit.ts";
+import { insertAudits } from "../store/cell/audit.ts";
 import { ensureCatalog, lockCatalog, raiseCatalogVersion } from "../store/cell/catalog-row.ts";
 import { loadCatalog } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
@@ -69,9 +69,14 @@ async function editLocked<T>(
       if (isNew) await upsertPool(tx, environmentId, FIRST_POOL);
       const edited = await edit(tx, await loadCatalog(tx, environmentId), recordedAt);
       if (edited.audits.length > 0) await refuseLargeCatalog(tx, environmentId);
-      for (const audit of edited.audits) {
-        await insertAudit(tx, { environmentId, recordedAt, actor, customerNumber: null, ...audit });
-      }
+      const audits = edited.audits.map((audit) => ({
+        ...audit,
+        environmentId,
+        recordedAt,
+        actor,
+        customerNumber: null,
+      }));
+      if (audits.length > 0) await insertAudits(tx, audits);
       return edited;
     },
     ({ audits }) => audits.length > 0,

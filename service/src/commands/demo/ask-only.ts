@@ -1,4 +1,5 @@
 import { decide } from "../../entitlement/decide.ts";
+import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import { brandAs, type FeatureKey, type Instant } from "../../words/brand.ts";
 import { publicId } from "../../words/public-id.ts";
 import { uuidV7 } from "../../words/uuid.ts";
@@ -21,9 +22,7 @@ export function askOnly({ catalog }: World, known: Known, act: Checking): Moment
   return {
     at: act.at,
     wallet: known.wallet,
-    ledger: [],
-    grants: [],
-    assignments: [],
+    changes: new WalletChanges(),
     denials: [],
     events: [],
     keyedRequests: [],

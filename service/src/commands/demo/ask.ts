@@ -4,7 +4,6 @@ import { decideBatch } from "../../runtime/commit/decide-batch.ts";
 import type { Outcome, RuntimeRequest } from "../../runtime/commit/request.ts";
 import { readConsumption } from "../../runtime/consume/consume-feature.ts";
 import { readEvent } from "../../runtime/events/read-event.ts";
-import { customerKey } from "../../store/cell/customers.ts";
 import { assert } from "../../words/assert.ts";
 import { brandAs, type IdempotencyKey, type Instant } from "../../words/brand.ts";
 import { publicId } from "../../words/public-id.ts";
@@ -43,7 +42,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     outcome !== undefined && outcome.kind !== "held" && outcome.kind !== "lacking",
     "whoever asks is answered",
   );
-  const after = plan.changedWallets.get(customerKey(known))?.wallet ?? wallet;
+  const after = plan.changes.wallets.get(customerNumber)?.wallet ?? wallet;
   const logged = describeRequest(known, act, { requestId: request.requestId, ...noteOf(outcome) });
   return { ...plan, at: act.at, wallet: after, audits: [], logged };
 }

@@ -3,7 +3,7 @@ import type { Context } from "../../manage/context.ts";
 import type { FeatureInput } from "../../manage/features/define-feature.ts";
 import type { PlanInput } from "../../manage/plans/publish-plan.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { insertAudit } from "../../store/cell/audit.ts";
+import { insertAudits } from "../../store/cell/audit.ts";
 import { ensureCatalog, setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { upsertFeature } from "../../store/cell/features.ts";
@@ -102,16 +102,18 @@ export async function sellDemoCatalog(tx: Tx, context: Context, at: Instant): Pr
   if (!(await ensureCatalog(tx, context))) return null;
   await tx.run(BACKDATE, [environmentId, formatTimestamp(at)]);
   const audit = (action: string, subject: string, after: object): Promise<unknown> =>
-    insertAudit(tx, {
-      environmentId,
-      recordedAt: at,
-      actor,
-      customerNumber: null,
-      action,
-      subject,
-      before: null,
-      after,
-    });
+    insertAudits(tx, [
+      {
+        environmentId,
+        recordedAt: at,
+        actor,
+        customerNumber: null,
+        action,
+        subject,
+        before: null,
+        after,
+      },
+    ]);
   const pool = await upsertPool(tx, environmentId, POOL);
   for (const feature of FEATURES) {
     await upsertFeature(tx, environmentId, { ...feature, key: brandAs<FeatureKey>(feature.key), pool });

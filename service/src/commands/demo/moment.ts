@@ -1,14 +1,13 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
-import type { AssignmentRow } from "../../store/cell/assignments.ts";
 import type { AuditRow } from "../../store/cell/audit.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventRow } from "../../store/cell/events.ts";
-import type { GrantRow } from "../../store/cell/grants.ts";
 import type { KeyedRequest } from "../../store/cell/keyed-requests.ts";
 import type { LedgerRow } from "../../store/cell/ledger.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";
+import type { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
 import type { Instant, ProjectId } from "../../words/brand.ts";
 
@@ -24,9 +23,7 @@ export type Known = Customer & { readonly wallet: Wallet };
 export type Moment = {
   readonly at: Instant;
   readonly wallet: Wallet;
-  readonly ledger: readonly LedgerRow[];
-  readonly grants: readonly GrantRow[];
-  readonly assignments: readonly AssignmentRow[];
+  readonly changes: WalletChanges;
   readonly denials: readonly DenialRow[];
   readonly events: readonly EventRow[];
   readonly keyedRequests: readonly KeyedRequest[];
@@ -51,7 +48,7 @@ export type Charge = { readonly at: Instant; readonly row: LedgerRow };
 export function findCharge(past: readonly Moment[], key: string): Charge | null {
   const keyHash = hashKey(key);
   const isIts = (row: LedgerRow): boolean => row.keyHash === keyHash;
-  const moment = past.findLast(({ ledger }) => ledger.some(isIts));
-  const row = moment?.ledger.find(isIts);
+  const moment = past.findLast(({ changes }) => changes.ledger.some(isIts));
+  const row = moment?.changes.ledger.find(isIts);
   return moment === undefined || row === undefined ? null : { at: moment.at, row };
 }

@@ -2,8 +2,8 @@ import { addCredits } from "../../entitlement/add-credits.ts";
 import { assignPlan } from "../../entitlement/assign-plan.ts";
 import type { Change } from "../../entitlement/entry.ts";
 import { reverseConsume } from "../../entitlement/reverse-consume.ts";
-import { summarize } from "../../manage/customers/open-wallet.ts";
-import type { GrantOrigin } from "../../store/cell/grants.ts";
+import { compareWallets } from "../../entitlement/view-wallet.ts";
+import { type Said, WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { Actor } from "../../words/actor.ts";
 import { assert, assertNever } from "../../words/assert.ts";
 import type { Instant } from "../../words/brand.ts";
@@ -17,7 +17,7 @@ import { findCharge, type Known, type Moment, type World } from "./moment.ts";
 /** What an operation did: its change, and what people read about it. */
 type Done = {
   readonly change: Change | null;
-  readonly origin: { readonly grant: number; readonly origin: GrantOrigin } | null;
+  readonly said: Said;
   readonly actor: Actor;
   readonly action: string;
   readonly subject: string;
@@ -38,26 +38,21 @@ export function operate(
   past: readonly Moment[],
 ): Moment {
   const done = decideAct(world, known, act, past);
-  const { change, origin, actor, action, subject, details } = done;
+  const { change, said, actor, action, subject, details } = done;
   assert(change !== null, "an operation of the demo changes something");
   const { environmentId, customerNumber } = known;
-  const name = { environmentId, customerNumber };
-  const before = summarize(known.wallet, world.catalog);
-  const after = { ...summarize(change.wallet, world.catalog), ...details };
+  const changes = new WalletChanges();
+  changes.add(known, change, said);
+  const compared = compareWallets({ ...known, catalog: world.catalog, clock: act.at }, change.wallet);
+  const audit = { action, subject, before: compared.before, after: { ...compared.after, ...details } };
   return {
     at: act.at,
     wallet: change.wallet,
-    ledger: change.entries.map((entry) => ({ ...name, entry, keyHash: null, metadata: null })),
-    grants: change.grants.map((grant) => ({
-      ...name,
-      grant,
-      origin: grant.number === origin?.grant ? origin.origin : null,
-    })),
-    assignments: change.assignments.map((assignment) => ({ ...name, change: assignment })),
+    changes,
     denials: [],
     events: [],
     keyedRequests: [],
-    audits: [{ ...name, recordedAt: act.at, actor, action, subject, before, after }],
+    audits: [{ ...audit, environmentId, customerNumber, recordedAt: act.at, actor }],
     logged: null,
   };
 }
@@ -88,7 +83,7 @@ function assign({ catalog }: World, { wallet }: Known, { plan, endsAt, at }: Act
   assert(outcome.kind === "changed", "the demo assigns plans that are not active");
   return {
     change: outcome.change,
-    origin: null,
+    said: {},
     actor: ACTORS.billing,
     action: "plan.assigned",
     subject: plan,
@@ -105,7 +100,7 @@ function add({ catalog }: World, { wallet }: Known, act: ActOf<"add_credits">): 
   const { number } = outcome.grant;
   return {
     change: outcome.change,
-    origin: { grant: number, origin: { reference, price, note } },
+    said: { grant: { number, origin: { reference, price, note } } },
     actor: ACTORS[act.by],
     action: "credits.added",
     subject: `grant ${number}`,
@@ -124,7 +119,7 @@ function reverse(
   const { entry } = charge.row;
   const consume = { ...entry, ...charge.row.entry.usage, reversedQuantity: 0 };
   const grants = past.flatMap((moment) =>
-    moment.grants.map(({ grant }) => ({
+    moment.changes.grants.map(({ grant }) => ({
       ...grant,
       slot: grant.mergedInto ?? grant.number,
       isRevoked: false,
@@ -137,7 +132,7 @@ function reverse(
   const id = consumeId({ recordedAt: charge.at, customerNumber, sequence: entry.sequence });
   return {
     change,
-    origin: null,
+    said: {},
     actor: ACTORS.support,
     action: "consume.reversed",
     subject: publicId("con", id),

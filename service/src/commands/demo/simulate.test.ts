@@ -64,7 +64,7 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   const wallet = moments.at(-1)?.wallet;
   assert(wallet !== undefined, "everyone has joined");
   const grants = moments.flatMap((moment) =>
-    moment.grants.map(({ grant }) => ({
+    moment.changes.grants.map(({ grant }) => ({
       ...grant,
       slot: grant.mergedInto ?? grant.number,
       isRevoked: false,
@@ -72,7 +72,7 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   );
   const balance = wallet.grants.reduce((sum, { remaining }) => sum + remaining, 0);
   const fold = new Fold({ wallet, balance, grants, versions: catalog.versions });
-  const entries = moments.flatMap(({ ledger }) => ledger.map(({ entry }) => entry));
+  const entries = moments.flatMap(({ changes }) => changes.ledger.map(({ entry }) => entry));
   for (const entry of entries) {
     const { reverses = null, quantity = 0 } = entry.usage ?? {};
     // The ledger's place is its sequence: they have no gap.

@@ -1,14 +1,12 @@
 import { integers, texts, timestamps } from "../../postgres/binary-array.ts";
 import type { Session } from "../../postgres/session.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { insertAssignmentChanges } from "../../store/cell/assignments.ts";
-import { insertAudit } from "../../store/cell/audit.ts";
+import { insertAudits } from "../../store/cell/audit.ts";
 import { type CustomerName, findCustomers, insertMissingCustomers } from "../../store/cell/customers.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
 import { insertEvents } from "../../store/cell/events.ts";
-import { insertGrants } from "../../store/cell/grants.ts";
 import { insertKeyedRequests } from "../../store/cell/keyed-requests.ts";
-import { appendToLedger } from "../../store/cell/ledger.ts";
+import { writeChanges } from "../../store/cell/wallet-changes.ts";
 import { updateWallets } from "../../store/cell/wallets.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../words/brand.ts";
 import type { Customer, Moment } from "./moment.ts";
@@ -76,18 +74,11 @@ export async function writeMoments(
   ]);
 }
 
-function writeMoment(tx: Tx, moment: Moment): Promise<unknown>[] {
-  const { at, ledger, grants, assignments, denials, keyedRequests, audits } = moment;
-  const write = <T>(
-    rows: readonly T[],
-    into: (tx: Tx, rows: readonly T[], at: Instant) => Promise<unknown>,
-  ) => (rows.length > 0 ? [into(tx, rows, at)] : []);
+function writeMoment(tx: Tx, { at, changes, denials, keyedRequests, audits }: Moment): Promise<unknown>[] {
   return [
-    ...write(ledger, appendToLedger),
-    ...write(grants, insertGrants),
-    ...write(assignments, insertAssignmentChanges),
-    ...write(denials, insertDenials),
-    ...write(keyedRequests, insertKeyedRequests),
-    ...audits.map((audit) => insertAudit(tx, audit)),
+    ...writeChanges(tx, { ...changes, wallets: new Map() }, at),
+    ...(denials.length > 0 ? [insertDenials(tx, denials, at)] : []),
+    ...(keyedRequests.length > 0 ? [insertKeyedRequests(tx, keyedRequests, at)] : []),
+    ...(audits.length > 0 ? [insertAudits(tx, audits)] : []),
   ];
 }

@@ -1,19 +1,18 @@
 import { assignPlan } from "../../entitlement/assign-plan.ts";
-import { viewWallet } from "../../entitlement/view-wallet.ts";
+import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { insertAudit } from "../../store/cell/audit.ts";
-import { type AuditLine, lookUpByIndex } from "../../store/cell/bulk.ts";
+import { insertAudits } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
+import { lookUpByIndex, openWallets, type Patience } from "../../store/cell/open-wallets.ts";
+import { saveEdits, type WalletEdit } from "../../store/cell/wallet-changes.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Context } from "../context.ts";
-import { summarize } from "../customers/open-wallet.ts";
+import { CHUNK_SIZE, rerunTroubled, untilDone } from "./chunks.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
-import { CHUNK_SIZE, openWallets, type Patience, rerunTroubled, untilDone } from "./open-wallets.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
-import { auditCustomers, saveChanges, type WalletChange } from "./save-changes.ts";
 import type { Caller } from "./turns.ts";
 
 /** Customers come and go between a preview and its call: one in a hundred is still what was seen. */
@@ -104,8 +103,7 @@ async function assignChunk(
 ): Promise<Done> {
   const { catalog, clock, wallets, held } = await openWallets(tx, context.environmentId, customers, patience);
   const plan = findPlan(catalog, wanted.plan);
-  const changes: WalletChange[] = [];
-  const lines: AuditLine[] = [];
+  const edits: WalletEdit[] = [];
   let skipped = customers.length - wallets.size - held.size;
   let wouldShorten = 0;
   for (const { wallet, ...name } of wallets.values()) {
@@ -118,18 +116,11 @@ async function assignChunk(
     if (outcome.kind === "would_shorten") wouldShorten += 1;
     if (outcome.kind !== "changed") continue;
     const { change } = outcome;
-    changes.push({ ...name, change, origin: null });
-    lines.push({
-      customerNumber: name.customerNumber,
-      action: "plan.assigned",
-      subject: wanted.plan,
-      before: summarize(viewWallet(catalog, wallet, clock), catalog),
-      after: summarize(change.wallet, catalog),
-    });
+    const compared = compareWallets({ catalog, wallet, clock }, change.wallet);
+    edits.push({ ...name, change, audits: [{ action: "plan.assigned", subject: wanted.plan, ...compared }] });
   }
-  await saveChanges(tx, changes, clock);
-  await auditCustomers(tx, context, lines, clock);
-  const changed = changes.length;
+  await saveEdits(tx, { ...context, clock }, edits);
+  const changed = edits.length;
   const unchanged = customers.length - held.size - skipped - changed - wouldShorten;
   return { counts: { changed, unchanged, wouldShorten, skipped }, held: [...held] };
 }
@@ -152,15 +143,17 @@ async function auditBulk(
 ): Promise<void> {
   const until = endsAt === null || endsAt === undefined ? null : formatTimestamp(endsAt);
   await transaction(cell, async (tx) => {
-    await insertAudit(tx, {
-      environmentId,
-      actor,
-      recordedAt: await readClock(tx),
-      customerNumber: null,
-      action: "plan.assigned_in_bulk",
-      subject: plan,
-      before: null,
-      after: { ...filter, search: filter.search !== null, endsAt: until, ...counts },
-    });
+    await insertAudits(tx, [
+      {
+        environmentId,
+        actor,
+        recordedAt: await readClock(tx),
+        customerNumber: null,
+        action: "plan.assigned_in_bulk",
+        subject: plan,
+        before: null,
+        after: { ...filter, search: filter.search !== null, endsAt: until, ...counts },
+      },
+    ]);
   });
 }

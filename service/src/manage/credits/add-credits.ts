@@ -1,24 +1,17 @@
 import { type CreditsOutcome, addCredits as decideCredits } from "../../entitlement/add-credits.ts";
-import { viewWallet } from "../../entitlement/view-wallet.ts";
+import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf, type GrantKind } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
-import type { Tx } from "../../postgres/statement.ts";
 import { findGrantByReference, type GrantOrigin, type ReferencedGrant } from "../../store/cell/grants.ts";
-import type { CustomerId, CustomerNumber, Instant, PoolId } from "../../words/brand.ts";
+import { type OpenWallet, openOrCreateWallet } from "../../store/cell/open-wallets.ts";
+import { type AuditLine, saveEdits } from "../../store/cell/wallet-changes.ts";
+import type { CustomerId, CustomerNumber, Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { FIRST_POOL } from "../catalog/content.ts";
 import type { Context } from "../context.ts";
-import {
-  auditCustomer,
-  type OpenWallet,
-  openOrCreateWallet,
-  saveChange,
-  summarize,
-  summarizeBefore,
-} from "../customers/open-wallet.ts";
-import { walletTransaction } from "../customers/wallet-transaction.ts";
 import { ensureFirstPool } from "../edit-catalog.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 
 export type AddCreditsInput = GrantOrigin & {
   readonly customerId: CustomerId;
@@ -58,37 +51,54 @@ export async function addCredits(
 }
 
 function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<AddCreditsOutcome> {
+  const { customerId, kind, credits, expiresAt, reference, price, note } = input;
   return walletTransaction<AddCreditsOutcome>(
     cell,
     context,
-    input.customerId,
+    customerId,
     async (tx) => {
       if (input.pool === FIRST_POOL.key) await ensureFirstPool(tx, context);
-      const open = await openOrCreateWallet(tx, context, input.customerId);
-      const pool = [...open.catalog.pools.values()].find(({ key }) => key === input.pool);
+      const open = await openOrCreateWallet(tx, context, customerId);
+      const { environmentId, customerNumber, catalog, wallet, clock } = open;
+      const pool = catalog.pools.values().find(({ key }) => key === input.pool)?.id;
       if (pool === undefined) return { kind: "pool_not_found" };
-      const earlier = await findEarlier(tx, open, input, pool.id);
-      if (earlier !== null) return earlier;
-      return add(tx, context, open, input, pool.id);
+
+      const earlier = reference === null ? null : await findGrantByReference(tx, environmentId, reference);
+      if (earlier !== null) {
+        const isSame = isSameGrant(earlier, { customerNumber, kind, credits, pool });
+        if (!isSame) return { kind: "reference_reused" };
+        const balance = balanceOf(viewWallet(catalog, wallet, clock), pool);
+        return { kind: "already_added", grant: earlier.number, balance };
+      }
+
+      const outcome = decideCredits(catalog, wallet, { pool, kind, credits, expiresAt }, clock);
+      if (outcome.kind !== "added") return outcome;
+      const { change, grant } = outcome;
+      const said = { grant: { number: grant.number, origin: { reference, price, note } } };
+      const audit = describeAddition(open, outcome, { kind, credits, expiresAt, price });
+      await saveEdits(tx, { ...context, clock }, [{ ...open, change, said, audits: [audit] }]);
+      const balanceAfter = balanceOf(change.wallet, pool);
+      return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };
     },
     // What was added before is acknowledged again, so it must be as durable again: the wallet's lock is committed.
     ({ kind }) => kind === "added" || kind === "already_added",
   );
 }
 
-async function findEarlier(
-  tx: Tx,
-  { environmentId, customerNumber, wallet, catalog, clock }: OpenWallet,
-  { reference, credits, kind }: AddCreditsInput,
-  pool: PoolId,
-): Promise<AddCreditsOutcome | null> {
-  if (reference === null) return null;
-  const earlier = await findGrantByReference(tx, environmentId, reference);
-  if (earlier === null) return null;
-  const isSame = isSameGrant(earlier, { customerNumber, kind, credits, pool });
-  if (!isSame) return { kind: "reference_reused" };
-  const balance = balanceOf(viewWallet(catalog, wallet, clock), pool);
-  return { kind: "already_added", grant: earlier.number, balance };
+/** Reference and note stand on the grant, from where they can be erased. */
+export function describeAddition(
+  before: Pick<OpenWallet, "catalog" | "wallet" | "clock">,
+  { change, grant }: Extract<CreditsOutcome, { kind: "added" }>,
+  { kind, credits, expiresAt, price }: Pick<AddCreditsInput, "kind" | "credits" | "expiresAt" | "price">,
+): AuditLine {
+  const compared = compareWallets(before, change.wallet);
+  const until = expiresAt === null ? null : formatTimestamp(expiresAt);
+  return {
+    action: "credits.added",
+    subject: `grant ${grant.number}`,
+    before: compared.before,
+    after: { ...compared.after, kind, credits, expiresAt: until, price },
+  };
 }
 
 type Given = Pick<ReferencedGrant, "kind" | "credits" | "pool"> & {
@@ -104,30 +114,4 @@ export function isSameGrant(earlier: Given, asked: Given): boolean {
     earlier.pool === asked.pool &&
     earlier.kind === asked.kind
   );
-}
-
-async function add(
-  tx: Tx,
-  context: Context,
-  open: OpenWallet,
-  input: AddCreditsInput,
-  pool: PoolId,
-): Promise<AddCreditsOutcome> {
-  const { kind, credits, expiresAt, reference, price, note } = input;
-  const outcome = decideCredits(open.catalog, open.wallet, { pool, kind, credits, expiresAt }, open.clock);
-  if (outcome.kind !== "added") return outcome;
-  const { change, grant } = outcome;
-  await saveChange(tx, open, change, {
-    grant: { number: grant.number, origin: { reference, price, note } },
-  });
-  const until = expiresAt === null ? null : formatTimestamp(expiresAt);
-  await auditCustomer(tx, context, open, {
-    action: "credits.added",
-    subject: `grant ${grant.number}`,
-    before: summarizeBefore(open),
-    // Reference and note stand on the grant, from where they can be erased.
-    after: { ...summarize(change.wallet, open.catalog), kind, credits, expiresAt: until, price },
-  });
-  const balanceAfter = balanceOf(change.wallet, pool);
-  return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };
 }

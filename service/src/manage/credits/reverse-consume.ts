@@ -3,26 +3,21 @@ import {
   reverseConsume as decideReversal,
   type ReversalOutcome,
 } from "../../entitlement/reverse-consume.ts";
+import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { listGrantsOfSlots } from "../../store/cell/grants.ts";
 import { findConsume, findReversal } from "../../store/cell/ledger.ts";
+import { type OpenWallet, openWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import { type ConsumeId, readConsumeId } from "../../words/consume-id.ts";
 import { parseTimedId } from "../../words/timed-id.ts";
 import type { Context } from "../context.ts";
-import {
-  auditCustomer,
-  type OpenWallet,
-  openWallet,
-  saveChange,
-  summarize,
-  summarizeBefore,
-} from "../customers/open-wallet.ts";
-import { walletTransaction } from "../customers/wallet-transaction.ts";
 import { watchReversals } from "../refuse-detached-ledger.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
@@ -106,13 +101,16 @@ async function reverse(
   if (outcome.kind !== "reversed") return outcome;
   const { credits, quantity, change } = outcome;
   const said = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
-  const reversal = Object.keys(said).length === 0 ? null : JSON.stringify(said);
-  await saveChange(tx, open, change, { reversal });
-  await auditCustomer(tx, context, open, {
-    action: "consume.reversed",
-    subject: consumeId,
-    before: summarizeBefore(open),
-    after: { ...summarize(change.wallet, catalog), credits, quantity },
-  });
+  const metadata = Object.keys(said).length === 0 ? null : JSON.stringify(said);
+  const { before, after } = compareWallets(open, change.wallet);
+  const edit = {
+    ...open,
+    change,
+    said: { entry: { kind: "reverse" as const, keyHash: null, metadata } },
+    audits: [
+      { action: "consume.reversed", subject: consumeId, before, after: { ...after, credits, quantity } },
+    ],
+  };
+  await saveEdits(tx, { ...context, clock }, [edit]);
   return { kind: "reversed", credits, quantity };
 }

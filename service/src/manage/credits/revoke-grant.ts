@@ -1,16 +1,12 @@
 import { revokeGrant as decideRevocation } from "../../entitlement/revoke-grant.ts";
+import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
+import { openWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import {
-  auditCustomer,
-  openWallet,
-  saveChange,
-  summarize,
-  summarizeBefore,
-} from "../customers/open-wallet.ts";
-import { walletTransaction } from "../customers/wallet-transaction.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 
 export type RevokeOutcome =
   | { kind: "revoked"; credits: number }
@@ -31,14 +27,16 @@ export function revokeGrant(
     const { catalog, wallet, clock } = open;
     const outcome = decideRevocation(catalog, wallet, { grant, slot }, clock);
     if (outcome.kind === "already_revoked") return outcome;
-    await saveChange(tx, open, outcome.change);
-    await markGrantRevoked(tx, open, grant.number);
-    await auditCustomer(tx, context, open, {
+    const { change, credits } = outcome;
+    const { before, after } = compareWallets(open, change?.wallet ?? wallet);
+    const audit = {
       action: "grant.revoked",
       subject: `grant ${grant.number}`,
-      before: summarizeBefore(open),
-      after: { ...summarize(outcome.change?.wallet ?? wallet, catalog), credits: outcome.credits },
-    });
-    return { kind: "revoked", credits: outcome.credits };
+      before,
+      after: { ...after, credits },
+    };
+    await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits: [audit] }]);
+    await markGrantRevoked(tx, open, grant.number);
+    return { kind: "revoked", credits };
   });
 }

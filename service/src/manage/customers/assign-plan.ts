@@ -1,9 +1,11 @@
 import { type AssignmentOutcome, assignPlan as decideAssignment } from "../../entitlement/assign-plan.ts";
+import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import { openOrCreateWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openOrCreateWallet, saveChange, summarize, summarizeBefore } from "./open-wallet.ts";
-import { walletTransaction } from "./wallet-transaction.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 
 export type AssignPlanInput = {
   readonly customerId: CustomerId;
@@ -37,15 +39,11 @@ export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput)
       const request = { plan: plan.id, anchor, endsAt, shorten, asOf };
       const outcome = decideAssignment(catalog, wallet, request, clock);
       if (!("change" in outcome)) return outcome;
-      await saveChange(tx, open, outcome.change);
-      if (outcome.kind === "changed") {
-        await auditCustomer(tx, context, open, {
-          action: "plan.assigned",
-          subject: input.plan,
-          before: summarizeBefore(open),
-          after: summarize(outcome.change.wallet, catalog),
-        });
-      }
+      const audits =
+        outcome.kind === "changed"
+          ? [{ action: "plan.assigned", subject: input.plan, ...compareWallets(open, outcome.change.wallet) }]
+          : [];
+      await saveEdits(tx, { ...context, clock }, [{ ...open, change: outcome.change, audits }]);
       return { kind: outcome.kind };
     },
     ({ kind }) => kind === "changed" || kind === "unchanged",

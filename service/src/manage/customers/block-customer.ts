@@ -1,9 +1,10 @@
 import type { Pool } from "../../postgres/pool.ts";
+import { openWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { blockWallet } from "../../store/cell/wallets.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openWallet } from "./open-wallet.ts";
-import { walletTransaction } from "./wallet-transaction.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 
 export type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
 
@@ -19,12 +20,13 @@ export function blockCustomer(
     const { isBlocked } = open.wallet;
     if (isBlocked === input.isBlocked) return { kind: "unchanged" };
     await blockWallet(tx, open, input.isBlocked);
-    await auditCustomer(tx, context, open, {
+    const audit = {
       action: input.isBlocked ? "customer.blocked" : "customer.unblocked",
       subject: "customer",
       before: { isBlocked },
       after: { isBlocked: input.isBlocked },
-    });
+    };
+    await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
     return { kind: "changed" };
   });
 }

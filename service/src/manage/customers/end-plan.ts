@@ -1,16 +1,11 @@
 import { endPlan as decideEnd } from "../../entitlement/assign-plan.ts";
+import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import { openOrCreateWallet, openWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import {
-  auditCustomer,
-  openOrCreateWallet,
-  openWallet,
-  saveChange,
-  summarize,
-  summarizeBefore,
-} from "./open-wallet.ts";
-import { walletTransaction } from "./wallet-transaction.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 
 export type EndPlanOutcome = {
   kind: "ended" | "no_assignment" | "unchanged" | "customer_not_found" | "as_of_out_of_range";
@@ -36,15 +31,10 @@ export function endPlan(
       const { catalog, wallet, clock } = open;
       const outcome = decideEnd(catalog, wallet, { asOf }, clock);
       if (outcome.kind === "as_of_out_of_range") return outcome;
-      await saveChange(tx, open, outcome.change);
-      if (outcome.kind === "ended") {
-        await auditCustomer(tx, context, open, {
-          action: "plan.ended",
-          subject: "plan",
-          before: summarizeBefore(open),
-          after: summarize(outcome.change?.wallet ?? wallet, catalog),
-        });
-      }
+      const { change } = outcome;
+      const compared = compareWallets(open, change?.wallet ?? wallet);
+      const audits = outcome.kind === "ended" ? [{ action: "plan.ended", subject: "plan", ...compared }] : [];
+      await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits }]);
       return { kind: outcome.kind };
     },
     ({ kind }) => kind !== "as_of_out_of_range",

@@ -9,12 +9,13 @@ import {
   listHiddenCustomers,
   readCreatedAt,
 } from "../../store/cell/erase/customers.ts";
+import { openWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { blockWallet } from "../../store/cell/wallets.ts";
 import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openWallet } from "./open-wallet.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 import { sweepTraces } from "./sweep-traces.ts";
-import { walletTransaction } from "./wallet-transaction.ts";
 
 export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_not_found" };
 
@@ -67,12 +68,8 @@ function block(cell: Pool, context: Context, { customerId }: Input): Promise<Doo
     if (!open.wallet.isBlocked) {
       await blockWallet(tx, open, true);
       const [before, after] = [{ isBlocked: false }, { isBlocked: true }];
-      await auditCustomer(tx, context, open, {
-        action: "customer.blocked",
-        subject: "customer",
-        before,
-        after,
-      });
+      const audit = { action: "customer.blocked", subject: "customer", before, after };
+      await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
     }
     const { environmentId, customerNumber } = open;
     return { environmentId, customerNumber, createdAt: await readCreatedAt(tx, open) };
@@ -87,12 +84,8 @@ async function hide(cell: Pool, context: Context, { customerId }: Input): Promis
     if (open === null) return;
     await eraseWordsOfGrants(tx, open);
     await hideCustomer(tx, { ...open, customerId });
-    await auditCustomer(tx, context, open, {
-      action: "customer.erased",
-      subject: "customer",
-      before: null,
-      after: null,
-    });
+    const audit = { action: "customer.erased", subject: "customer", before: null, after: null };
+    await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
   });
 }
 

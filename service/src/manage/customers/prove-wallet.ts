@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { balanceOf, totalOf, type Wallet } from "../../entitlement/wallet.ts";
+import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -8,6 +8,7 @@ import { findLastBefore } from "../../store/cell/ledger-start.ts";
 import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { type LedgerSum, sumLedger } from "../../store/cell/verify/sums.ts";
 import { findWalletRow, type WalletRow } from "../../store/cell/verify/wallets.ts";
+import { totalOf } from "../../store/cell/wallets.ts";
 import type { Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";

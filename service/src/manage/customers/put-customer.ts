@@ -2,11 +2,12 @@ import { parseMetadata } from "../../entitlement/metadata.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type CustomerProfile, updateCustomerProfile } from "../../store/cell/customers.ts";
+import { openOrCreateWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
-import { auditCustomer, openOrCreateWallet } from "./open-wallet.ts";
-import { walletTransaction } from "./wallet-transaction.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 
 export type PutCustomerInput = CustomerProfile & { readonly customerId: CustomerId };
 
@@ -23,14 +24,15 @@ export function putCustomer(cell: Pool, context: Context, input: PutCustomerInpu
       if (!open.isNew) return;
     } else await updateCustomerProfile(tx, { environmentId, customerNumber }, profile);
     // Which fields, not what they say: the audit outlives an erased person.
-    await auditCustomer(tx, context, open, {
+    const audit = {
       action: open.isNew ? "customer.created" : "customer.changed",
       subject: "profile",
       before: null,
       after: {
         fields: Object.keys(profile).filter((field) => profile[field as keyof CustomerProfile] !== null),
       },
-    });
+    };
+    await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
   });
 }
 

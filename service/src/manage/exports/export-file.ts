@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
-import { insertAudit } from "../../store/cell/audit.ts";
+import { insertAudits } from "../../store/cell/audit.ts";
 import { readClock, readSettledClock } from "../../store/cell/clock.ts";
 import { estimateRows } from "../../store/cell/export/estimate.ts";
 import { readSettled } from "../../store/cell/export/settled.ts";
@@ -111,15 +111,17 @@ async function audit<Row>(
   };
   await transaction(cell, async (tx) => {
     const recordedAt = await readClock(tx);
-    await insertAudit(tx, {
-      environmentId,
-      recordedAt,
-      actor,
-      action: `${kind}.exported`,
-      subject: kind,
-      customerNumber: null,
-      before: null,
-      after,
-    });
+    await insertAudits(tx, [
+      {
+        environmentId,
+        recordedAt,
+        actor,
+        action: `${kind}.exported`,
+        subject: kind,
+        customerNumber: null,
+        before: null,
+        after,
+      },
+    ]);
   });
 }

@@ -1,16 +1,14 @@
-import { addCredits } from "../../entitlement/add-credits.ts";
-import { assignPlan } from "../../entitlement/assign-plan.ts";
+import { addCredits, type CreditsOutcome } from "../../entitlement/add-credits.ts";
+import { type AssignmentOutcome, assignPlan } from "../../entitlement/assign-plan.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
-import type { Change } from "../../entitlement/entry.ts";
-import { viewWallet } from "../../entitlement/view-wallet.ts";
+import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
-import type { AuditLine } from "../../store/cell/bulk.ts";
-import type { GrantOrigin, ReferencedGrant } from "../../store/cell/grants.ts";
+import type { ReferencedGrant } from "../../store/cell/grants.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
+import type { WalletEdit } from "../../store/cell/wallet-changes.ts";
+import type { WalletName } from "../../store/cell/wallets.ts";
 import type { CustomerNumber, Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import { isSameGrant } from "../credits/add-credits.ts";
-import { summarize } from "../customers/open-wallet.ts";
+import { describeAddition, isSameGrant } from "../credits/add-credits.ts";
 import type { Column, ImportedCredits, ImportRow, RowError } from "./import-row.ts";
 
 /** What there is of a row's customer. */
@@ -29,14 +27,16 @@ export type Decision = {
   readonly kind: "decided";
   /** Null where it stays. */
   readonly profile: ImportedProfile | null;
-  readonly change: Change | null;
-  readonly origin: { readonly grant: number; readonly origin: GrantOrigin } | null;
   readonly isPlanChanged: boolean;
-  readonly audit: readonly Omit<AuditLine, "customerNumber">[];
+  readonly areCreditsAdded: boolean;
+  /** Of one wallet, one after the other. */
+  readonly edits: readonly Omit<WalletEdit, keyof WalletName>[];
 };
 
 type Failure = { readonly kind: "failed"; readonly error: RowError };
-type Step = { readonly kind: "step"; readonly change: Change | null };
+type Unchanged = { readonly kind: "unchanged"; readonly change: null };
+
+const UNCHANGED: Unchanged = { kind: "unchanged", change: null };
 
 /** The opening balance of a file is neither bought through us nor a gift. */
 const KIND = "manual" as const;
@@ -47,47 +47,37 @@ export function decideRow(
   known: Known,
   row: ImportRow,
 ): Decision | Failure {
-  const audit: Omit<AuditLine, "customerNumber">[] = [];
+  const edits: Decision["edits"][number][] = [];
   const profile = known.profile === null ? null : mergeProfile(known.profile, row.profile);
   const fields = Object.entries(row.profile).flatMap(([field, value]) => (value === null ? [] : [field]));
   if (profile !== null || known.profile === null) {
     const action = known.profile === null ? "customer.created" : "customer.changed";
     // Which fields, not what they say: the audit outlives an erased person.
-    audit.push({ action, subject: "profile", before: null, after: { fields } });
+    edits.push({ change: null, audits: [{ action, subject: "profile", before: null, after: { fields } }] });
   }
 
-  const before = viewWallet(catalog, known.wallet, clock);
   const planned = decidePlan(catalog, known.wallet, row, clock);
   if (planned.kind === "failed") return planned;
-  const wallet = planned.change?.wallet ?? known.wallet;
-  if (planned.change !== null) {
-    audit.push({
-      action: "plan.assigned",
-      subject: row.plan?.key ?? "",
-      before: summarize(before, catalog),
-      after: summarize(wallet, catalog),
-    });
+  const { change } = planned;
+  if (change !== null) {
+    const compared = compareWallets({ catalog, clock, wallet: known.wallet }, change.wallet);
+    edits.push({ change, audits: [{ action: "plan.assigned", subject: row.plan?.key ?? "", ...compared }] });
   }
 
+  const wallet = change?.wallet ?? known.wallet;
   const added = decideCredits(catalog, { ...known, wallet }, row, clock);
   if (added.kind === "failed") return added;
-  const change = joinChanges(planned.change, added.change);
-  const isPlanChanged = planned.change !== null;
-  const grant = added.change?.grants.at(-1);
-  if (added.change === null || grant === undefined || row.credits === null)
-    return { kind: "decided", profile, change, origin: null, isPlanChanged, audit };
-  const { credits, expiresAt } = row.credits;
-  const origin = { reference: known.reference, price: null, note: null };
-  const until = expiresAt === null ? null : formatTimestamp(expiresAt);
-  // The reference stands on the grant, from where it can be erased.
-  audit.push({
-    action: "credits.added",
-    subject: `grant ${grant.number}`,
-    before: summarize(planned.change?.wallet ?? before, catalog),
-    after: { ...summarize(added.change.wallet, catalog), kind: KIND, credits, expiresAt: until, price: null },
-  });
-  const given = { grant: grant.number, origin };
-  return { kind: "decided", profile, change, origin: given, isPlanChanged, audit };
+  const areCreditsAdded = added.kind === "added" && row.credits !== null;
+  if (areCreditsAdded) {
+    const { reference } = known;
+    const given = { ...row.credits, kind: KIND, price: null };
+    edits.push({
+      change: added.change,
+      said: { grant: { number: added.grant.number, origin: { reference, price: null, note: null } } },
+      audits: [describeAddition({ catalog, clock, wallet }, added, given)],
+    });
+  }
+  return { kind: "decided", profile, isPlanChanged: change !== null, areCreditsAdded, edits };
 }
 
 /** Null when the row says nothing new. */
@@ -104,9 +94,14 @@ function mergeProfile(before: ImportedProfile, said: ImportedProfile): ImportedP
   return isSame ? null : after;
 }
 
-function decidePlan(catalog: Catalog, wallet: Wallet, row: ImportRow, clock: Instant): Step | Failure {
+function decidePlan(
+  catalog: Catalog,
+  wallet: Wallet,
+  row: ImportRow,
+  clock: Instant,
+): Extract<AssignmentOutcome, { kind: "changed" }> | Unchanged | Failure {
   const { plan: sought } = row;
-  if (sought === null) return { kind: "step", change: null };
+  if (sought === null) return UNCHANGED;
   const plan = catalog.plans.values().find(({ key }) => key === sought.key);
   if (plan === undefined) return fail(row, "plan", "unknown_key", "is no plan of this environment");
   const request = { plan: plan.id, anchor: null, endsAt: sought.endsAt };
@@ -117,24 +112,29 @@ function decidePlan(catalog: Catalog, wallet: Wallet, row: ImportRow, clock: Ins
   if (outcome.kind === "would_shorten")
     return fail(row, "planEndsAt", "would_shorten", "is earlier than the end that is set");
   // What was due anyway is left to whoever next decides on this wallet.
-  return { kind: "step", change: outcome.kind === "changed" ? outcome.change : null };
+  return outcome.kind === "changed" ? outcome : UNCHANGED;
 }
 
-function decideCredits(catalog: Catalog, known: Known, row: ImportRow, clock: Instant): Step | Failure {
+function decideCredits(
+  catalog: Catalog,
+  known: Known,
+  row: ImportRow,
+  clock: Instant,
+): Extract<CreditsOutcome, { kind: "added" }> | Unchanged | Failure {
   const { credits: given } = row;
-  if (given === null) return { kind: "step", change: null };
+  if (given === null) return UNCHANGED;
   const pool = catalog.pools.values().find(({ key }) => key === given.pool);
   if (pool === undefined) return fail(row, "pool", "unknown_key", "is no pool of this environment");
   const { earlier } = known;
   if (earlier !== null) {
     const asked = { customerNumber: known.customerNumber, kind: KIND, credits: given.credits, pool: pool.id };
-    return isSameGrant(earlier, asked) ? { kind: "step", change: null } : fail(row, ...describeReuse(given));
+    return isSameGrant(earlier, asked) ? UNCHANGED : fail(row, ...describeReuse(given));
   }
   const { credits, expiresAt } = given;
   const outcome = addCredits(catalog, known.wallet, { pool: pool.id, kind: KIND, credits, expiresAt }, clock);
   switch (outcome.kind) {
     case "added":
-      return { kind: "step", change: outcome.change };
+      return outcome;
     case "expires_in_the_past":
       return fail(row, "expiresAt", "expires_in_the_past", "lies in the past");
     case "too_many_grants":
@@ -148,17 +148,6 @@ function describeReuse({ reference }: ImportedCredits): [Column, string, string]
   return reference === null
     ? ["credits", "reference_reused", "differs from what an import of this name has given this customer"]
     : ["reference", "reference_reused", "names other credits already"];
-}
-
-/** Of one wallet, one after the other. */
-function joinChanges(first: Change | null, second: Change | null): Change | null {
-  if (first === null || second === null) return first ?? second;
-  return {
-    wallet: second.wallet,
-    entries: [...first.entries, ...second.entries],
-    grants: [...first.grants, ...second.grants],
-    assignments: [...first.assignments, ...second.assignments],
-  };
 }
 
 function fail({ row }: ImportRow, column: Column, code: string, message: string): Failure {

@@ -2,7 +2,6 @@ import { newWallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
-import { lookUpByIndex } from "../../store/cell/bulk.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
@@ -14,17 +13,17 @@ import {
   insertImportedCustomers,
   updateImportedProfiles,
 } from "../../store/cell/imports.ts";
-import { readWallets, type WalletName } from "../../store/cell/wallets.ts";
-import type { CustomerId, CustomerNumber } from "../../words/brand.ts";
 import {
-  type Opened,
+  lookUpByIndex,
+  type OpenWallets,
   openWallets,
   type Patience,
-  rerunTroubled,
   sortNames,
-  untilDone,
-} from "../bulk/open-wallets.ts";
-import { auditCustomers, saveChanges } from "../bulk/save-changes.ts";
+} from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
+import { readWallets, type WalletName } from "../../store/cell/wallets.ts";
+import type { CustomerId, CustomerNumber } from "../../words/brand.ts";
+import { rerunTroubled, untilDone } from "../bulk/chunks.ts";
 import type { Context } from "../context.ts";
 import { type Decision, decideRow, type Known } from "./decide-row.ts";
 import type { ImportRow, RowError } from "./import-row.ts";
@@ -123,8 +122,6 @@ async function createMissing(
   return missing.length === 0 ? new Set() : insertImportedCustomers(tx, environmentId, missing);
 }
 
-const NOBODY: ReadonlySet<CustomerId> = new Set();
-
 /** The same as an import would do now, by plain reads: nothing is locked, made or written. */
 async function tryChunk(tx: Tx, job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
   const { environmentId } = job.context;
@@ -142,13 +139,7 @@ async function tryChunk(tx: Tx, job: ImportJob, rows: readonly ImportRow[]): Pro
     ]),
   );
   const created = new Set(names.flatMap(({ customerId }) => (wallets.has(customerId) ? [] : [customerId])));
-  const decided = await decideRows(
-    tx,
-    job,
-    rows,
-    { catalog, clock, wallets, held: NOBODY, gone: NOBODY },
-    created,
-  );
+  const decided = await decideRows(tx, job, rows, { catalog, clock, wallets, held: new Set() }, created);
   return decided.map(({ outcome }) => outcome);
 }
 
@@ -163,7 +154,7 @@ async function decideRows(
   tx: Tx,
   job: ImportJob,
   rows: readonly ImportRow[],
-  opened: Opened,
+  opened: OpenWallets,
   created: ReadonlySet<CustomerId>,
 ): Promise<DecidedRow[]> {
   const facts = await readFacts(tx, job, rows, opened, created);
@@ -189,7 +180,7 @@ async function readFacts(
   tx: Tx,
   job: ImportJob,
   rows: readonly ImportRow[],
-  { wallets }: Opened,
+  { wallets }: OpenWallets,
   created: ReadonlySet<CustomerId>,
 ): Promise<{
   profiles: Map<CustomerNumber, ImportedProfile>;
@@ -225,13 +216,13 @@ function referenceOf(
 }
 
 function describeOutcome({ row }: ImportRow, decision: Decision, isCreated: boolean): RowOutcome {
-  const { profile, change, origin, isPlanChanged } = decision;
-  const isChanged = profile !== null || change !== null;
+  const { profile, isPlanChanged, areCreditsAdded } = decision;
+  const isChanged = profile !== null || isPlanChanged || areCreditsAdded;
   return {
     kind: isCreated ? "created" : isChanged ? "changed" : "unchanged",
     row,
     isPlanChanged,
-    areCreditsAdded: origin !== null,
+    areCreditsAdded,
   };
 }
 
@@ -239,7 +230,7 @@ async function save(
   tx: Tx,
   { context }: ImportJob,
   decided: readonly DecidedRow[],
-  { clock }: Opened,
+  { clock }: OpenWallets,
 ): Promise<void> {
   const rows = decided.flatMap(({ name, decision }) =>
     name === null || decision === null ? [] : [{ ...name, ...decision }],
@@ -248,12 +239,8 @@ async function save(
     profile === null ? [] : [{ customerNumber, profile }],
   );
   if (profiles.length > 0) await updateImportedProfiles(tx, context.environmentId, profiles);
-  const changes = rows.flatMap(({ environmentId, customerNumber, change, origin }) =>
-    change === null ? [] : [{ environmentId, customerNumber, change, origin }],
+  const edits = rows.flatMap(({ environmentId, customerNumber, edits: ofRow }) =>
+    ofRow.map((edit) => ({ environmentId, customerNumber, ...edit })),
   );
-  await saveChanges(tx, changes, clock);
-  const lines = rows.flatMap(({ customerNumber, audit }) =>
-    audit.map((line) => ({ customerNumber, ...line })),
-  );
-  await auditCustomers(tx, context, lines, clock);
+  await saveEdits(tx, { ...context, clock }, edits);
 }

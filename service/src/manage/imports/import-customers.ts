@@ -1,7 +1,7 @@
 import { transaction } from "../../postgres/transaction.ts";
-import { insertAudit } from "../../store/cell/audit.ts";
+import { insertAudits } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { CHUNK_SIZE, rerunTroubled } from "../bulk/open-wallets.ts";
+import { CHUNK_SIZE, rerunTroubled } from "../bulk/chunks.ts";
 import type { Caller } from "../bulk/turns.ts";
 import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts";
 import type { ImportRow, RowError } from "./import-row.ts";
@@ -132,15 +132,17 @@ class Tally {
 async function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
   const { errors: _, outcome: __, ...counts } = report;
   await transaction(cell, async (tx) => {
-    await insertAudit(tx, {
-      environmentId: context.environmentId,
-      actor: context.actor,
-      recordedAt: await readClock(tx),
-      customerNumber: null,
-      action: "customers.imported",
-      subject: name,
-      before: null,
-      after: counts,
-    });
+    await insertAudits(tx, [
+      {
+        environmentId: context.environmentId,
+        actor: context.actor,
+        recordedAt: await readClock(tx),
+        customerNumber: null,
+        action: "customers.imported",
+        subject: name,
+        before: null,
+        after: counts,
+      },
+    ]);
   });
 }

@@ -1,7 +1,7 @@
 import { QUANTITY_DEFAULT } from "../../entitlement/consumption.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { insertAudit } from "../../store/cell/audit.ts";
+import { insertAudits } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import type { Place } from "../../store/control/places.ts";
@@ -56,16 +56,18 @@ function audit(cell: Pool, place: Place, actor: Actor, { endpoint, times, body }
     const { environmentId } = place;
     const customerId = brandAs<CustomerId>(body.customerId);
     const [customer] = await findCustomers(tx, [{ environmentId, customerId }]);
-    await insertAudit(tx, {
-      environmentId,
-      recordedAt: await readClock(tx),
-      actor,
-      action: "request.tried",
-      subject: body.feature,
-      customerNumber: customer === undefined ? null : brandAs<CustomerNumber>(customer.number),
-      before: null,
-      after: { endpoint, quantity: body.quantity ?? QUANTITY_DEFAULT, times },
-    });
+    await insertAudits(tx, [
+      {
+        environmentId,
+        recordedAt: await readClock(tx),
+        actor,
+        action: "request.tried",
+        subject: body.feature,
+        customerNumber: customer === undefined ? null : brandAs<CustomerNumber>(customer.number),
+        before: null,
+        after: { endpoint, quantity: body.quantity ?? QUANTITY_DEFAULT, times },
+      },
+    ]);
   });
 }
 

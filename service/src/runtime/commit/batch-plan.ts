@@ -1,7 +1,6 @@
 import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Lacking } from "../../postgres/lacking.ts";
-import type { AssignmentRow } from "../../store/cell/assignments.ts";
 import {
   type Customer,
   type CustomerName,
@@ -10,10 +9,9 @@ import {
 } from "../../store/cell/customers.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
-import type { GrantRow } from "../../store/cell/grants.ts";
 import type { FoundKey, KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
-import type { LedgerRow } from "../../store/cell/ledger.ts";
-import type { ChangedWallet, FoundWallet, WalletName } from "../../store/cell/wallets.ts";
+import { WalletChanges } from "../../store/cell/wallet-changes.ts";
+import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import type { Outcome, RuntimeRequest, Undecided } from "./request.ts";
 
@@ -32,13 +30,11 @@ export type BatchFacts = {
 /** What is to be written, all at once, and what each caller hears once it is. */
 export class BatchPlan {
   readonly outcomes: (Outcome | Undecided)[] = [];
-  readonly ledger: LedgerRow[] = [];
-  readonly grants: GrantRow[] = [];
-  readonly assignments: AssignmentRow[] = [];
+  readonly changes = new WalletChanges();
   readonly denials: DenialRow[] = [];
   readonly events: EventRow[] = [];
   readonly keyedRequests: KeyedRequest[] = [];
-  /** What stands where new ones are to stand. */
+  /** Expired keys to delete before they are inserted again. */
   endedKeys: readonly KeyName[] = [];
   /** Made known by a consume, under a number that its ledger needs at once. */
   readonly newCustomers = new Map<string, NewCustomer>();
@@ -47,9 +43,6 @@ export class BatchPlan {
   /** Of customers who were known and had none. */
   readonly newWallets: WalletName[] = [];
   readonly wallets: ReadonlyMap<string, FoundWallet>;
-  /** As decided so far: the next request of the same customer starts from here. */
-  readonly changedWallets = new Map<string, ChangedWallet>();
-
   /** Of the customers that exist. */
   readonly numbers: ReadonlyMap<string, number>;
 

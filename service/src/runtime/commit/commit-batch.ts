@@ -3,7 +3,6 @@ import { Lacking } from "../../postgres/lacking.ts";
 import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
-import { insertAssignmentChanges } from "../../store/cell/assignments.ts";
 import { readCatalogRevisions } from "../../store/cell/catalog-row.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
@@ -18,7 +17,6 @@ import {
 } from "../../store/cell/customers.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
 import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
-import { insertGrants } from "../../store/cell/grants.ts";
 import {
   compareKeys,
   deleteKeyedRequests,
@@ -26,21 +24,21 @@ import {
   type KeyName,
   lockKeyedRequests,
 } from "../../store/cell/keyed-requests.ts";
-import { appendToLedger } from "../../store/cell/ledger.ts";
-import { insertEmptyWallets, lockFreeWallets, lockWallets, updateWallets } from "../../store/cell/wallets.ts";
+import { writeChanges } from "../../store/cell/wallet-changes.ts";
+import { insertEmptyWallets, lockFreeWallets, lockWallets } from "../../store/cell/wallets.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { clocksAgree } from "../../words/clocks-agree.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
-import { decideBatch, keyId } from "./decide-batch.ts";
+import { keyId } from "./decide-batch.ts";
 import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
 
-// One transaction in two trips: `openBatch` locks and reads, `closeBatch` decides, writes and commits. What the store
-// cannot encode it throws at once, not as a promise, so that no commit follows a write that was never sent.
+// One transaction in two trips: `readFacts` locks and reads, `writePlan` writes and commits what was decided in between. What
+// the store cannot encode it throws at once, not as a promise, so that no commit follows a write that was never sent.
 // Lock order: wallets, then keyed requests, then new customers, then new keyed requests, each sorted. Only a batch that
 // waits for its wallet, which is a batch of one customer, waits for a wallet at all.
 
-export type OpenOptions = {
+export type FactsOptions = {
   readonly catalogs: CatalogCache;
   /** Whether to wait for wallets that another transaction holds, or to leave their requests undecided. */
   readonly waits: boolean;
@@ -53,10 +51,10 @@ const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
 const FETCHES_MAX = 3;
 
 /** Clock and revisions of the catalogs by statements of their own, after the locks: one that waited would be from before. */
-export async function openBatch(
+export async function readFacts(
   session: Session,
   batch: readonly Pending[],
-  { catalogs, waits, idempotencyDays }: OpenOptions,
+  { catalogs, waits, idempotencyDays }: FactsOptions,
 ): Promise<BatchFacts> {
   const keys = new Map<string, KeyName>();
   const uncertain: EventName[] = [];
@@ -133,18 +131,12 @@ function nameOf(name: CustomerName | undefined): string {
 }
 
 /**
- * Returns an outcome for each request, all of them durable. Throws `OutcomeUnknown` when the commit may or may not have
- * taken effect; on any other error nothing did. Everything is sent before the first await.
+ * Makes a plan durable. Throws `OutcomeUnknown` when the commit may or may not have taken effect; on any other error nothing
+ * did. Everything is sent before the first await.
  */
-export async function closeBatch(
-  session: Session,
-  batch: readonly Pending[],
-  facts: BatchFacts,
-): Promise<BatchPlan["outcomes"]> {
+export async function writePlan(session: Session, plan: BatchPlan, now: Instant): Promise<void> {
   // Without its transaction each statement would commit by itself, a charge without its key.
   if (!session.isInTransaction) throw new Error("the transaction was lost before anything was written");
-  const plan = orDecisionFailed(() => decideBatch(batch, facts));
-  const { now } = facts;
   const newCustomers = [...plan.newCustomers.values()].sort(compareCustomers);
   const reporters = [...plan.reporters.values()].sort(compareCustomers);
   const write = <T>(rows: readonly T[], into: (tx: Session, rows: readonly T[], at: Instant) => unknown) =>
@@ -155,10 +147,7 @@ export async function closeBatch(
         write(newCustomers, insertCustomers),
         write(reporters, insertMissingCustomers),
         write([...newCustomers, ...plan.newWallets], insertEmptyWallets),
-        write([...plan.changedWallets.values()], updateWallets),
-        write(plan.ledger, appendToLedger),
-        write(plan.grants, insertGrants),
-        write(plan.assignments, insertAssignmentChanges),
+        ...writeChanges(session, plan.changes, now),
         write(plan.denials, insertDenials),
         write(plan.events, insertEvents),
         write(plan.endedKeys, deleteKeyedRequests),
@@ -172,7 +161,6 @@ export async function closeBatch(
     if (decodeSqlError(error).kind === "lost") throw new OutcomeUnknown("batch", { cause: error });
     throw error;
   }
-  return plan.outcomes;
 }
 
 /** One of the requests met a mistake of ours. Nothing was committed, and the connection is as good as before. */
@@ -180,7 +168,7 @@ export class DecisionFailed extends Error {
   override readonly name = "DecisionFailed";
 }
 
-function orDecisionFailed<T>(work: () => T): T {
+export function orDecisionFailed<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

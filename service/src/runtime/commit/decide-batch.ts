@@ -1,8 +1,29 @@
+import { ANSWER_FORMAT_CONSUME, ANSWER_FORMAT_EVENT } from "../../entitlement/answer.ts";
+import { type Decision, decide, type Reason } from "../../entitlement/decide.ts";
+import { exceededLimit } from "../../entitlement/metadata.ts";
+import { decideEvent } from "../../entitlement/usage-event.ts";
+import { newWallet, type Wallet } from "../../entitlement/wallet.ts";
+import { Lacking } from "../../postgres/lacking.ts";
+import { customerKey } from "../../store/cell/customers.ts";
+import type { DenialRow } from "../../store/cell/denials.ts";
+import type { EventName, EventRow } from "../../store/cell/events.ts";
 import type { FoundKey, KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
+import type { FoundWallet } from "../../store/cell/wallets.ts";
+import { assert } from "../../words/assert.ts";
+import type { Instant } from "../../words/brand.ts";
+import { consumeId } from "../../words/consume-id.ts";
+import { type Uuid, uuidV7 } from "../../words/uuid.ts";
 import { type BatchFacts, BatchPlan } from "./batch-plan.ts";
-import { decideConsume } from "./decide-consume.ts";
-import { decideUsageEvent } from "./decide-event.ts";
-import type { KeyConflict, Outcome, Pending, RuntimeRequest, Undecided } from "./request.ts";
+import {
+  type ConsumeRequest,
+  type EventRequest,
+  HELD,
+  type KeyConflict,
+  type Outcome,
+  type Pending,
+  type RuntimeRequest,
+  type Undecided,
+} from "./request.ts";
 
 /** Settles requests in arrival order. A copy of a key in the same batch meets its original in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
@@ -18,20 +39,18 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
       continue;
     }
     const count = plan.keyedRequests.length;
-    plan.outcomes.push(decideNew(pending, facts, plan));
+    const { request } = pending;
+    plan.outcomes.push(
+      request.endpoint === "events"
+        ? decideUsageEvent(request, pending, facts, plan)
+        : decideConsume(request, pending, facts, plan),
+    );
     const stored = plan.keyedRequests[count];
     if (key !== null && stored !== undefined) answered.set(key, stored);
   }
   const isTaken = (ended: FoundKey): boolean => ended.isEnded && answered.has(keyId(ended));
   plan.endedKeys = facts.keyedRequests.filter(isTaken);
   return plan;
-}
-
-function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcome | Undecided {
-  const { request } = pending;
-  return request.endpoint === "events"
-    ? decideUsageEvent(request, pending, facts, plan)
-    : decideConsume(request, pending, facts, plan);
 }
 
 /** By its hash, as in the table: of an erased customer's key the text is gone. */
@@ -53,4 +72,156 @@ function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConfli
   if (request.environmentId !== earlier.environmentId) return "environment";
   if (request.keyed?.fingerprint !== earlier.fingerprint) return "payload";
   return null;
+}
+
+type Decided = Extract<Decision, { kind: "decided" }>;
+
+/** A consume that overtook its customer's provisioning must not stay denied: these are not kept under the key. */
+const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);
+
+/** Decides a consume whose key is new, on the wallet as the requests before it in this batch have left it. */
+function decideConsume(
+  request: ConsumeRequest,
+  pending: Pending,
+  facts: BatchFacts,
+  plan: BatchPlan,
+): Outcome | Undecided {
+  const { environmentId, consumption } = request;
+  const exceeded = exceededLimit(consumption.metadata, request.metadataLimits);
+  if (exceeded !== null) return refuse(pending, exceeded);
+  const catalog = facts.catalogs.get(environmentId);
+  assert(catalog !== undefined, "a batch reads the catalog of each of its environments");
+  if (catalog instanceof Lacking) return { kind: "lacking", lacking: catalog };
+  const key = customerKey(request);
+  const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
+  if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
+
+  const changed = found === undefined ? undefined : plan.changes.wallets.get(found.customerNumber);
+  const wallet = changed?.wallet ?? found?.readWallet?.() ?? null;
+  const isKnown = plan.wallets.has(key);
+  const known = wallet ?? (isKnown ? newWallet(facts.now) : null);
+  const decision = orLacking(() => decide(catalog, known, consumption, facts.now));
+  if (decision.kind === "lacking") return decision;
+  if (decision.kind !== "decided") return refuse(pending, decision);
+  if (found !== undefined) applyChange(request, decision, found, plan);
+  const { reason, creditsRequired, after: position } = decision;
+  const isPassing = found === undefined || PASSING_REASONS.has(reason);
+  const id = decision.allowed ? nameConsume(decision, found, facts.now) : uuidV7(facts.now);
+  const verdict = { reason, creditsRequired, position };
+  const answer = { format: ANSWER_FORMAT_CONSUME, subjectId: id, verdict };
+  if (isPassing) return refuse(pending, { kind: "answered", answer, replayed: false });
+  if (!decision.allowed) plan.denials.push(toDenial(request, decision, found, { id, wallet }));
+  pending.name = { recordedAt: facts.now, id };
+  plan.remember(request, answer);
+  return { kind: "answered", answer, replayed: false };
+}
+
+/** What a plan's version has pinned may not be in memory. */
+function orLacking<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Lacking) return { kind: "lacking", lacking: error };
+    throw error;
+  }
+}
+
+/** Nothing is stored for it, so an earlier attempt that may still land would contradict it. */
+function refuse(pending: Pending, outcome: Outcome): Outcome {
+  return pending.isUncertain ? { kind: "outcome_unknown" } : outcome;
+}
+
+/** Somebody nobody knows, who has the default plan: made known together with what is decided, or not at all. */
+function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): FoundWallet | undefined {
+  const customerNumber = newcomers.get(customerKey(request));
+  if (customerNumber === undefined) return undefined;
+  const { environmentId, customerId } = request;
+  return { environmentId, customerId, customerNumber, readWallet: null, isMissing: true };
+}
+
+/** What was due is written even when the answer is no; the charge is one of the entries. */
+function applyChange(
+  { keyed: { keyHash }, consumption }: ConsumeRequest,
+  { change, allowed }: Decided,
+  found: FoundWallet,
+  plan: BatchPlan,
+): void {
+  if (change === null) return;
+  const key = customerKey(found);
+  if (!plan.wallets.has(key)) plan.newCustomers.set(key, found);
+  else if (found.isMissing && !plan.changes.wallets.has(found.customerNumber)) plan.newWallets.push(found);
+  const metadata = consumption.metadata?.canonical ?? null;
+  plan.changes.add(found, change, allowed ? { entry: { kind: "consume", keyHash, metadata } } : {});
+}
+
+function nameConsume({ entry }: Decided, found: FoundWallet | undefined, recordedAt: Instant): Uuid {
+  assert(entry !== null && found !== undefined, "an allowed consume has its entry in a wallet");
+  return consumeId({ recordedAt, customerNumber: found.customerNumber, sequence: entry.sequence });
+}
+
+function toDenial(
+  request: ConsumeRequest,
+  decision: Decided,
+  found: FoundWallet,
+  { id, wallet: before }: { id: Uuid; wallet: Wallet | null },
+): DenialRow {
+  const { reason, after: position, creditsRequired, feature, planVersion, change } = decision;
+  const wallet = change?.wallet ?? before;
+  assert(reason !== null && position !== null && wallet !== null, "a denial has a reason and a wallet");
+  return {
+    environmentId: found.environmentId,
+    customerNumber: found.customerNumber,
+    id,
+    sequence: wallet.sequence,
+    creditsRequired,
+    position,
+    keyHash: request.keyed.keyHash,
+    feature: feature.id,
+    quantity: request.consumption.quantity,
+    planVersion,
+    reason,
+    metadata: request.consumption.metadata?.canonical ?? null,
+  };
+}
+
+/** Records an event whose key, if it has one, is new. */
+function decideUsageEvent(
+  request: EventRequest,
+  pending: Pending,
+  facts: BatchFacts,
+  plan: BatchPlan,
+): Outcome {
+  const decision = decideEvent(request.event, request.metadataLimits, facts.now);
+  const isStored = pending.name !== null && facts.storedEvents.has(pending.name);
+  if (decision.kind !== "accepted" && !isStored) {
+    // An earlier attempt may still land: then a refusal would leave a row.
+    return pending.isUncertain ? { kind: "outcome_unknown" } : decision;
+  }
+  pending.name ??= { recordedAt: facts.now, id: uuidV7(facts.now) };
+  const answer = { format: ANSWER_FORMAT_EVENT, subjectId: pending.name.id, verdict: null };
+  if (!isStored) {
+    plan.events.push(toEventRow(request, pending.name, facts, plan));
+    plan.remember(request, answer);
+  }
+  return { kind: "answered", answer, replayed: false };
+}
+
+function toEventRow(request: EventRequest, name: EventName, facts: BatchFacts, plan: BatchPlan): EventRow {
+  const { environmentId, customerId, event } = request;
+  const customer = { environmentId, customerId };
+  const key = customerKey(customer);
+  const newcomer = facts.newcomers.get(key);
+  if (newcomer !== undefined) plan.newCustomers.set(key, { ...customer, customerNumber: newcomer });
+  const customerNumber = plan.numbers.get(key) ?? newcomer ?? null;
+  if (customerNumber === null) plan.reporters.set(key, customer);
+  return {
+    ...name,
+    ...customer,
+    customerNumber,
+    event: event.event,
+    quantity: event.quantity,
+    occurredAt: event.timestamp ?? name.recordedAt,
+    metadata: event.metadata?.canonical ?? null,
+    requestId: request.requestId,
+  };
 }

@@ -8,7 +8,8 @@ import { assert, assertNever } from "../../words/assert.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
-import { closeBatch, DecisionFailed, openBatch } from "./commit-batch.ts";
+import { DecisionFailed, orDecisionFailed, readFacts, writePlan } from "./commit-batch.ts";
+import { decideBatch } from "./decide-batch.ts";
 import { isAged, LaneQueue, refuse } from "./lane-queue.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
@@ -177,18 +178,19 @@ export class Lane {
     } catch (error) {
       return { kind: "lost", error };
     }
-    let outcomes: BatchPlan["outcomes"];
+    let plan: BatchPlan;
     try {
       // Facts belong to the transaction they were read in: on another connection they are read again.
-      const facts = opened?.session === session ? opened.facts : this.#open(session, batch);
-      const closing = closeBatch(session, batch, await facts);
+      const facts = await (opened?.session === session ? opened.facts : this.#readFacts(session, batch));
+      plan = orDecisionFailed(() => decideBatch(batch, facts));
+      const written = writePlan(session, plan, facts.now);
       if (looksAhead) this.#openAhead(session, batch);
-      outcomes = await closing;
+      await written;
     } catch (error) {
       return this.#explain(session, error);
     }
     this.#options.onBatch({ size: batch.length, durationMs: performance.now() - startedAtMs });
-    return { kind: "done", outcomes };
+    return { kind: "done", outcomes: plan.outcomes };
   }
 
   /**
@@ -203,14 +205,14 @@ export class Lane {
     }
     this.#aheadInARow += 1;
     const batch = this.#take();
-    const facts = this.#open(session, batch);
+    const facts = this.#readFacts(session, batch);
     facts.catch(() => {}); // met by the attempt that awaits it, or given up with the batch before it
     this.#ahead = { batch, facts, session };
   }
 
-  #open(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
+  #readFacts(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
     const { catalogs, patient, idempotencyDays } = this.#options;
-    return openBatch(session, batch, { catalogs, waits: patient === null, idempotencyDays });
+    return readFacts(session, batch, { catalogs, waits: patient === null, idempotencyDays });
   }
 
   async #explain(session: Session, error: unknown): Promise<Attempt> {

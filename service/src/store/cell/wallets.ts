@@ -231,7 +231,8 @@ export function blockWallet(tx: Tx, name: WalletName, isBlocked: boolean): Promi
   return tx.run(BLOCK, [name.environmentId, name.customerNumber, isBlocked]);
 }
 
-function totalOf({ grants }: Wallet): number {
+/** The column `balance`: all pools together. */
+export function totalOf({ grants }: Pick<Wallet, "grants">): number {
   let total = 0;
   for (const { remaining } of grants) total += remaining;
   return total;

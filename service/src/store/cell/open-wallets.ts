@@ -1,0 +1,115 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Wallet } from "../../entitlement/wallet.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../words/assert.ts";
+import type { CustomerId, EnvironmentId, Instant } from "../../words/brand.ts";
+import { loadCatalog } from "./catalogs.ts";
+import { readClock } from "./clock.ts";
+import { type CustomerName, compareCustomers, findCustomers, insertMissingCustomers } from "./customers.ts";
+import { insertEmptyWallets, lockFreeWallets, lockWallets, type WalletName } from "./wallets.ts";
+
+/** A customer's wallet, locked, with everything that a decision about it needs. */
+export type OpenWallet = WalletName & {
+  readonly wallet: Wallet;
+  readonly catalog: Catalog;
+  readonly clock: Instant;
+};
+
+/** Waits for the wallet. Null: there is no such customer. */
+export async function openWallet(
+  tx: Tx,
+  { environmentId }: { readonly environmentId: EnvironmentId },
+  customerId: CustomerId,
+): Promise<OpenWallet | null> {
+  const { wallets, held, catalog, clock } = await openWallets(tx, environmentId, [customerId], "wait");
+  assert(held.size === 0, "a wallet that was waited for is locked");
+  const open = wallets.get(customerId);
+  return open === undefined ? null : { ...open, catalog, clock };
+}
+
+const INSERTS_MAX = 2;
+
+/** The same for a customer who may not exist yet. It looks first, because an insert that finds them uses up a number. */
+export async function openOrCreateWallet(
+  tx: Tx,
+  { environmentId }: { readonly environmentId: EnvironmentId },
+  customerId: CustomerId,
+): Promise<OpenWallet & { readonly isNew: boolean }> {
+  let isNew = false;
+  // A customer that another request created meanwhile may be erased again, once.
+  for (let inserts = 0; ; inserts++) {
+    const open = await openWallet(tx, { environmentId }, customerId);
+    if (open !== null) return { ...open, isNew };
+    assert(inserts < INSERTS_MAX, "a customer that was just created exists");
+    isNew = (await insertMissingCustomers(tx, [{ environmentId, customerId }])).rowCount > 0;
+  }
+}
+
+/**
+ * Whether to wait for wallets that another transaction holds. Not at first: a transaction that has created customers, and
+ * waits for the wallet of another, can meet a lane that does it the other way round.
+ */
+export type Patience = "skip" | "wait";
+
+export type OpenWallets = {
+  readonly catalog: Catalog;
+  readonly clock: Instant;
+  readonly wallets: ReadonlyMap<CustomerId, WalletName & { readonly wallet: Wallet }>;
+  /** They exist, but another transaction holds them. */
+  readonly held: ReadonlySet<CustomerId>;
+};
+
+/** Locks the wallets of customers, sorted. Catalog and clock are read after that, as for a consume. */
+export async function openWallets(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  customers: readonly CustomerId[],
+  patience: Patience,
+): Promise<OpenWallets> {
+  const names = sortNames(environmentId, customers);
+  // What is not in memory is fetched before the locks, so that nobody waits for it.
+  await loadCatalog(tx, environmentId);
+  const lock = patience === "wait" ? lockWallets : lockFreeWallets;
+  let found = await lock(tx, names);
+  const missing = found.filter(({ isMissing }) => isMissing);
+  if (missing.length > 0) {
+    await insertEmptyWallets(tx, missing);
+    found = await lock(tx, names);
+  }
+  const current = found.length === 0 ? [] : await findCustomers(tx, names);
+  const numbers = new Map(current.map(({ customerId, number }) => [customerId, number]));
+  const wallets = new Map<CustomerId, WalletName & { wallet: Wallet }>();
+  const held = new Set<CustomerId>();
+  for (const { customerId, customerNumber, readWallet } of found) {
+    if (readWallet === null) held.add(customerId);
+    // Whoever was erased before the lock is nobody any more, and nothing may be written about them.
+    else if (numbers.get(customerId) === customerNumber)
+      wallets.set(customerId, { environmentId, customerNumber, wallet: readWallet() });
+  }
+  const catalog = await loadCatalog(tx, environmentId);
+  return { catalog, clock: await readClock(tx), wallets, held };
+}
+
+/** In the order in which everybody inserts and locks customers. */
+export function sortNames(environmentId: EnvironmentId, customers: readonly CustomerId[]): CustomerName[] {
+  return customers.map((customerId) => ({ environmentId, customerId })).sort(compareCustomers);
+}
+
+const LOOK_UP_BY_INDEX = statement(
+  "wallets.look_up_by_index",
+  `
+  select
+    set_config('plan_cache_mode', 'force_custom_plan', true),
+    set_config('enable_seqscan', 'off', true),
+    set_config('enable_bitmapscan', 'off', true),
+    set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true)`,
+);
+
+/**
+ * For the rest of this transaction, which looks up hundreds of single rows. The tables may have been empty when this connection
+ * planned its statements, and a plan made then reads them whole each time.
+ */
+export function lookUpByIndex(tx: Tx): Promise<Rows> {
+  return tx.run(LOOK_UP_BY_INDEX);
+}

@@ -1,0 +1,116 @@
+import type { Change } from "../../entitlement/entry.ts";
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import type { Actor } from "../../words/actor.ts";
+import { assert } from "../../words/assert.ts";
+import type { CustomerNumber, Instant } from "../../words/brand.ts";
+import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
+import { type AuditRow, insertAudits } from "./audit.ts";
+import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
+import { appendToLedger, type LedgerRow } from "./ledger.ts";
+import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
+
+/** What a caller said about a change. It is stored on the rows of that change, from where an erasure removes it. */
+export type Said = {
+  /** About the only entry of this kind. */
+  readonly entry?: {
+    readonly kind: "consume" | "reverse";
+    readonly keyHash: ShortHash | null;
+    readonly metadata: string | null;
+  };
+  /** About the grant with this number. */
+  readonly grant?: { readonly number: number; readonly origin: GrantOrigin };
+};
+
+/** The rows that changes leave in one transaction, whoever made them: a lane, a person, an import, a job or the demo. */
+export class WalletChanges {
+  /** After the latest change: the next decision about the same wallet starts from here. */
+  readonly wallets = new Map<CustomerNumber, ChangedWallet>();
+  readonly ledger: LedgerRow[] = [];
+  readonly grants: GrantRow[] = [];
+  readonly assignments: AssignmentRow[] = [];
+
+  /** Changes of one wallet must come in the order in which they were decided. */
+  add({ environmentId, customerNumber }: WalletName, change: Change, said: Said = {}): void {
+    const { wallet, entries, grants, assignments, ...rest } = change;
+    // A new part of a change does not compile until it is written here.
+    rest satisfies Record<string, never>;
+    this.#refuseGap(customerNumber, change);
+    const name = { environmentId, customerNumber };
+    this.wallets.set(customerNumber, { ...name, wallet });
+    let saidRows = 0;
+    for (const entry of entries) {
+      const about = said.entry?.kind === entry.kind ? said.entry : null;
+      if (about !== null) saidRows += 1;
+      const { keyHash = null, metadata = null } = about ?? {};
+      this.ledger.push({ ...name, entry, keyHash, metadata });
+    }
+    for (const grant of grants) {
+      const about = said.grant?.number === grant.number ? said.grant : null;
+      if (about !== null) saidRows += 1;
+      this.grants.push({ ...name, grant, origin: about?.origin ?? null });
+    }
+    for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
+    assert(saidRows === Object.keys(said).length, "what was said about a change has one row to be stored on");
+  }
+
+  /** A wallet counts its entries and grants: one without its row would be lost credits. */
+  #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants }: Change): void {
+    const previous = this.wallets.get(customerNumber)?.wallet;
+    const [sequence, grantCount] =
+      previous === undefined
+        ? [
+            (entries[0]?.sequence ?? wallet.sequence + 1) - 1,
+            (grants[0]?.number ?? wallet.grantCount + 1) - 1,
+          ]
+        : [previous.sequence, previous.grantCount];
+    assert(wallet.sequence === sequence + entries.length, "every entry of a change is written");
+    assert(wallet.grantCount === grantCount + grants.length, "every grant of a change is written");
+  }
+}
+
+/**
+ * One statement for each table that gets rows, in the order that everybody keeps. A lane takes all of them at once, to send
+ * them in one write; others await one after the other. What cannot be encoded throws before its statement is sent.
+ */
+export function* writeChanges(
+  tx: Tx,
+  {
+    wallets,
+    ledger,
+    grants,
+    assignments,
+  }: Pick<WalletChanges, "wallets" | "ledger" | "grants" | "assignments">,
+  at: Instant,
+): Generator<Promise<unknown>, void> {
+  if (wallets.size > 0) yield updateWallets(tx, [...wallets.values()]);
+  if (ledger.length > 0) yield appendToLedger(tx, ledger, at);
+  if (grants.length > 0) yield insertGrants(tx, grants, at);
+  if (assignments.length > 0) yield insertAssignmentChanges(tx, assignments, at);
+}
+
+/** What was done to one customer, without their own id: an erased person must not live on in the audit. */
+export type AuditLine = Pick<AuditRow, "action" | "subject" | "before" | "after">;
+
+/** What an operation does to one of the wallets that its transaction has locked. */
+export type WalletEdit = WalletName & {
+  /** Null: the wallet stays as it is. */
+  readonly change: Change | null;
+  readonly said?: Said;
+  readonly audits: readonly AuditLine[];
+};
+
+/** Writes the changes of one or many wallets and the audit of them. */
+export async function saveEdits(
+  tx: Tx,
+  { actor, clock: recordedAt }: { readonly actor: Actor; readonly clock: Instant },
+  edits: readonly WalletEdit[],
+): Promise<void> {
+  const changes = new WalletChanges();
+  for (const edit of edits) if (edit.change !== null) changes.add(edit, edit.change, edit.said);
+  for (const written of writeChanges(tx, changes, recordedAt)) await written;
+  const audits = edits.flatMap(({ environmentId, customerNumber, audits: lines }) =>
+    lines.map((line) => ({ ...line, environmentId, customerNumber, recordedAt, actor })),
+  );
+  if (audits.length > 0) await insertAudits(tx, audits);
+}
