@@ -9,9 +9,8 @@ import { Metrics } from "./edge/metrics.ts";
 import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
-import { Pace } from "./jobs/pace.ts";
 import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
-import { addDayToMonths, ROWS_MAX, rollUpUsage } from "./jobs/roll-up-usage.ts";
+import { addDayToMonths, newUsageBatch, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
 import { createDoorman } from "./manage/doorman.ts";
@@ -114,7 +113,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const certificate = config.tls === null ? null : new Certificate(config.tls);
   const failedLogIns = new FailedLogIns(managePool);
   const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600);
-  const usagePace = new Pace(ROWS_MAX);
+  const usageBatch = newUsageBatch();
   const jobs = schedule(
     [
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
@@ -142,7 +141,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         name: "usage",
         everyMs: USAGE_EVERY_MS,
         run: async () => {
-          metrics.usage(await rollUpUsage(jobPool, { pace: usagePace, restMs: USAGE_REST_MS }));
+          metrics.usage(await rollUpUsage(jobPool, { batch: usageBatch, restMs: USAGE_REST_MS }));
           await addDayToMonths(jobPool);
         },
       },

@@ -1,3 +1,4 @@
+import { BatchSize, ROWS_MAX } from "../postgres/batch-size.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { isTooLong } from "../postgres/sql-error.ts";
 import type { Tx } from "../postgres/statement.ts";
@@ -16,10 +17,8 @@ import {
 import { findStretch } from "../store/cell/usage/stretch.ts";
 import { addToSums, prepareSums } from "../store/cell/usage/sums.ts";
 import { brandAs, type Instant } from "../words/brand.ts";
-import { Pace } from "./pace.ts";
 
-/** Of each table: about half a second's work. */
-export const ROWS_MAX = 20_000;
+const GROWTH = 9 / 8;
 /** Of customers' numbers at a time, at a day's beginning and at most. */
 const WIDTH_FIRST = 1_000;
 const WIDTH_MAX = 2 ** 40;
@@ -37,8 +36,8 @@ export type RollUp = {
 
 export type RollUpOptions = {
   readonly rowsMax?: number;
-  /** Of rows, kept from run to run; it stands in for `rowsMax`. */
-  readonly pace?: Pace;
+  /** Of each table, kept from run to run; it stands in for `rowsMax`. */
+  readonly batch?: BatchSize;
   /** What another process did this short a time ago need not be done again. */
   readonly restMs?: number;
 };
@@ -46,17 +45,16 @@ export type RollUpOptions = {
 /** Adds what was recorded since the last time to the sums. One process at a time; in short transactions, until nothing is left. */
 export async function rollUpUsage(
   cell: Pool,
-  { rowsMax = ROWS_MAX, pace = new Pace(rowsMax), restMs = 0 }: RollUpOptions = {},
+  { rowsMax = ROWS_MAX, batch = newUsageBatch(rowsMax), restMs = 0 }: RollUpOptions = {},
 ): Promise<RollUp> {
   let rows = 0;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {
-    const turn = await pace
-      .keep(
-        (size) => rollUpOnce(cell, { rowsMax: size, restMs: i === 0 ? restMs : 0 }),
-        (turn) => turn !== null && turn.rows > 0,
-      )
+    const turn = await batch
+      .attempt((size) => rollUpOnce(cell, { rowsMax: size, restMs: i === 0 ? restMs : 0 }))
       .catch((error: unknown) => takeLess(cell, error, cutSlicesFiner));
     if (turn === null) break;
+    // A turn without rows, as where another process was at work, says nothing about how many can be added at once.
+    if (turn.rows > 0) batch.adjust(0);
     rows += turn.rows;
     if (turn.isDone) return { rows, lagMs: turn.lagMs };
   }
@@ -65,6 +63,10 @@ export async function rollUpUsage(
     const { completeTo } = await readUsageProgress(tx);
     return { rows, lagMs: (await readClock(tx)) - completeTo };
   });
+}
+
+export function newUsageBatch(rowsMax = ROWS_MAX): BatchSize {
+  return new BatchSize({ first: rowsMax, most: rowsMax, growth: GROWTH });
 }
 
 /** What was cut off for its length fails all the same, and is less the next time. */
@@ -97,7 +99,9 @@ function addSomeToMonths(cell: Pool, rowsMax: number): Promise<boolean> {
     const rows = await addToMonths(tx, day, { from, to });
     const below = await findNextCustomer(tx, day, to);
     if (below !== null) {
-      await moveMonths(tx, { to: day, below, width: fitWidth(width, rows / rowsMax) });
+      const batch = new BatchSize({ first: width, most: WIDTH_MAX, growth: GROWTH });
+      batch.adjust(rows / rowsMax);
+      await moveMonths(tx, { to: day, below, width: batch.size });
       return true;
     }
     const next = brandAs<Instant>(day + DAY_MS);
@@ -105,12 +109,6 @@ function addSomeToMonths(cell: Pool, rowsMax: number): Promise<boolean> {
     await moveMonths(tx, { to: next, below: 0, width: WIDTH_FIRST });
     return isOver(next);
   });
-}
-
-/** Half as many customers the next time, or some more, where these were too many or too few. */
-function fitWidth(width: number, load: number): number {
-  if (load > 1) return Math.max(1, Math.floor(width / 2));
-  return load < 0.5 ? Math.min(Math.ceil((width * 9) / 8), WIDTH_MAX) : width;
 }
 
 type Turn = RollUp & { readonly isDone: boolean };

@@ -11,8 +11,7 @@ import { prepareForSlices, type SomeCustomers } from "../../../store/cell/usage/
 import { brandAs, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
-import { Crowd } from "./crowd.ts";
-import { stride } from "./stride.ts";
+import { Crowd, stride } from "./stride.ts";
 import { DAY_MS } from "./utc-day.ts";
 import { strideOverCustomers, TIME_WIDTH } from "./verify-usage.ts";
 

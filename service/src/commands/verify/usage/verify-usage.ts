@@ -18,8 +18,7 @@ import {
 import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
-import { Crowd } from "./crowd.ts";
-import { stride } from "./stride.ts";
+import { Crowd, stride } from "./stride.ts";
 
 /** Longer than the service takes for it. */
 const PARTLY_MS_MAX = 10 * 60_000;

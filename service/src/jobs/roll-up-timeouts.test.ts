@@ -6,8 +6,7 @@ import { countOf, expectExactSums, settle } from "../../test/usage.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { readUsageProgress } from "../store/cell/usage/progress.ts";
-import { Pace } from "./pace.ts";
-import { addDayToMonths, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
+import { addDayToMonths, newUsageBatch, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
 
 const TIMEOUT_MS = 500;
 /** For each row: some twenty of them fit into a statement. */
@@ -40,10 +39,10 @@ test("a stretch that takes too long is cut shorter until it fits", { timeout: 60
   const { database, cell } = await setupSlow();
   await slowDown(database, "usage_customer_quarters");
   for (let customer = 1; customer <= CUSTOMERS; customer++) await insert(database, customer, customer);
-  const pace = new Pace(CUSTOMERS);
+  const batch = newUsageBatch(CUSTOMERS);
   const failures: unknown[] = [];
   const turn = async () => {
-    await rollUpUsage(cell, { pace }).catch((error) => failures.push(error));
+    await rollUpUsage(cell, { batch }).catch((error) => failures.push(error));
     return countOf(database, "e");
   };
   await expect.poll(turn, { timeout: 50_000, interval: 0 }).toBe(CUSTOMERS);
@@ -51,19 +50,21 @@ test("a stretch that takes too long is cut shorter until it fits", { timeout: 60
   await expectExactSums(database);
 });
 
-test("where others work nothing is learned: only what was added makes the next turn larger", async () => {
-  const pace = new Pace(64);
-  const sizes: number[] = [];
-  const turn = (didSomething: boolean) =>
-    pace.keep(
-      async (size) => sizes.push(size),
-      () => didSomething,
-    );
+test("a turn that adds nothing leaves the next one as small, and one that adds rows makes it larger", async () => {
+  const { database, cell } = await setupSlow();
+  const batch = newUsageBatch(64);
   const tooLong = new pg.DatabaseError("canceling statement due to statement timeout", 0, "error");
   tooLong.code = "57014";
-  await expect(pace.keep(() => Promise.reject(tooLong), Boolean)).rejects.toBe(tooLong);
-  for (const didSomething of [false, false, true, true]) await turn(didSomething);
-  expect(sizes).toEqual([32, 32, 32, 36]);
+  await expect(batch.attempt(() => Promise.reject(tooLong))).rejects.toBe(tooLong);
+  for (let turn = 0; turn < 2; turn++) await rollUpUsage(cell, { batch });
+  expect(batch.size).toBe(32);
+  await insert(database, 1, 1);
+  const turn = async () => {
+    await rollUpUsage(cell, { batch });
+    return countOf(database, "e");
+  };
+  await expect.poll(turn, { timeout: 10_000 }).toBe(1);
+  expect(batch.size).toBe(36);
 });
 
 test("a transaction that is partly added is cut finer, and each row is added once", {
