@@ -84,33 +84,21 @@ async function main(): Promise<void> {
   const [now, before] = await Promise.all([record(THIS_TREE, stack), record(directory, stack)]);
   if (values.keep !== undefined) await keep(values.keep, { before, now });
   const differing = findDifferences(before.sections, now.sections);
-  for (const index of differing.slice(0, SHOWN_MAX)) await show(before.sections[index], now.sections[index]);
+  for (const difference of differing.slice(0, SHOWN_MAX)) await show(difference);
   const uncovered = findUncovered(now);
   for (const line of uncovered) console.error(`FAILED: ${line}`);
 
+  const { calls, sections, coverage } = now;
+  const rows = sections.filter(({ title }) => title.startsWith("rows")).flatMap(({ lines }) => lines).length;
   const seconds = Math.round((performance.now() - startMs) / 1_000);
-  const rows = now.sections
-    .filter(({ title }) => title.startsWith("rows"))
-    .flatMap(({ lines }) => lines).length;
   const verdict = differing.length === 0 ? "identical" : `${differing.length} answers or tables differ`;
   console.log(
-    `${verdict}: ${now.calls} calls, ${now.coverage.size} operations, ${rows} rows, ${seconds} s; against ${commit.slice(0, 12)}`,
+    `${verdict}: ${calls} calls of ${coverage.size} operations, ${rows} rows; this tree against ${commit.slice(0, 12)}, ${seconds} s`,
   );
   if (values.except.length > 0) console.log(`left out: ${values.except.join(", ")}`);
-  if (values.json) {
-    const first = differing.slice(0, SHOWN_MAX).map((index) => now.sections[index]?.title ?? null);
-    console.log(
-      JSON.stringify({
-        commit,
-        calls: now.calls,
-        rows,
-        seconds,
-        differing: differing.length,
-        first,
-        uncovered,
-      }),
-    );
-  }
+  const first = differing.slice(0, SHOWN_MAX).map(titleOf);
+  const result = { commit, calls, rows, seconds, differing: differing.length, first, uncovered };
+  if (values.json) console.log(JSON.stringify(result));
   if (differing.length > 0 || uncovered.length > 0) process.exitCode = 1;
 }
 
@@ -160,34 +148,34 @@ async function moveClock({ clock, awaitJobs }: World, moment: number): Promise<v
   await awaitJobs(RUNS);
 }
 
-function findDifferences(before: readonly Section[], now: readonly Section[]): number[] {
-  const indexes = Array.from({ length: Math.max(before.length, now.length) }, (_, index) => index);
-  return indexes.filter((index) => textOf(before[index]) !== textOf(now[index]));
+type Difference = { readonly before: Section | undefined; readonly now: Section | undefined };
+
+const titleOf = ({ before, now }: Difference): string => now?.title ?? before?.title ?? "";
+
+/** By number of call and by table: one table more does not move all that follows. */
+function findDifferences(before: readonly Section[], now: readonly Section[]): Difference[] {
+  const keyOf = ({ title }: Section): string => title.split(",", 1)[0] ?? "";
+  const [theirs, ours] = [before, now].map((all) => new Map(all.map((section) => [keyOf(section), section])));
+  const keys = new Set([...now, ...before].map(keyOf));
+  const pairs = [...keys].map((key) => ({ before: theirs?.get(key), now: ours?.get(key) }));
+  return pairs.filter((pair) => textOf(pair.before) !== textOf(pair.now));
 }
 
 const textOf = (section: Section | undefined): string =>
   section === undefined ? "" : `${section.title}\n${section.lines.join("\n")}\n`;
 
-async function show(before: Section | undefined, now: Section | undefined): Promise<void> {
+async function show({ before, now }: Difference): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "purser-witness-"));
   await writeFile(join(directory, "before"), textOf(before));
   await writeFile(join(directory, "now"), textOf(now));
-  const args = [
-    "diff",
-    "--no-index",
-    "--unified=1",
-    "--word-diff=plain",
-    '--word-diff-regex=[^\\s",:{}]+',
-    "before",
-    "now",
-  ];
+  const words = '--word-diff-regex=[^\\s",:{}]+';
+  const args = ["diff", "--no-index", "--unified=1", "--word-diff=plain", words, "before", "now"];
   // Differing files make it end with code 1.
-  const output: { stdout: string } = await run("git", args, { cwd: directory }).catch(
-    (difference) => difference,
-  );
+  const compared: Promise<{ stdout: string }> = run("git", args, { cwd: directory });
+  const { stdout } = await compared.catch((difference) => difference);
   await rm(directory, { recursive: true });
-  const lines = output.stdout.split("\n").slice(4);
-  console.log(`\n${now?.title ?? before?.title}`);
+  const lines = stdout.split("\n").slice(4);
+  console.log(`\n${titleOf({ before, now })}`);
   console.log(lines.slice(0, SHOWN_LINES_MAX).join("\n"));
   if (lines.length > SHOWN_LINES_MAX) console.log(`… and ${lines.length - SHOWN_LINES_MAX} lines more`);
 }

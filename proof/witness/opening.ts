@@ -5,7 +5,7 @@ import { LIVE, type Scene, TEST, textIn } from "./scene.ts";
 const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
 const HOUR = 3_600_000;
 /** Failed log-ins are written to the audit after their answer. */
-const AUDIT_MS = 300;
+const AUDIT_MS = 1_000;
 /** After this long a process has noticed that an API key was revoked. */
 const REVOKED_MS = 5_000;
 
@@ -56,14 +56,10 @@ async function createTokens(scene: Scene): Promise<void> {
   scene.tokens.narrow = textIn((await create(narrow)).body, "secret");
   await create({ name: "Ended", role: "viewer", expiresAt: scene.at(-HOUR) });
   await create({ name: "Nowhere", role: "viewer", projectId: "99", environment: "live" });
-  const short = await create({
-    name: "Short",
-    role: "admin",
-    managesAccess: true,
-    expiresAt: scene.at(6 * HOUR),
-  });
-  const child = { name: "Child of short", role: "viewer" };
-  await scene.manage("POST", "/manage/v1/tokens", child, { token: textIn(short.body, "secret") });
+  const short = { name: "Short", role: "admin", managesAccess: true, expiresAt: scene.at(6 * HOUR) };
+  scene.tokens.short = textIn((await create(short)).body, "secret");
+  const child = { name: "Child", role: "viewer" };
+  await scene.manage("POST", "/manage/v1/tokens", child, { token: scene.tokens.short });
   const revoked = await create({ name: "To revoke", role: "admin", managesAccess: true });
   const token = textIn(revoked.body, "secret");
   for (let i = 0; i < 3; i++)
@@ -102,17 +98,12 @@ async function managePeople(scene: Scene): Promise<void> {
   await as(first, "GET", "sessions");
   await as(first, "DELETE", "sessions/5");
   await as(first, "DELETE", "sessions/999");
-  await as(second, "POST", "session/password", {
-    current: "a-wrong-one-entirely",
-    new: "ada-has-another-long-one",
-  });
+  const next = "ada-has-another-long-one";
+  await as(second, "POST", "session/password", { current: "a-wrong-one-entirely", new: next });
   await pause(AUDIT_MS);
-  await as(first, "POST", "session/password", {
-    current: "ada-has-a-long-one",
-    new: "ada-has-another-long-one",
-  });
+  await as(first, "POST", "session/password", { current: "ada-has-a-long-one", new: next });
   await as(third, "GET", "session");
-  await logIn("ada@example.com", "ada-has-another-long-one");
+  await logIn("ada@example.com", next);
   await as(first, "DELETE", "sessions");
   await as(first, "DELETE", "session?everywhere=true");
   await as(first, "GET", "session");
@@ -149,27 +140,27 @@ async function createKeys(scene: Scene): Promise<void> {
   await scene.run("check", ask, { headers: { origin: "https://elsewhere.example" } });
 }
 
+const feature = (key: string, cost: object, more: object = {}): object => ({ key, name: key, cost, ...more });
+const limited = (key: string, quantity: number, period: string): object => ({
+  feature: key,
+  limit: { quantity, period },
+});
+
 const CATALOG = {
-  pools: [
-    { key: "credits", name: "Credits" },
-    { key: "video", name: "Render minutes" },
-  ],
+  pools: ["credits", "video"].map((key) => ({ key, name: key })),
   features: [
-    { key: "image.render", name: "Images", unit: "image", cost: { credits: 10 } },
-    { key: "text.generate", name: "Text", unit: "token", cost: { credits: 3, per: 1_000 } },
-    { key: "export", name: "Exports", cost: { credits: 0 } },
-    { key: "video.render", name: "Videos", pool: "video", cost: { credits: 50 } },
-    { key: "beta.tool", name: "In no plan", cost: { credits: 1 } },
+    feature("image.render", { credits: 10 }, { unit: "image" }),
+    feature("text.generate", { credits: 3, per: 1_000 }),
+    feature("export", { credits: 0 }),
+    feature("video.render", { credits: 50 }, { pool: "video" }),
+    feature("beta.tool", { credits: 1 }),
   ],
   plans: [
     {
       key: "free",
       name: "Free",
       allowances: [{ credits: 40, period: "day" }],
-      features: [
-        { feature: "image.render", limit: { quantity: 3, period: "day" } },
-        { feature: "export", limit: { quantity: 2, period: "week" } },
-      ],
+      features: [limited("image.render", 3, "day"), limited("export", 2, "week")],
     },
     {
       key: "pro",
@@ -181,18 +172,15 @@ const CATALOG = {
       features: [
         { feature: "image.render" },
         { feature: "text.generate" },
-        { feature: "export", limit: { quantity: 4, period: "day" } },
-        { feature: "video.render", limit: { quantity: 10, period: "month" } },
+        limited("export", 4, "day"),
+        limited("video.render", 10, "month"),
       ],
     },
     {
       key: "trial",
       name: "Trial",
       allowances: [{ credits: 120, period: "once" }],
-      features: [
-        { feature: "image.render" },
-        { feature: "text.generate", limit: { quantity: 20_000, period: "once" } },
-      ],
+      features: [{ feature: "image.render" }, limited("text.generate", 20_000, "once")],
     },
   ],
   eventKeys: [{ key: "tokens.generated", name: "Tokens", unit: "token" }],
@@ -213,13 +201,13 @@ async function editCatalog(scene: Scene): Promise<void> {
   await call("GET", `${LIVE}/catalog`);
 
   await call("PUT", "pools/seats", { name: "Seats" });
-  const feature = { name: "Audio", cost: { credits: 2 } };
-  await call("PUT", "features/audio", feature);
-  await call("PUT", "features/audio", { ...feature, name: "Sound" });
-  await call("PUT", "features/audio", feature, { headers: { "if-match": '"other"' } });
+  const audio = { name: "Audio", cost: { credits: 2 } };
+  await call("PUT", "features/audio", audio);
+  await call("PUT", "features/audio", { ...audio, name: "Sound" });
+  await call("PUT", "features/audio", audio, { headers: { "if-match": '"other"' } });
   const etag = (await call("GET", "features/audio")).headers.get("etag") ?? "";
-  await call("PUT", "features/audio", { ...feature, name: "Sound" }, { headers: { "if-match": etag } });
-  await call("PUT", "features/audio2", { ...feature, pool: "none" });
+  await call("PUT", "features/audio", { ...audio, name: "Sound" }, { headers: { "if-match": etag } });
+  await call("PUT", "features/audio2", { ...audio, pool: "none" });
   await call("POST", "features/audio/archive", { archived: true });
   await call("POST", "features/none/archive", {});
   await call("PUT", "event-keys/jobs.done", { name: "Jobs", unit: null });

@@ -4,76 +4,30 @@ import { LIVE, type Scene, textIn } from "./scene.ts";
 const DAY = 24 * 3_600_000;
 const PAGES_MAX = 3;
 
-const LISTS = [
-  "/manage/v1/members",
-  "/manage/v1/tokens",
-  "/manage/v1/projects",
-  "/manage/v1/audit",
-  "/manage/v1/audit?action=token",
-  "api-keys",
-  "audit",
-  "audit?action=plan",
-  "audit?actor=system",
-  "pools",
-  "features",
-  "features?archived=true",
-  "plans",
-  "event-keys",
-  "event-keys?named=false",
-  "customers",
-  "customers?plan=pro",
-  "customers?blocked=true",
-  "customers?balanceBelow=50",
-  "customers?search=imp",
-  "events",
-  "events?event=jobs.done&metadata=region%3Deu",
-  "requests?status=4xx",
-  "requests?reason=insufficient_credits",
-];
+/** Paths with white space between them. */
+const listOf = (text: string): string[] => text.trim().split(/\s+/);
 
-const LISTS_OF_A_CUSTOMER = [
-  "ledger",
-  "ledger?kind=consume",
-  "ledger?kind=expire",
-  "ledger?feature=image.render",
-  "grants",
-  "plans",
-  "denials",
-  "events",
-];
+const LISTS = listOf(`
+  /manage/v1/members /manage/v1/tokens /manage/v1/projects /manage/v1/audit /manage/v1/audit?action=token
+  api-keys audit audit?action=plan audit?actor=system pools features features?archived=true plans event-keys
+  event-keys?named=false customers customers?plan=pro customers?blocked=true customers?balanceBelow=50
+  customers?search=imp events events?event=jobs.done&metadata=region%3Deu requests?status=4xx
+  requests?reason=insufficient_credits`);
 
-const SINGLE = [
-  "/manage/v1/health",
-  "/manage/v1/workspace",
-  "/manage/v1/session",
-  "/manage/v1/projects/1",
-  "/manage/v1/search?q=c-1",
-  "/manage/v1/members/1/access",
-  "search?q=key-1",
-  "search?q=imported",
-  "catalog",
-  "plans/pro",
-  "plans/pro?before=2",
-  "features/image.render",
-  "requests/summary?hours=168",
-  "usage/totals",
-  "usage/totals?customerId=c-2",
-  "usage/decisions?bucket=day",
-  "usage/decisions?feature=image.render&bucket=hour",
-  "usage/customers?source=charges",
-  "usage/customers?source=events&by=count&limit=3",
-  "usage/customers?source=denials",
-  "usage?source=events&groupBy=event",
-  "usage?source=charges&groupBy=feature&timeZone=Europe/Berlin",
-  "usage?source=charges&groupBy=customer&limit=3&by=quantity",
-  "usage?source=charges&groupBy=metadata&metadataField=region",
-  "usage?source=denials&groupBy=reason&bucket=month",
-  "usage?source=events&customerId=c-3&bucket=hour",
-  "usage?source=charges&pool=video",
-  "months/2027-01",
-  "months/2027-02",
-  "months/2030-01",
-];
+const LISTS_OF_A_CUSTOMER = listOf(`
+  ledger ledger?kind=consume ledger?kind=expire ledger?feature=image.render grants plans denials events`);
+
+const SINGLE = listOf(`
+  /manage/v1/health /manage/v1/workspace /manage/v1/session /manage/v1/projects/1 /manage/v1/search?q=c-1
+  /manage/v1/members/1/access search?q=key-1 search?q=imported catalog plans/pro plans/pro?before=2
+  features/image.render requests/summary?hours=168 usage/totals usage/totals?customerId=c-2
+  usage/decisions?bucket=day usage/decisions?feature=image.render&bucket=hour usage/customers?source=charges
+  usage/customers?source=events&by=count&limit=3 usage/customers?source=denials
+  usage?source=events&groupBy=event usage?source=charges&groupBy=feature&timeZone=Europe/Berlin
+  usage?source=charges&groupBy=customer&limit=3&by=quantity
+  usage?source=charges&groupBy=metadata&metadataField=region usage?source=denials&groupBy=reason&bucket=month
+  usage?source=events&customerId=c-3&bucket=hour usage?source=charges&pool=video months/2027-01 months/2027-02
+  months/2030-01`);
 
 /** Every list by its first pages, every single thing, and what was used: after the jobs have caught up. */
 export async function readAll(scene: Scene): Promise<void> {
@@ -138,6 +92,7 @@ export async function refuseAll(scene: Scene): Promise<void> {
   }
   await scene.manage("GET", `${LIVE}/nothing`);
   await scene.manage("PUT", "/v1/consume", {});
+  await scene.manage("GET", "/manage/v1/session", undefined, { token: scene.tokens.short });
   await scene.manage("POST", "customers/c-1/credits", "credits", {
     headers: { "content-type": "text/plain" },
   });

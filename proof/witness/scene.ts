@@ -4,12 +4,13 @@ import type { CallOptions, Recorder, Reply } from "./recorder.ts";
 export const LIVE = "/manage/v1/projects/1/live";
 export const TEST = "/manage/v1/projects/1/test";
 
-type Tokens = Record<"owner" | "operator" | "viewer" | "narrow", string>;
+/** `narrow` is for one environment, and `short` ends in the first night. */
+type Tokens = Record<"owner" | "operator" | "viewer" | "narrow" | "short", string>;
 
 /** What calls are made with, and chance that is the same in every run. */
 export class Scene {
   readonly recorder: Recorder;
-  readonly tokens: Tokens = { owner: "", operator: "", viewer: "", narrow: "" };
+  readonly tokens: Tokens = { owner: "", operator: "", viewer: "", narrow: "", short: "" };
   /** API keys. */
   readonly keys = { live: "", test: "" };
   readonly #random: () => number;
