@@ -20,6 +20,16 @@ const MISTAKES: readonly object[] = [
   { nonsense: true },
 ];
 
+/** One for each reason. */
+const DENIED: readonly [customer: string, feature: string, quantity: number][] = [
+  ["c-1", "image.render", 1_000],
+  ["c-1", "export", 5],
+  ["c-1", "beta.tool", 1],
+  ["c-2", "image.render", 1],
+  ["c-3", "image.render", 1],
+  ["stranger", "image.render", 1],
+];
+
 type Body = Readonly<Record<string, unknown>>;
 type Action = () => Promise<unknown>;
 
@@ -46,8 +56,8 @@ export function openTrade(scene: Scene): Trade {
   };
   const sometimes = (probability: number, body: () => Body): Body => (isLucky(probability) ? body() : {});
   const inDays = (from: number, to: number): string => at((from + upTo(to - from)) * DAY + 1);
-  /** Most are known soon, a few call for the first time. */
-  const someone = (): string => (isLucky(0.97) ? `c-${1 + upTo(CUSTOMERS)}` : `new-${count}`);
+  /** The first ones more often, so that they have several grants to spend; a few are new. */
+  const someone = (): string => (isLucky(0.97) ? `c-${1 + upTo(1 + upTo(CUSTOMERS))}` : `new-${count}`);
   const metadata = (): Body =>
     sometimes(0.4, () => ({ metadata: { region: pick("eu", "us", "ap"), job: count } }));
   const manage = (method: string, path: string, body?: unknown) =>
@@ -218,7 +228,7 @@ export function openTrade(scene: Scene): Trade {
     [9, assignPlan],
     [2, () => manage("DELETE", `${someone()}/plan`)],
     [1, () => manage("DELETE", `${someone()}/plan?asOf=${inDays(-2, 0)}`)],
-    [3, () => manage("PUT", `${someone()}/block`, { blocked: isLucky(0.25) })],
+    [3, () => manage("PUT", `${someone()}/block`, { blocked: isLucky(0.15) })],
     [4, describe],
     [6, reverse],
     [4, () => withOne(grants, ({ customer, grant }) => manage("POST", `${customer}/grants/${grant}/revoke`))],
@@ -237,10 +247,15 @@ export function openTrade(scene: Scene): Trade {
     async begin() {
       for (const customer of ["c-1", "c-2", "c-3", "leaving"])
         await manage("PUT", customer, { name: "Acme" });
-      await consume({ customerId: "c-2", feature: "image.render" });
-      await manage("POST", "c-1/plan", { plan: "pro" });
       for (let number = 4; number <= 15; number++)
         await manage("POST", `c-${number}/plan`, { plan: pick("free", "pro", "trial") });
+      await manage("POST", "c-1/plan", { plan: "pro" });
+      await manage("PUT", "c-3/block", { blocked: true });
+      for (const [customerId, feature, quantity] of DENIED) {
+        count += 1;
+        await consume({ customerId, feature, quantity });
+      }
+      await manage("PUT", "c-3/block", { blocked: false });
       const bought = { credits: 50, kind: "purchase", reference: "bought-1" };
       const { body: added } = await manage("POST", "c-1/credits", bought);
       await manage("POST", `c-1/grants/${textIn(added, "grant")}/revoke`);
