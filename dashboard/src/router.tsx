@@ -4,6 +4,7 @@ import { apiKeyRoutes } from "./features/api-keys/routes.tsx";
 import { authRoutes } from "./features/auth/routes.tsx";
 import { catalogRoutes } from "./features/catalog/routes.tsx";
 import { customerRoutes } from "./features/customers/routes.tsx";
+import { homeRoutes } from "./features/home/routes.tsx";
 import { requestRoutes } from "./features/requests/routes.tsx";
 import { usageRoutes } from "./features/usage/routes.tsx";
 import { firstEventRoutes, welcomeRoute } from "./features/welcome/routes.tsx";
@@ -16,7 +17,6 @@ import {
   startPageRoute,
   workspaceRoute,
 } from "./frame/root-routes.tsx";
-import { homeRoutes } from "./pages/home/routes.tsx";
 import { SkeletonPage } from "./ui/skeleton.tsx";
 
 const routeTree = rootRoute.addChildren([

@@ -24,3 +24,8 @@ export type Environment = "test" | "live";
 
 /** Where most things are: the path parameters that nearly every call begins with. */
 export type Place = { readonly projectId: string; readonly environment: Environment };
+
+/** A route's own parameters are more than a place: a key made of them would be nobody else's. */
+export function placeOf({ projectId, environment }: Place): Place {
+  return { projectId, environment };
+}

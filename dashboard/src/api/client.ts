@@ -1,16 +1,21 @@
-import createClient, { defaultPathSerializer } from "openapi-fetch";
+import createFetchClient, { defaultPathSerializer } from "openapi-fetch";
+import createQueryClient from "openapi-react-query";
 import { ApiProblem, readProblem } from "./api-problem.ts";
 import type { paths } from "./manage.gen.d.ts";
 import { refuseDots } from "./refuse-dots.ts";
 
 /** The management API, as anybody may use it: the dashboard has no private door. */
-export const api = createClient<paths>({
+export const api = createFetchClient<paths>({
   baseUrl: window.location.origin,
+  fetch: fetchOk,
   pathSerializer: (path, params) => {
     refuseDots(params);
     return defaultPathSerializer(path, params);
   },
 });
+
+/** A query of one call, with the key `[method, path, parameters]`. */
+export const { queryOptions: queryOf } = createQueryClient(api);
 
 const UNREACHABLE = {
   code: "unreachable",
@@ -24,25 +29,28 @@ const STOPPED = {
   detail: "What was done until then stands.",
 };
 
-type Reply<T> = { data?: T; error?: unknown; response: Response };
+/** A problem is thrown, so that pages deal with answers alone. */
+async function fetchOk(request: Request): Promise<Response> {
+  const response = await fetch(request).catch(throwUnanswered);
+  if (response.ok) return response;
+  throw readProblem(response.status, await response.json().catch(() => null));
+}
 
-/** What the API answered; a problem is thrown, so that pages deal with answers alone. */
-export async function answerOf<T>(call: Promise<Reply<T>>): Promise<T> {
-  const { data, error, response } = await call.catch((cause: unknown) => {
-    if (cause instanceof ApiProblem) throw cause;
-    throw new ApiProblem({
-      status: 0,
-      requestId: null,
-      errors: [],
-      cause,
-      ...(isAbort(cause) ? STOPPED : UNREACHABLE),
-    });
-  });
-  if (!response.ok) throw readProblem(response.status, error);
+/** What the API answered; one that breaks off is none. */
+export async function answerOf<T>(call: Promise<{ data?: T }>): Promise<T> {
+  const { data } = await call.catch(throwUnanswered);
   // 204: the type says undefined, and so it is.
   return data as T;
 }
 
-function isAbort(cause: unknown): boolean {
-  return cause instanceof DOMException && cause.name === "AbortError";
+function throwUnanswered(cause: unknown): never {
+  if (cause instanceof ApiProblem) throw cause;
+  const isStopped = cause instanceof DOMException && cause.name === "AbortError";
+  throw new ApiProblem({
+    status: 0,
+    requestId: null,
+    errors: [],
+    cause,
+    ...(isStopped ? STOPPED : UNREACHABLE),
+  });
 }

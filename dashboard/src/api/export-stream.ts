@@ -1,6 +1,6 @@
 import type { Place } from "./answer.ts";
 import { ApiProblem, readProblem } from "./api-problem.ts";
-import { pathIn } from "./path-in.ts";
+import { callOf } from "./use-write.ts";
 
 export type ExportKind = "events" | "charges" | "ledger" | "grants";
 export type ExportFormat = "csv" | "ndjson";
@@ -22,13 +22,15 @@ export type ExportStream = {
 
 /** Where an order is in the API; with a cursor, its rest after that row. */
 export function pathOfExport({ place, kind, format, from, to }: ExportOrder, cursor?: string): string {
-  const query = new URLSearchParams({
+  const query = {
     format,
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
     ...(cursor === undefined ? {} : { cursor }),
-  });
-  return `${pathIn(place, "exports", kind)}?${query}`;
+  };
+  return callOf("get", `/manage/v1/projects/{projectId}/{environment}/exports/${kind}`, {
+    params: { path: place, query },
+  }).path;
 }
 
 /** The file as it is made: the client for everything else waits for whole answers. */

@@ -1,28 +1,88 @@
-import { InfiniteQueryObserver, infiniteQueryOptions, type QueryClient } from "@tanstack/react-query";
+import {
+  InfiniteQueryObserver,
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+} from "@tanstack/react-query";
+import type { ClientPathsWithMethod, MaybeOptionalInit, MethodResponse } from "openapi-fetch";
+import { answerOf, api } from "./client.ts";
+import type { paths } from "./manage.gen.d.ts";
 
 type AnyPage = { items: unknown[]; nextCursor: string | null };
+type GetPath = ClientPathsWithMethod<typeof api, "get">;
+/** The operations that answer with a page of a list. */
+type ListPath = {
+  [P in GetPath]: MethodResponse<typeof api, "get", P> extends AnyPage ? P : never;
+}[GetPath];
+type Page<P extends ListPath> = Extract<MethodResponse<typeof api, "get", P>, AnyPage>;
+type Line<P extends ListPath> = Page<P>["items"][number];
+type Request<P extends ListPath> = Pick<NonNullable<MaybeOptionalInit<paths[P], "get">>, "params">;
+type Cursor = { readonly limit?: string; readonly cursor?: string };
+
+/** One page; the cursor is that of the page before it. */
+export function readPage<P extends ListPath>(path: P, request: Request<P>, cursor: Cursor): Promise<Page<P>> {
+  // Every list takes these two, whatever else it takes.
+  const { params } = request as { params?: { query?: object } };
+  return answerOf(get<Page<P>>(path, { params: { ...params, query: { ...params?.query, ...cursor } } }));
+}
+
+/** Typed by its callers: within, the path is any list's. */
+const get = api.GET as <T>(path: string, request: object) => Promise<{ data?: T }>;
 
 /** A list that is read page by page, by the cursor that each page ends with. */
-export function pagesOf<Page extends AnyPage>(
-  key: readonly unknown[],
-  readPage: (cursor: { cursor?: string }) => Promise<Page>,
+export function pagesOf<P extends ListPath>(path: P, request: Request<P>) {
+  return pagesBy(["get", path, request], (cursor) => readPage(path, request, cursor));
+}
+
+/** The same where a page is made of more than one call. */
+export function pagesBy<P extends AnyPage>(
+  key: readonly ["get", ListPath, ...unknown[]],
+  read: (cursor: { cursor?: string }) => Promise<P>,
 ) {
   return infiniteQueryOptions({
     queryKey: key,
-    queryFn: ({ pageParam }) => readPage(pageParam === null ? {} : { cursor: pageParam }),
+    queryFn: ({ pageParam }) => read(pageParam === null ? {} : { cursor: pageParam }),
     initialPageParam: null as string | null,
-    getNextPageParam: (last: Page) => last.nextCursor,
+    getNextPageParam: (last: P) => last.nextCursor,
   });
+}
+
+/** All of a list that is short by nature, such as a catalog's: it can then be filtered and counted where it is shown. */
+export function wholeListOf<P extends ListPath>(path: P, request: Request<P>) {
+  return queryOptions({
+    queryKey: ["get", path, request, "all"],
+    queryFn: async () => (await readList(path, request)).items,
+  });
+}
+
+/** A list from its beginning, all of it or so many pages. */
+export async function readList<P extends ListPath>(
+  path: P,
+  request: Request<P>,
+  pagesMax = Number.POSITIVE_INFINITY,
+): Promise<{ items: Line<P>[]; isWhole: boolean }> {
+  const items: Line<P>[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < pagesMax; page++) {
+    const read: AnyPage = await readPage(path, request, {
+      limit: "200",
+      ...(cursor === null ? {} : { cursor }),
+    });
+    items.push(...read.items);
+    cursor = read.nextCursor;
+    if (cursor === null) return { items, isWhole: true };
+  }
+  return { items, isWhole: false };
 }
 
 /** Far enough back for what people follow a link to. */
 const PAGES_MAX = 32;
 
 /** Reads on until the line that somebody came for is there, or the list ends. */
-export async function readUntil<Page extends AnyPage>(
+export async function readUntil<P extends AnyPage>(
   queryClient: QueryClient,
-  list: ReturnType<typeof pagesOf<Page>>,
-  isSought: (line: Page["items"][number]) => boolean,
+  list: ReturnType<typeof pagesBy<P>>,
+  isSought: (line: P["items"][number]) => boolean,
 ): Promise<void> {
   const observer = new InfiniteQueryObserver(queryClient, list);
   let { pages } = await queryClient.ensureInfiniteQueryData(list);
@@ -33,20 +93,4 @@ export async function readUntil<Page extends AnyPage>(
     if (data === undefined || error !== null) return;
     pages = data.pages;
   }
-}
-
-type Page<Line> = { items: Line[]; nextCursor: string | null };
-
-/** All pages of a list that is short by nature, such as a catalog's: it can then be filtered and counted where it is shown. */
-export async function wholeList<Line>(
-  readPage: (query: { limit: string; cursor?: string }) => Promise<Page<Line>>,
-): Promise<Line[]> {
-  const lines: Line[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Page<Line> = await readPage({ limit: "200", ...(cursor === null ? {} : { cursor }) });
-    lines.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return lines;
 }

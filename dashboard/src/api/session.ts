@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Answer } from "./answer.ts";
 import { ApiProblem } from "./api-problem.ts";
-import { answerOf, api } from "./client.ts";
+import { answerOf, api, queryOf } from "./client.ts";
 
 export type Session = Answer<"readSession">;
 export type Role = Session["role"];
@@ -14,7 +14,7 @@ export function mayActAs(role: Role, needed: Role): boolean {
 
 /** Who is signed in, or null. */
 export const sessionQuery = queryOptions({
-  queryKey: ["session"],
+  queryKey: ["get", "/manage/v1/session"],
   queryFn: async (): Promise<Session | null> => {
     try {
       return await answerOf(api.GET("/manage/v1/session"));
@@ -26,7 +26,4 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export const setupQuery = queryOptions({
-  queryKey: ["setup"],
-  queryFn: () => answerOf(api.GET("/manage/v1/setup")),
-});
+export const setupQuery = queryOf("get", "/manage/v1/setup");

@@ -1,25 +1,20 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { UsageAsked } from "../format/usage-search.ts";
-import type { Answer, Place } from "./answer.ts";
+import { type Answer, type Place, placeOf } from "./answer.ts";
 import { answerOf, api } from "./client.ts";
-import { wholeList } from "./lists.ts";
 
 export type Usage = Answer<"chartUsage">;
 
-export function usageQuery({ projectId, environment }: Place, asked: UsageAsked) {
-  const place = { projectId, environment };
-  const query = toQuery(asked);
+export const USAGE_PATH = "/manage/v1/projects/{projectId}/{environment}/usage";
+
+export function usageQuery(place: Place, asked: UsageAsked) {
+  const params = { path: placeOf(place), query: toQuery(asked) };
   return queryOptions({
-    queryKey: ["usage", place, query],
+    queryKey: ["get", USAGE_PATH, params],
     // With what was asked: while the next answer is awaited, the one before is still shown as what it was.
     queryFn: async ({ signal }) => ({
       asked,
-      usage: await answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/usage", {
-          params: { path: place, query },
-          signal,
-        }),
-      ),
+      usage: await answerOf(api.GET(USAGE_PATH, { params, signal })),
     }),
     staleTime: 15_000,
     // What was there stays until the next is, so that nothing jumps.
@@ -60,23 +55,4 @@ function groupOf(groupBy: UsageAsked["groupBy"], field: string | null) {
   if (groupBy === "nothing") return {};
   if (groupBy !== "metadata") return { groupBy };
   return field === null ? {} : { groupBy, metadataField: field };
-}
-
-/** The features there are, by name; archived ones too, they were used once. */
-export function featureNamesQuery({ projectId, environment }: Place) {
-  const place = { projectId, environment };
-  return queryOptions({
-    queryKey: ["features", place, "name by key"],
-    queryFn: async () => {
-      const features = await wholeList((query) =>
-        answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
-            params: { path: place, query },
-          }),
-        ),
-      );
-      return new Map(features.map(({ key, name }) => [key, name]));
-    },
-    staleTime: 30_000,
-  });
 }

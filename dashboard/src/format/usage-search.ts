@@ -1,4 +1,5 @@
 import { type Bucket, startOf, zoneOf } from "./calendar.ts";
+import { choice, text } from "./search.ts";
 import type { Clock } from "./times.ts";
 import { bucketFor, bucketsFor, type RangeSearch, rangeOf, readRangeSearch } from "./usage-range.ts";
 
@@ -37,6 +38,8 @@ export const TOPS = [3, 6, 8] as const;
 type Top = (typeof TOPS)[number];
 const DEFAULT_TOP = 6;
 
+const readText = text();
+
 /** What is looked at; it stands in the address. */
 export type UsageSearch = RangeSearch & {
   what?: What;
@@ -54,14 +57,14 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const what = keyOf(WHATS, search["what"]);
   const { source } = WHATS[what ?? "credits"];
   const groups: readonly GroupBy[] = GROUPS[source];
-  const groupBy = groups.find((known) => known === search["groupBy"]);
-  const bucket = (["hour", "day", "month"] as const).find((known) => known === search["bucket"]);
+  const groupBy = choice(groups)(search["groupBy"]);
+  const bucket = choice(["hour", "day", "month"])(search["bucket"]);
   const top = TOPS.find((known) => known === search["top"]);
-  const field = textOf(search["field"]);
-  const feature = source === "events" ? undefined : textOf(search["feature"]);
-  const pool = source === "charges" ? textOf(search["pool"]) : undefined;
-  const event = source === "events" ? textOf(search["event"]) : undefined;
-  const customerId = textOf(search["customerId"]);
+  const field = readText(search["field"]);
+  const feature = source === "events" ? undefined : readText(search["feature"]);
+  const pool = source === "charges" ? readText(search["pool"]) : undefined;
+  const event = source === "events" ? readText(search["event"]) : undefined;
+  const customerId = readText(search["customerId"]);
   return {
     ...readRangeSearch(search),
     ...(what === undefined || what === "credits" ? {} : { what }),
@@ -109,12 +112,6 @@ export function askedOf(search: UsageSearch, now: number, clock: Clock) {
 
 function keyOf<Known extends string>(known: Record<Known, unknown>, value: unknown): Known | undefined {
   return (Object.keys(known) as Known[]).find((key) => key === value);
-}
-
-/** A number in the address comes as one: customers may be called 42. */
-function textOf(value: unknown): string | undefined {
-  const said = typeof value === "string" || typeof value === "number" ? String(value) : "";
-  return said === "" || said.length > 255 ? undefined : said;
 }
 
 /** Only this hour, day or month, in finer points. */

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Answer, Environment, Place } from "../api/answer.ts";
-import { answerOf, api } from "../api/client.ts";
+import { queryOf } from "../api/client.ts";
 import { countOf } from "../format/numbers.ts";
 import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 
@@ -17,9 +17,7 @@ export type FoundGroup = { readonly value: string; readonly items: Found[] };
 
 export function searchQuery(text: string) {
   return queryOptions({
-    queryKey: ["search", text],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET("/manage/v1/search", { params: { query: { q: text } }, signal })),
+    ...queryOf("get", "/manage/v1/search", { params: { query: { q: text } } }),
     placeholderData: keepPreviousData,
     meta: { tellsFailures: true },
   });

@@ -1,13 +1,6 @@
+import type { Call } from "../api/use-write.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { Disclosure } from "./disclosure.tsx";
-
-export type Call = {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  path: string;
-  /** Besides who you are and what the body is: `If-Match`, for one. */
-  headers?: Readonly<Record<string, string>>;
-  body?: object;
-};
 
 /** The same thing by API, as a curl that works: whatever a person can click, a program can call. */
 export function ApiCall({ call, title = "Do this by API" }: { call: Call; title?: string }) {

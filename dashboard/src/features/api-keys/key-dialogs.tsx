@@ -1,19 +1,15 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useForm } from "react-hook-form";
-import { answerOf, api } from "../../api/client.ts";
-import { queryClient } from "../../api/query-client.ts";
+import { refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { usePlace } from "../../frame/use-place.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmByTyping } from "../../ui/confirm-by-typing.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { SecretOnce } from "../../ui/secret-once.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import {
   type KeyForm,
   keyCall,
@@ -37,63 +33,49 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   });
   const wanted = watch();
   const hasScope = Object.values(wanted.scopes).some(Boolean);
-  const create = useMutation({
-    mutationFn: (form: KeyForm) =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/api-keys", {
-          params: { path: place },
-          body: toKeyBody(form, Date.now()),
-        }),
-      ),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["api-keys", place] }),
+  const create = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys", {
+    onSuccess: () => refresh("api-keys"),
+  });
+  const requestOf = (form: KeyForm, now: number) => ({
+    params: { path: place },
+    body: toKeyBody(form, now),
   });
   if (create.data !== undefined) {
     const { apiKey, secret } = create.data;
     return <KeySecret apiKey={apiKey} secret={secret} onClose={onClose} />;
   }
   return (
-    <Dialog isOpen onClose={onClose} title="Create API key">
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={handleSubmit((form) => hasScope && create.mutate(form))}
-      >
-        <TextField
-          label="Name"
-          hint="What uses it, so that you know what you stop when you revoke it."
-          placeholder="Image rendering"
-          autoComplete="off"
-          required
-          maxLength={120}
-          {...register("name")}
-        />
-        <fieldset className="flex flex-col gap-2">
-          <legend className="mb-1.5 text-form font-medium">May</legend>
-          {SCOPES.map(({ scope, hint }) => (
-            <Checkbox key={scope} label={scope} hint={hint} {...register(`scopes.${scope}`)} />
-          ))}
-          {!hasScope && (
-            <p role="alert" className="text-caption text-bad">
-              A key that may do nothing is no use: choose at least one.
-            </p>
-          )}
-        </fieldset>
-        <Select label="Lasts" options={LASTING} {...register("lasts")} />
-        <ProblemCallout error={create.error} />
-        <ApiCall
-          call={{
-            method: "POST",
-            path: `/manage/v1/projects/${place.projectId}/${place.environment}/api-keys`,
-            body: toKeyBody(wanted, openedAt),
-          }}
-        />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" isBusy={create.isPending} isDisabled={!hasScope}>
-            {inEnvironment("Create key", place.environment)}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <WriteDialog
+      title="Create API key"
+      write={create}
+      request={requestOf(wanted, openedAt)}
+      action={inEnvironment("Create key", place.environment)}
+      isDisabled={!hasScope}
+      onSubmit={handleSubmit((form) => hasScope && create.mutate(requestOf(form, Date.now())))}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="What uses it, so that you know what you stop when you revoke it."
+        placeholder="Image rendering"
+        autoComplete="off"
+        required
+        maxLength={120}
+        {...register("name")}
+      />
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-1.5 text-form font-medium">May</legend>
+        {SCOPES.map(({ scope, hint }) => (
+          <Checkbox key={scope} label={scope} hint={hint} {...register(`scopes.${scope}`)} />
+        ))}
+        {!hasScope && (
+          <p role="alert" className="text-caption text-bad">
+            A key that may do nothing is no use: choose at least one.
+          </p>
+        )}
+      </fieldset>
+      <Select label="Lasts" options={LASTING} {...register("lasts")} />
+    </WriteDialog>
   );
 }
 
@@ -106,15 +88,12 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
     defaultValues: { overlap: "86400", lasts: lastingOf(apiKey) },
   });
   const wanted = watch();
-  const rotate = useMutation({
-    mutationFn: (form: RotateForm) =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/rotate", {
-          params: { path: { ...place, id: apiKey.id } },
-          body: toRotateBody(form, Date.now()),
-        }),
-      ),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["api-keys", place] }),
+  const rotate = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/rotate", {
+    onSuccess: () => refresh("api-keys"),
+  });
+  const requestOf = (form: RotateForm, now: number) => ({
+    params: { path: { ...place, id: apiKey.id } },
+    body: toRotateBody(form, now),
   });
   const old = `pur_${place.environment}_…${apiKey.lastFour}`;
   if (rotate.data !== undefined) {
@@ -128,35 +107,27 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
     return <KeySecret apiKey={key} secret={secret} note={note} onClose={onClose} />;
   }
   return (
-    <Dialog isOpen onClose={onClose} title={`Rotate ${apiKey.name}`} note={old}>
-      <form className="flex flex-col gap-4" onSubmit={handleSubmit((form) => rotate.mutate(form))}>
-        <p>
-          You get a new key with the same name and scopes. Put it where the old one is while both work.
-          Retries are safe: an idempotency key belongs to the project, whichever API key it comes with.
-        </p>
-        <Select
-          label="The old key goes on working"
-          options={OVERLAPS}
-          hint={<EndOfOld apiKey={apiKey} overlap={Number(wanted.overlap)} from={openedAt} />}
-          {...register("overlap")}
-        />
-        <Select label="The new key lasts" options={LASTING} {...register("lasts")} />
-        <ProblemCallout error={rotate.error} />
-        <ApiCall
-          call={{
-            method: "POST",
-            path: `/manage/v1/projects/${place.projectId}/${place.environment}/api-keys/${apiKey.id}/rotate`,
-            body: toRotateBody(wanted, openedAt),
-          }}
-        />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" isBusy={rotate.isPending}>
-            {inEnvironment("Rotate key", place.environment)}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <WriteDialog
+      title={`Rotate ${apiKey.name}`}
+      note={old}
+      write={rotate}
+      request={requestOf(wanted, openedAt)}
+      action={inEnvironment("Rotate key", place.environment)}
+      onSubmit={handleSubmit((form) => rotate.mutate(requestOf(form, Date.now())))}
+      onClose={onClose}
+    >
+      <p>
+        You get a new key with the same name and scopes. Put it where the old one is while both work. Retries
+        are safe: an idempotency key belongs to the project, whichever API key it comes with.
+      </p>
+      <Select
+        label="The old key goes on working"
+        options={OVERLAPS}
+        hint={<EndOfOld apiKey={apiKey} overlap={Number(wanted.overlap)} from={openedAt} />}
+        {...register("overlap")}
+      />
+      <Select label="The new key lasts" options={LASTING} {...register("lasts")} />
+    </WriteDialog>
   );
 }
 
@@ -180,51 +151,35 @@ export function RevokeKeyDialog({
 }) {
   const place = usePlace();
   const shown = `pur_${place.environment}_…${lastFour}`;
-  const revoke = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/revoke", {
-          params: { path: { ...place, id } },
-        }),
-      ),
+  const revoke = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/revoke", {
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["api-keys", place] });
+      await refresh("api-keys");
       tell(`Revoked ${name}`, `${shown}: working → revoked`);
       onClose();
     },
   });
   return (
-    <ConfirmByTyping
-      isOpen
-      onClose={onClose}
+    <WriteDialog
       title={`Revoke ${name}`}
+      write={revoke}
+      request={{ params: { path: { ...place, id } } }}
       wanted={name}
       action={inEnvironment("Revoke key", place.environment)}
-      isBusy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      tone="danger"
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-3">
-        <p>
-          Whatever calls with <code className="font-mono">{shown}</code> is refused within 5 seconds, for
-          ever.{" "}
-          {lastUsedAt === null ? (
-            "It was never used."
-          ) : (
-            <>
-              It was last used <Time at={lastUsedAt} as="ago" />.
-            </>
-          )}{" "}
-          To change over without a gap, rotate it instead.
-        </p>
-        <ApiCall
-          call={{
-            method: "POST",
-            path: `/manage/v1/projects/${place.projectId}/${place.environment}/api-keys/${id}/revoke`,
-          }}
-        />
-      </div>
-    </ConfirmByTyping>
+      <p>
+        Whatever calls with <code className="font-mono">{shown}</code> is refused within 5 seconds, for ever.{" "}
+        {lastUsedAt === null ? (
+          "It was never used."
+        ) : (
+          <>
+            It was last used <Time at={lastUsedAt} as="ago" />.
+          </>
+        )}{" "}
+        To change over without a gap, rotate it instead.
+      </p>
+    </WriteDialog>
   );
 }
 

@@ -1,9 +1,9 @@
-import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { plansQuery } from "../../api/catalog-lists.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { readMoment } from "../../format/times.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -14,7 +14,7 @@ import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { type Customer, useCustomerWritten } from "../customers/queries.ts";
+import type { Customer } from "../customers/queries.ts";
 import {
   type AssignmentBody,
   AssignmentPreview,
@@ -27,7 +27,6 @@ function AssignPlanForm({ customer, onClose }: { customer: Customer; onClose: ()
   const { customerId } = customer;
   const place = usePlace();
   const clock = useClock();
-  const refresh = useCustomerWritten(customerId);
   const { data: plans } = useSuspenseQuery(plansQuery(place));
   const { register, control, handleSubmit, formState } = useForm<AssignmentForm>({
     defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
@@ -35,31 +34,32 @@ function AssignPlanForm({ customer, onClose }: { customer: Customer; onClose: ()
   const form = useWatch({ control, compute: (values: AssignmentForm) => values });
   const body = readForm(form, readMoment(form.endsAt, clock));
   const preview = useQuery(assignmentPreviewQuery(place, customerId, body));
-  const assign = useMutation({
-    mutationFn: (wanted: AssignmentBody) =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/plan", {
-          params: { path: { ...place, customerId } },
-          body: wanted,
-        }),
-      ),
-    onSuccess: async ({ outcome, customer: { plan } }) => {
-      if (outcome === "changed") {
-        tell(`${customer.name ?? customerId} has ${plan?.name ?? "no plan"} now`, changeOf(customer, plan));
-        onClose();
-      }
-      await refresh();
-    },
+  const requestOf = (wanted: AssignmentBody) => ({
+    params: { path: { ...place, customerId } },
+    body: wanted,
   });
+  const assign = useWrite(
+    "post",
+    "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/plan",
+    {
+      onSuccess: async ({ outcome, customer: { plan } }) => {
+        if (outcome === "changed") {
+          tell(`${customer.name ?? customerId} has ${plan?.name ?? "no plan"} now`, changeOf(customer, plan));
+          onClose();
+        }
+        await refresh("customers");
+      },
+    },
+  );
   const chosen = plans.find(({ key }) => key === form.plan);
-  const { error, variables: asked = body } = assign;
+  const { error, variables: { body: asked } = { body } } = assign;
   const isUnchanged =
-    assign.isSuccess && assign.data.outcome === "unchanged" && isSameAssignment(assign.variables, body);
+    assign.isSuccess && assign.data.outcome === "unchanged" && isSameAssignment(asked, body);
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={handleSubmit(async () => {
-        await assign.mutateAsync(body).catch(() => {});
+        await assign.mutateAsync(requestOf(body)).catch(() => {});
       })}
     >
       <PlanFields register={register} form={form} plans={plans} current={customer.plan} />
@@ -86,7 +86,7 @@ function AssignPlanForm({ customer, onClose }: { customer: Customer; onClose: ()
         <Callout tone="warn" title={`${chosen?.name} would end earlier`}>
           <p className="mb-2">{error.message.replace(/ To end it earlier.*$/, "")}</p>
           <Button
-            onClick={() => void assign.mutateAsync({ ...body, shorten: true }).catch(() => {})}
+            onClick={() => void assign.mutateAsync(requestOf({ ...body, shorten: true })).catch(() => {})}
             isBusy={assign.isPending}
           >
             End earlier
@@ -95,9 +95,7 @@ function AssignPlanForm({ customer, onClose }: { customer: Customer; onClose: ()
       ) : (
         <ProblemCallout error={isAboutEnd(error) ? null : error} />
       )}
-      {form.plan !== "" && (
-        <ApiCall call={{ method: "POST", path: pathIn(place, "customers", customerId, "plan"), body }} />
-      )}
+      {form.plan !== "" && <ApiCall call={assign.callOf(requestOf(body))} />}
       <DialogActions>
         <Button onClick={onClose}>{isUnchanged ? "Close" : "Cancel"}</Button>
         <Button

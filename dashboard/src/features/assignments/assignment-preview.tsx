@@ -8,6 +8,7 @@ import { classNames } from "../../ui/class-names.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
+import { BULK_PATH } from "./bulk-assignment.tsx";
 
 /** Current → new, with the credits, before anything is done. */
 export function AssignmentPreview({
@@ -122,10 +123,10 @@ export function assignmentPreviewQuery(
 ) {
   const place = { projectId, environment };
   return queryOptions({
-    queryKey: ["assignment preview", place, customerId, plan, endsAt],
+    queryKey: ["preview", BULK_PATH, place, customerId, plan, endsAt],
     queryFn: async ({ signal }): Promise<AssignmentEffect | null> => {
       const { sample } = await answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments/preview", {
+        api.POST(`${BULK_PATH}/preview`, {
           params: { path: place },
           // An earlier end is shown as it would be; the form asks before it is applied.
           body: {

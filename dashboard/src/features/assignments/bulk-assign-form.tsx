@@ -1,9 +1,10 @@
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { UsersRound } from "lucide-react";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { plansQuery } from "../../api/catalog-lists.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { refresh } from "../../api/query-client.ts";
+import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { readMoment } from "../../format/times.ts";
@@ -19,6 +20,7 @@ import { useStop } from "../../ui/use-stop.ts";
 import type { CustomerFilters } from "../customers/queries.ts";
 import {
   assignBulk,
+  BULK_PATH,
   type BulkBody,
   BulkDone,
   BulkPreviewView,
@@ -32,7 +34,6 @@ import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
 function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClose: () => void }) {
   const place = usePlace();
   const clock = useClock();
-  const queryClient = useQueryClient();
   const { data: plans } = useSuspenseQuery(plansQuery(place));
   const [progress, setProgress] = useState<BulkProgress | null>(null);
   const { begin, stop } = useStop();
@@ -58,10 +59,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
   const assign = useMutation({
     mutationFn: ({ parts }: { parts: NonNullable<typeof preview.data>["parts"] }) =>
       assignBulk(place, { body, parts }, { onProgress: setProgress, signal: begin() }),
-    onSettled: () => {
-      void queryClient.invalidateQueries({ queryKey: ["customers", place] });
-      void queryClient.invalidateQueries({ queryKey: ["customer", place] });
-    },
+    onSettled: () => void refresh("customers"),
     // Stopped, or about another number than was seen: look again, and let it be judged anew.
     onError: () => void preview.refetch(),
   });
@@ -86,11 +84,10 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
       <ProblemCallout error={assign.error ?? preview.error} />
       {seen !== undefined && (
         <ApiCall
-          call={{
-            method: "POST",
-            path: pathIn(place, "bulk-assignments"),
+          call={callOf("post", BULK_PATH, {
+            params: { path: place },
             body: { ...body, expectedCount: seen.parts[0]?.matching ?? 0 },
-          }}
+          })}
         />
       )}
       <DialogActions>

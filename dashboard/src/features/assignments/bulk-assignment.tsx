@@ -101,12 +101,15 @@ export function BulkDone({
   );
 }
 
-function balancesOf({ balances }: Customer): string {
+/** One pool says it all nearly everywhere. */
+export function balancesOf({ balances }: Customer): string {
   return balances.map(({ balance }) => formatCount(balance)).join(" / ") || "0";
 }
 
 export type BulkBody = Body<"previewBulkAssignment">;
 type Preview = Answer<"previewBulkAssignment">;
+
+export const BULK_PATH = "/manage/v1/projects/{projectId}/{environment}/bulk-assignments";
 
 /** One call's share of everybody: the API looks at so many customers a call. */
 type BulkPart = Pick<Preview, "matching" | "changed" | "wouldShorten"> & {
@@ -146,7 +149,7 @@ export async function previewBulk(place: Place, body: BulkBody, signal: AbortSig
   let cursor: string | null = null;
   do {
     const page: Preview = await answerOf(
-      api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments/preview", {
+      api.POST(`${BULK_PATH}/preview`, {
         params: { path: place },
         body: { ...body, ...(cursor === null ? {} : { cursor }) },
         signal,
@@ -170,7 +173,7 @@ export async function assignBulk(
   let done: BulkProgress = { partsDone: 0, changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
   for (const { cursor, matching: expectedCount } of parts) {
     const { changed, unchanged, wouldShorten, skipped } = await answerOf(
-      api.POST("/manage/v1/projects/{projectId}/{environment}/bulk-assignments", {
+      api.POST(BULK_PATH, {
         params: { path: place },
         body: { ...body, expectedCount, ...(cursor === null ? {} : { cursor }) },
         signal,

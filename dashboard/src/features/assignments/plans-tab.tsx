@@ -12,14 +12,9 @@ import { TextLink } from "../../ui/link.tsx";
 import { More } from "../../ui/more.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import type { Whose } from "../customers/queries.ts";
 import { ActorName } from "../ledger/ledger-links.tsx";
-import {
-  type Actor,
-  type PlanChange,
-  type PlanLine,
-  planChangesQuery,
-  type Whose,
-} from "../ledger/queries.ts";
+import { type Actor, type PlanChange, type PlanLine, planChangesQuery } from "../ledger/queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/plans");
 

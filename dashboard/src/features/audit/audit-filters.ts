@@ -1,41 +1,33 @@
-import type { Environment } from "../../api/answer.ts";
+import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
 
-/** What the log is narrowed to; it stands in the address. Days are of UTC, and `to` is part of it. */
-export type AuditFilters = {
-  actor?: string;
-  action?: string;
-  customerId?: string;
-  from?: string;
-  to?: string;
-  projectId?: number;
-  environment?: Environment;
-};
+const dayText = text(10, /^\d{4}-\d\d-\d\d$/);
 
-const ACTOR = /^((member|token):[1-9][0-9]{0,8}|command|system)$/;
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-export function readAuditFilters(search: Record<string, unknown>): AuditFilters {
-  const text = (name: string): string => {
-    const value = search[name];
-    return typeof value === "string" || typeof value === "number" ? String(value) : "";
-  };
-  const [actor, action, customerId, from, to] = ["actor", "action", "customerId", "from", "to"].map(text);
-  const projectId = Number(text("projectId"));
-  const environment = search["environment"];
-  return {
-    ...(actor !== undefined && ACTOR.test(actor) ? { actor } : {}),
-    ...(action ? { action: action.slice(0, 120) } : {}),
-    ...(customerId ? { customerId: customerId.slice(0, 255) } : {}),
-    ...(isDay(from) ? { from } : {}),
-    ...(isDay(to) ? { to } : {}),
-    ...(Number.isSafeInteger(projectId) && projectId > 0 && (environment === "test" || environment === "live")
-      ? { projectId, environment }
-      : {}),
-  };
+function readDay(value: unknown): string | undefined {
+  const day = dayText(value);
+  return Number.isNaN(Date.parse(`${day}T00:00:00Z`)) ? undefined : day;
 }
 
-function isDay(text: string | undefined): text is string {
-  return text !== undefined && DAY.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
+const FILTERS = {
+  actor: text(60, /^((member|token):[1-9][0-9]{0,8}|command|system)$/),
+  action: text(120),
+  customerId: text(),
+  from: readDay,
+  to: readDay,
+  projectId: whole(1),
+  environment: choice(["test", "live"]),
+};
+
+/** What the log is narrowed to; it stands in the address. Days are of UTC, and `to` is part of it. */
+export type AuditFilters = SearchOf<typeof FILTERS>;
+
+const readFilters = searchOf(FILTERS);
+
+export function readAuditFilters(search: Record<string, unknown>): AuditFilters {
+  const { projectId, environment, ...filters } = readFilters(search);
+  return {
+    ...filters,
+    ...(projectId === undefined || environment === undefined ? {} : { projectId, environment }),
+  };
 }
 
 const DAY_MS = 86_400_000;

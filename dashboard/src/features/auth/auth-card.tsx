@@ -1,3 +1,4 @@
+import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { forgetEverything, queryClient } from "../../api/query-client.ts";
@@ -34,9 +35,14 @@ export function AuthCard({
   );
 }
 
-export function startSession(session: Session): void {
-  forgetEverything();
-  queryClient.setQueryData(sessionQuery.queryKey, session);
+/** What every way in ends with: the session, and the page that was wanted. */
+export function useSessionStart(href = "/") {
+  const navigate = useNavigate();
+  return async (session: Session): Promise<void> => {
+    forgetEverything();
+    queryClient.setQueryData(sessionQuery.queryKey, session);
+    await navigate({ href });
+  };
 }
 
 /** The API never says which of them it was. */

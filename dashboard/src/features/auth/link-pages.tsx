@@ -1,28 +1,18 @@
-import { useMutation } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
-import { answerOf, api } from "../../api/client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
-import { AuthCard, CutLink, isSpent, SpentLink, startSession, takeLinkToken } from "./auth-card.tsx";
+import { AuthCard, CutLink, isSpent, SpentLink, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 const JOIN_TITLE = "Choose a password";
 
 /** An invitation, or a new password: the link says who you are, you say what you will type from now on. */
 export function JoinPage() {
   const [token] = useState(takeLinkToken);
-  const navigate = useNavigate();
   const { register, handleSubmit } = useForm<{ password: string }>();
-  const join = useMutation({
-    mutationFn: (body: { token: string; password: string }) =>
-      answerOf(api.POST("/manage/v1/links", { body })),
-    onSuccess: async (session) => {
-      startSession(session);
-      await navigate({ to: "/" });
-    },
-  });
+  const join = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
   if (token === null) return <CutLink title={JOIN_TITLE} />;
   if (isSpent(join.error)) {
     return (
@@ -36,7 +26,7 @@ export function JoinPage() {
     <AuthCard title={JOIN_TITLE} note="The link says who you are. With a password you come back without it.">
       <form
         className="flex flex-col gap-4"
-        onSubmit={handleSubmit(({ password }) => join.mutate({ token, password }))}
+        onSubmit={handleSubmit(({ password }) => join.mutate({ body: { token, password } }))}
       >
         <TextField
           label="Password"
@@ -62,14 +52,7 @@ const SIGN_IN_TITLE = "Sign in by link";
 /** A link that is good once. It takes a click, so that a program that only looks at links does not use it up. */
 export function SignInPage() {
   const [token] = useState(takeLinkToken);
-  const navigate = useNavigate();
-  const signIn = useMutation({
-    mutationFn: (token: string) => answerOf(api.POST("/manage/v1/links", { body: { token } })),
-    onSuccess: async (session) => {
-      startSession(session);
-      await navigate({ to: "/" });
-    },
-  });
+  const signIn = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
   if (token === null) return <CutLink title={SIGN_IN_TITLE} />;
   if (isSpent(signIn.error)) {
     return (
@@ -85,7 +68,7 @@ export function SignInPage() {
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          signIn.mutate(token);
+          signIn.mutate({ body: { token } });
         }}
       >
         <ProblemCallout error={signIn.error} />

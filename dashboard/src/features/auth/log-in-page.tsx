@@ -1,31 +1,23 @@
-import { useMutation } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api } from "../../api/client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
-import { AuthCard, startSession } from "./auth-card.tsx";
+import { AuthCard, useSessionStart } from "./auth-card.tsx";
 
 const route = getRouteApi("/log-in");
 
 export function LogInPage() {
   const { next } = route.useSearch();
-  const navigate = useNavigate();
   const { register, handleSubmit } = useForm<Body<"logIn">>();
-  const logIn = useMutation({
-    mutationFn: (body: Body<"logIn">) => answerOf(api.POST("/manage/v1/session", { body })),
-    onSuccess: async (session) => {
-      startSession(session);
-      await navigate({ href: next ?? "/" });
-    },
-  });
+  const logIn = useWrite("post", "/manage/v1/session", { onSuccess: useSessionStart(next) });
   return (
     <AuthCard title="Log in">
-      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate(body))}>
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate({ body }))}>
         <TextField
           label="Email"
           type="email"

@@ -1,13 +1,12 @@
-import { useMutation } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
-import { answerOf, api } from "../../api/client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
-import { AuthCard, isSpent, startSession, takeLinkToken } from "./auth-card.tsx";
+import { AuthCard, isSpent, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 const route = getRouteApi("/setup");
 
@@ -18,16 +17,9 @@ type Owner = { name: string; email: string; password: string };
 /** A fresh installation: whoever reads the service's log becomes the first owner. */
 export function SetupPage() {
   const [token] = useState(takeLinkToken);
-  const navigate = useNavigate();
   const { isNeeded } = route.useLoaderData();
   const { register, handleSubmit } = useForm<Owner>();
-  const setUp = useMutation({
-    mutationFn: (body: Owner & { token: string }) => answerOf(api.POST("/manage/v1/setup", { body })),
-    onSuccess: async (session) => {
-      startSession(session);
-      await navigate({ to: "/" });
-    },
-  });
+  const setUp = useWrite("post", "/manage/v1/setup", { onSuccess: useSessionStart() });
   if (!isNeeded) {
     return (
       <AuthCard title={TITLE} note="This is done: the installation has its owner.">
@@ -56,7 +48,7 @@ export function SetupPage() {
     <AuthCard title={TITLE} note="You become the owner. No email is ever sent.">
       <form
         className="flex flex-col gap-4"
-        onSubmit={handleSubmit((owner) => setUp.mutate({ ...owner, token }))}
+        onSubmit={handleSubmit((owner) => setUp.mutate({ body: { ...owner, token } }))}
       >
         <TextField label="Your name" autoComplete="name" required autoFocus {...register("name")} />
         <TextField label="Email" type="email" autoComplete="username" required {...register("email")} />

@@ -1,9 +1,8 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Download, GitCompareArrows } from "lucide-react";
 import { useId, useState } from "react";
 import type { Body } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { callOf, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -12,18 +11,18 @@ import { ApiCall } from "../../ui/api-call.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { ConfirmByTyping } from "../../ui/confirm-by-typing.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Checkbox, TextArea } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import type { Reach } from "../plans/reach-choice.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
 import { CATALOG_ACTIONS, EditProblem } from "./edit-problem.tsx";
-import { catalogDocumentQuery, refreshCatalog } from "./queries.ts";
+import { CATALOG_PATH, catalogDocumentQuery, refreshCatalog } from "./queries.ts";
 
 /** Everything that an environment sells, to keep in a repository and to apply again. */
 export function CatalogFilePage() {
@@ -49,7 +48,7 @@ export function CatalogFilePage() {
           <Disclosure title="Show it">
             <CodeBlock label="the catalog" code={text} />
           </Disclosure>
-          <ApiCall call={{ method: "GET", path: pathIn(place, "catalog") }} />
+          <ApiCall call={callOf("get", CATALOG_PATH, { params: { path: place } })} />
         </div>
       </Card>
       <ApplyCatalog />
@@ -57,7 +56,7 @@ export function CatalogFilePage() {
   );
 }
 
-type CatalogGiven = Pick<Body<"applyCatalog">, "catalog"> & { archiveMissing: boolean };
+type CatalogGiven = Body<"diffCatalog">;
 
 /** A file's way in: compared first, then applied as it was compared. */
 function ApplyCatalog() {
@@ -66,15 +65,7 @@ function ApplyCatalog() {
   const [text, setText] = useState("");
   const [archiveMissing, setArchiveMissing] = useState(false);
   const [complaint, setComplaint] = useState<string | undefined>();
-  const compare = useMutation({
-    mutationFn: (given: CatalogGiven) =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/catalog/diff", {
-          params: { path: place },
-          body: given,
-        }),
-      ),
-  });
+  const compare = useWrite("post", `${CATALOG_PATH}/diff`);
   /** What was compared is no longer what stands there. */
   function change(apply: () => void): void {
     apply();
@@ -83,7 +74,7 @@ function ApplyCatalog() {
   }
   function submit(): void {
     try {
-      compare.mutate({ catalog: JSON.parse(text), archiveMissing });
+      compare.mutate({ params: { path: place }, body: { catalog: JSON.parse(text), archiveMissing } });
     } catch (error) {
       setComplaint(`This is not JSON: ${error instanceof Error ? error.message : "it cannot be read"}.`);
     }
@@ -134,7 +125,7 @@ function ApplyCatalog() {
           <CatalogChanges changes={compare.data.changes} nothing="All that the file says is so already." />
           {mayApply && isPending && compare.variables !== undefined && (
             <ApplyPanel
-              given={compare.variables}
+              given={compare.variables.body}
               diff={compare.data}
               isReading={compare.isPending}
               onReadAgain={submit}
@@ -161,23 +152,15 @@ function ApplyPanel({
   onDone: () => void;
 }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const [reach, setReach] = useState<Reach>("new_assignments");
   const [isConfirming, setConfirming] = useState(false);
   const count = countOf(changes.filter(({ change }) => change !== "unchanged").length, "change");
-  const body = { ...given, reach, expectedVersion: version };
-  const apply = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/catalog/apply", {
-          params: { path: place },
-          body,
-        }),
-      ),
+  const request = { params: { path: place }, body: { ...given, reach, expectedVersion: version } };
+  const apply = useWrite("post", `${CATALOG_PATH}/apply`, {
     onSuccess: async () => {
       tell("The file is applied", `${count} made in ${place.environment === "live" ? "LIVE" : "test"}.`);
       onDone();
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
     },
     onError: () => setConfirming(false),
   });
@@ -193,29 +176,31 @@ function ApplyPanel({
           isReading={isReading}
           onReadAgain={onReadAgain}
         />
-        <ApiCall call={{ method: "POST", path: pathIn(place, "catalog", "apply"), body }} />
+        <ApiCall call={apply.callOf(request)} />
         <div>
           <Button
             tone="primary"
             isBusy={apply.isPending}
-            onClick={() => (place.environment === "live" ? setConfirming(true) : apply.mutate())}
+            onClick={() => (place.environment === "live" ? setConfirming(true) : apply.mutate(request))}
           >
             {action}
           </Button>
         </div>
       </div>
-      <ConfirmByTyping
+      <WriteDialog
         isOpen={isConfirming}
-        onClose={() => setConfirming(false)}
         title="Apply a file to LIVE"
+        write={apply}
+        request={null}
         wanted="LIVE"
         action={action}
-        isBusy={apply.isPending}
-        error={null}
-        onConfirm={() => apply.mutate()}
+        tone="danger"
+        problem={null}
+        onSubmit={() => apply.mutate(request)}
+        onClose={() => setConfirming(false)}
       >
         {count} of what your real customers are sold, all in one step.
-      </ConfirmByTyping>
+      </WriteDialog>
     </Card>
   );
 }

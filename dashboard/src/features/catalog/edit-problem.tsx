@@ -65,20 +65,18 @@ type Edited = {
 /** Whatever changes what an environment sells. */
 export const CATALOG_ACTIONS = ["plan.", "feature.", "pool.", "event_key.", "default_plan."] as const;
 
+const AUDIT_PATH = "/manage/v1/projects/{projectId}/{environment}/audit";
+
 /** The last thing that was done to it, and by whom. */
 function lastChangeQuery(place: Place, { actions, subject, environments }: Edited) {
   const places = (environments ?? [place.environment]).map((environment) => ({ ...place, environment }));
   return queryOptions({
-    queryKey: ["catalog", places, "last-change", actions, subject],
+    queryKey: ["get", AUDIT_PATH, places, actions, subject],
     queryFn: async (): Promise<Change | null> => {
       const pages = await Promise.all(
         places.flatMap((path) =>
           actions.map((action) =>
-            answerOf(
-              api.GET("/manage/v1/projects/{projectId}/{environment}/audit", {
-                params: { path, query: { action, limit: "50" } },
-              }),
-            ),
+            answerOf(api.GET(AUDIT_PATH, { params: { path, query: { action, limit: "50" } } })),
           ),
         ),
       );

@@ -1,32 +1,29 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Gauge, PenLine } from "lucide-react";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Page } from "../../ui/page.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
 import { ListFilter, matches } from "./list-filter.tsx";
-import { type EventKey, eventKeysQuery, refreshCatalog } from "./queries.ts";
+import { type EventKey, eventKeysQuery, readEventKeySearch, refreshCatalog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/features/event-keys");
 
@@ -98,16 +95,10 @@ export function EventKeysPage() {
         <ListFilter
           what="event keys"
           search={search}
-          onSearch={(text) =>
-            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
-          }
-          show={show ?? "all"}
-          onShow={(choice) =>
+          show={show}
+          onChange={(changed) =>
             void navigate({
-              search: (before) => ({
-                ...before,
-                show: choice === "named" || choice === "unnamed" ? choice : undefined,
-              }),
+              search: (before) => readEventKeySearch({ ...before, ...changed }),
               replace: true,
             })
           }
@@ -173,65 +164,46 @@ function NameEventKeyDialog({
   onClose: () => void;
 }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const { register, handleSubmit, control, formState } = useForm<Values>({
     // A key that speaks for itself needs no more than Enter.
     defaultValues: { name: name ?? nameOfKey(key).slice(0, 120), unit: unit ?? "" },
   });
   const values = { name: "", unit: "", ...useWatch({ control }) };
-  const save = useMutation({
-    mutationFn: (wanted: Values) =>
-      answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/event-keys/{key}", {
-          params: { path: { ...place, key } },
-          body: toBody(wanted),
-        }),
-      ),
+  const requestOf = (wanted: Values) => ({ params: { path: { ...place, key } }, body: toBody(wanted) });
+  const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/event-keys/{key}", {
     onSuccess: async (saved) => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       tell(`${key} is called ${saved.name}`, name === null ? undefined : `Before: ${name}.`);
       onClose();
     },
   });
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <WriteDialog
       title={name === null ? "Name an event key" : "Rename an event key"}
       note={<span className="font-mono text-caption">{key}</span>}
+      write={save}
+      request={requestOf(values)}
+      action={inEnvironment("Save name", place.environment)}
+      noValidate
+      onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
+      onClose={onClose}
     >
-      <form
-        className="flex flex-col gap-4"
-        noValidate
-        onSubmit={handleSubmit((wanted) => {
-          if (!save.isPending) save.mutate(wanted);
-        })}
-      >
-        <TextField
-          label="Name"
-          maxLength={120}
-          autoComplete="off"
-          error={formState.errors.name?.message}
-          {...register("name", { validate: (text) => (text.trim() === "" ? "This is needed." : undefined) })}
-        />
-        <TextField
-          label="Unit"
-          hint="What is counted, in the singular. May stay empty."
-          placeholder="token"
-          maxLength={60}
-          autoComplete="off"
-          {...register("unit")}
-        />
-        <ProblemCallout error={save.error} />
-        <ApiCall call={{ method: "PUT", path: pathIn(place, "event-keys", key), body: toBody(values) }} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" isBusy={save.isPending}>
-            {inEnvironment("Save name", place.environment)}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        maxLength={120}
+        autoComplete="off"
+        error={formState.errors.name?.message}
+        {...register("name", { validate: (text) => (text.trim() === "" ? "This is needed." : undefined) })}
+      />
+      <TextField
+        label="Unit"
+        hint="What is counted, in the singular. May stay empty."
+        placeholder="token"
+        maxLength={60}
+        autoComplete="off"
+        {...register("unit")}
+      />
+    </WriteDialog>
   );
 }
 

@@ -1,10 +1,10 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { Archive, ArchiveRestore } from "lucide-react";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { queryClient } from "../../api/query-client.ts";
 import type { Tagged } from "../../api/tagged.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { capitalize, costInWords } from "../../format/terms.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -18,6 +18,7 @@ import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteForm } from "../../ui/write-dialog.tsx";
 import { PlanNames, useNames } from "../plans/plan-parts.tsx";
 import { isSamePrice } from "../plans/plan-terms.ts";
 import { EditProblem } from "./edit-problem.tsx";
@@ -72,22 +73,17 @@ function EditFeatureForm({
   onClose: () => void;
 }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const { value: feature, etag } = opened;
   const { key } = feature;
   const form = useForm<FeatureValues>({ defaultValues: valuesOf(feature) });
   const values = { ...valuesOf(feature), ...useWatch({ control: form.control }) };
-  const headers = { "if-match": etag };
-  const save = useMutation({
-    mutationFn: (wanted: FeatureValues) =>
-      answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/features/{key}", {
-          params: { path: { ...place, key }, header: headers },
-          body: toBody(wanted),
-        }),
-      ),
+  const requestOf = (wanted: FeatureValues) => ({
+    params: { path: { ...place, key }, header: { "if-match": etag } },
+    body: toBody(wanted),
+  });
+  const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/features/{key}", {
     onSuccess: async (saved) => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       const [before, after] = [costInWords(feature.cost, feature.unit), costInWords(saved.cost, saved.unit)];
       tell(`${saved.name} is saved`, before === after ? undefined : `Cost: ${before} → ${after}.`);
       onClose();
@@ -104,38 +100,31 @@ function EditFeatureForm({
   });
   const isArchived = feature.archivedAt !== null;
   return (
-    <form
-      className="flex flex-col gap-4"
+    <WriteForm
+      write={save}
+      request={requestOf(values)}
+      action={inEnvironment("Save feature", place.environment)}
       noValidate
-      onSubmit={form.handleSubmit((wanted) => {
-        if (!save.isPending) save.mutate(wanted);
-      })}
+      problem={
+        <EditProblem
+          error={save.error ?? readAgain.error}
+          edited={{ actions: ["feature."], subject: key }}
+          note="Reading again keeps the fields that you changed, and shows the others as they are now."
+          isReading={readAgain.isPending}
+          onReadAgain={() => readAgain.mutate()}
+        />
+      }
+      actionsNote={
+        <Button tone="quiet" icon={isArchived ? ArchiveRestore : Archive} onClick={onArchive}>
+          {isArchived ? "Offer again" : "Archive"}
+        </Button>
+      }
+      onSubmit={form.handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
+      onClose={onClose}
     >
       <FeatureFields form={form} isNew={false} />
       {!isSamePrice({ pool: values.pool, cost: values }, feature) && <CostChange feature={feature} />}
-      <EditProblem
-        error={save.error ?? readAgain.error}
-        edited={{ actions: ["feature."], subject: key }}
-        note="Reading again keeps the fields that you changed, and shows the others as they are now."
-        isReading={readAgain.isPending}
-        onReadAgain={() => readAgain.mutate()}
-      />
-      <ApiCall
-        call={{ method: "PUT", path: pathIn(place, "features", key), headers, body: toBody(values) }}
-      />
-      <DialogActions
-        note={
-          <Button tone="quiet" icon={isArchived ? ArchiveRestore : Archive} onClick={onArchive}>
-            {isArchived ? "Offer again" : "Archive"}
-          </Button>
-        }
-      >
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" tone="primary" isBusy={save.isPending}>
-          {inEnvironment("Save feature", place.environment)}
-        </Button>
-      </DialogActions>
-    </form>
+    </WriteForm>
   );
 }
 
@@ -151,20 +140,12 @@ function ArchiveFeature({
   onClose: () => void;
 }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const { key, name, usedBy } = feature;
   const body = { archived: feature.archivedAt === null };
-  const headers = { "if-match": etag };
-  const archive = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/features/{key}/archive", {
-          params: { path: { ...place, key }, header: headers },
-          body,
-        }),
-      ),
+  const request = { params: { path: { ...place, key }, header: { "if-match": etag } }, body };
+  const archive = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/features/{key}/archive", {
     onSuccess: async () => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       tell(body.archived ? `${name} is archived` : `${name} is offered again`);
       onClose();
     },
@@ -203,13 +184,13 @@ function ArchiveFeature({
         isReading={readAgain.isPending}
         onReadAgain={() => readAgain.mutate()}
       />
-      <ApiCall call={{ method: "POST", path: pathIn(place, "features", key, "archive"), headers, body }} />
+      <ApiCall call={archive.callOf(request)} />
       <DialogActions>
         <Button onClick={onBack}>Back</Button>
         <Button
           tone={body.archived ? "danger" : "primary"}
           isBusy={archive.isPending}
-          onClick={() => archive.mutate()}
+          onClick={() => archive.mutate(request)}
         >
           {inEnvironment(body.archived ? "Archive feature" : "Offer feature again", place.environment)}
         </Button>

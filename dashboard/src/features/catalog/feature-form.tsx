@@ -1,20 +1,17 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { type UseFormReturn, useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { type Cost, chargeOf, costInWords, joinWords, nameOfKey, pluralOf } from "../../format/terms.ts";
 import { usePlace } from "../../frame/use-place.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
-import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import {
   type FeatureValues,
   KEY_HINT,
@@ -25,8 +22,6 @@ import {
 } from "./feature-values.ts";
 import { poolsQuery, refreshCatalog } from "./queries.ts";
 
-const HEADERS = { "if-none-match": "*" };
-
 export function CreateFeatureDialog({
   prefilledKey,
   onClose,
@@ -35,19 +30,15 @@ export function CreateFeatureDialog({
   onClose: () => void;
 }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const form = useForm<FeatureValues>({ defaultValues: newFeature(prefilledKey, nameOfKey(prefilledKey)) });
   const values = { ...newFeature("", ""), ...useWatch({ control: form.control }) };
-  const create = useMutation({
-    mutationFn: (wanted: FeatureValues) =>
-      answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/features/{key}", {
-          params: { path: { ...place, key: wanted.key }, header: HEADERS },
-          body: toBody(wanted),
-        }),
-      ),
+  const requestOf = (wanted: FeatureValues) => ({
+    params: { path: { ...place, key: wanted.key }, header: { "if-none-match": "*" } },
+    body: toBody(wanted),
+  });
+  const create = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/features/{key}", {
     onSuccess: async ({ name, cost, unit }) => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       tell(
         `${name} is defined`,
         `It costs ${costInWords(cost, unit)}. Customers get it by a plan that includes it.`,
@@ -57,21 +48,20 @@ export function CreateFeatureDialog({
   });
   const isTaken = create.error instanceof ApiProblem && create.error.status === 412;
   return (
-    <Dialog isOpen onClose={onClose} title="New feature" note="Something that a customer may do.">
-      <form
-        className="flex flex-col gap-4"
-        noValidate
-        onSubmit={form.handleSubmit((wanted) => {
-          if (!create.isPending) create.mutate(wanted);
-        })}
-      >
-        <FeatureFields form={form} isNew />
-        {isTaken ? (
+    <WriteDialog
+      title="New feature"
+      note="Something that a customer may do."
+      write={create}
+      request={requestOf({ ...values, key: values.key || "image.render" })}
+      action={inEnvironment("Define feature", place.environment)}
+      noValidate
+      problem={
+        isTaken ? (
           <Callout tone="bad" title="There is a feature with this key already">
             <TextLink
               to="/projects/$projectId/$environment/features"
               params={place}
-              search={{ key: create.variables?.key ?? "" }}
+              search={{ key: create.variables?.params.path.key ?? "" }}
             >
               Look at it
             </TextLink>
@@ -79,23 +69,13 @@ export function CreateFeatureDialog({
           </Callout>
         ) : (
           <ProblemCallout error={create.error} />
-        )}
-        <ApiCall
-          call={{
-            method: "PUT",
-            path: pathIn(place, "features", values.key === "" ? "image.render" : values.key),
-            headers: HEADERS,
-            body: toBody(values),
-          }}
-        />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" isBusy={create.isPending}>
-            {inEnvironment("Define feature", place.environment)}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+        )
+      }
+      onSubmit={form.handleSubmit((wanted) => create.mutate(requestOf(wanted)))}
+      onClose={onClose}
+    >
+      <FeatureFields form={form} isNew />
+    </WriteDialog>
   );
 }
 

@@ -18,7 +18,7 @@ import { CreateFeatureDialog } from "./feature-form.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
 import { ListFilter, matches } from "./list-filter.tsx";
 import { PromoteLink } from "./promote-link.tsx";
-import { type Feature, featuresQuery, plansQuery, poolsQuery } from "./queries.ts";
+import { type Feature, featuresQuery, plansQuery, poolsQuery, readFeatureSearch } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/features");
 
@@ -41,7 +41,7 @@ export function FeaturesPage() {
   );
   const close = (): void =>
     void navigate({
-      search: (before) => ({ ...before, key: undefined, define: undefined }),
+      search: ({ key: _, define: __, ...before }) => before,
       resetScroll: false,
     });
   return (
@@ -55,18 +55,9 @@ export function FeaturesPage() {
         <ListFilter
           what="features"
           search={search}
-          onSearch={(text) =>
-            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
-          }
-          show={show ?? "offered"}
-          onShow={(choice) =>
-            void navigate({
-              search: (before) => ({
-                ...before,
-                show: choice === "archived" || choice === "all" ? choice : undefined,
-              }),
-              replace: true,
-            })
+          show={show}
+          onChange={(changed) =>
+            void navigate({ search: (before) => readFeatureSearch({ ...before, ...changed }), replace: true })
           }
           choices={CHOICES}
         />

@@ -5,18 +5,17 @@ import { FilterField } from "../../ui/filter-field.tsx";
 export function ListFilter({
   what,
   search,
-  onSearch,
   show,
-  onShow,
   choices,
+  onChange,
 }: {
   /** In the plural: "features". */
   what: string;
   search: string | undefined;
-  onSearch: (text: string | undefined) => void;
-  show: string;
-  onShow: (choice: string) => void;
+  /** The first, where none is chosen. */
+  show: string | undefined;
   choices: readonly { value: string; label: string }[];
+  onChange: (changed: { search: string } | { show: string }) => void;
 }) {
   return (
     <search className="flex flex-wrap gap-2">
@@ -26,36 +25,20 @@ export function ListFilter({
           type="search"
           placeholder={`Filter ${what}`}
           value={search ?? ""}
-          onFilter={(text) => onSearch(text === "" ? undefined : text)}
+          onFilter={(text) => onChange({ search: text })}
         />
       </div>
       <div className="w-full sm:w-44">
         <Select
           label={`Which ${what}`}
           isLabelHidden
-          value={show}
-          onChange={({ target }) => onShow(target.value)}
+          value={show ?? choices[0]?.value}
+          onChange={({ target }) => onChange({ show: target.value })}
           options={choices}
         />
       </div>
     </search>
   );
-}
-
-/** What the address says, read with care: anybody can write anything there. */
-export function readText(search: Record<string, unknown>, name: string): string | undefined {
-  const value = search[name];
-  const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
-  return text === "" ? undefined : text;
-}
-
-/** Only what the choice knows. */
-export function readChoice<const T extends string>(
-  search: Record<string, unknown>,
-  name: string,
-  choices: readonly T[],
-): T | undefined {
-  return choices.find((choice) => choice === search[name]);
 }
 
 /** Whether all the words stand somewhere in the texts. */

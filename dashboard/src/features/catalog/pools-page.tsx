@@ -1,9 +1,8 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { PenLine, Plus } from "lucide-react";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
@@ -13,13 +12,12 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
 import { KEY_HINT, KEY_PATTERN } from "./feature-values.ts";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
-import { WriteDialog } from "./write-dialog.tsx";
 
 /** Kinds of credits. Most environments never need a second one. */
 export function PoolsPage() {
@@ -100,23 +98,19 @@ function DrawnFrom({ pool }: { pool: Pool }) {
 /** Makes a pool, or gives one another name. Null: a new one. */
 function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const { data: pools } = useSuspenseQuery(poolsQuery(place));
   const { register, handleSubmit, control, setValue, formState } = useForm<Pool>({
     defaultValues: pool ?? { key: "", name: "" },
   });
   const { errors, dirtyFields } = formState;
   const values = { key: "", name: "", ...useWatch({ control }) };
-  const save = useMutation({
-    mutationFn: ({ key, name }: Pool) =>
-      answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/pools/{key}", {
-          params: { path: { ...place, key } },
-          body: { name: name.trim() },
-        }),
-      ),
+  const requestOf = ({ key, name }: Pool) => ({
+    params: { path: { ...place, key } },
+    body: { name: name.trim() },
+  });
+  const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/pools/{key}", {
     onSuccess: async ({ name }) => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       tell(
         pool === null ? `The pool ${name} is made` : "The pool is renamed",
         pool === null ? undefined : `${pool.name} → ${name}.`,
@@ -127,15 +121,10 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
   return (
     <WriteDialog
       title={pool === null ? "New pool" : `Rename ${pool.name}`}
+      write={save}
+      request={requestOf({ ...values, key: values.key || "video" })}
       action={inEnvironment(pool === null ? "Make pool" : "Rename pool", place.environment)}
-      isBusy={save.isPending}
-      problem={<ProblemCallout error={save.error} />}
-      call={{
-        method: "PUT",
-        path: pathIn(place, "pools", values.key === "" ? "video" : values.key),
-        body: { name: values.name.trim() },
-      }}
-      onConfirm={() => void handleSubmit((wanted) => save.mutate(wanted))()}
+      onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
       onClose={onClose}
     >
       {pool === null && (

@@ -1,9 +1,10 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Answer } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api } from "../../api/client.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -12,10 +13,10 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Card } from "../../ui/card.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { ConfirmByTyping } from "../../ui/confirm-by-typing.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import type { Reach } from "../plans/reach-choice.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
@@ -66,7 +67,7 @@ export function PromotePage() {
             checked={box.isChecked}
             onChange={({ target: { checked } }) => {
               setBox({ ...box, isChecked: checked });
-              void navigate({ search: (before) => ({ ...before, archive: checked ? "true" : undefined }) });
+              void navigate({ search: checked ? { archive: true } : {} });
             }}
           />
           <div
@@ -124,25 +125,24 @@ function PromotePanel({
 }) {
   const { version, changes } = diff;
   const { projectId } = usePlace();
-  const queryClient = useQueryClient();
   const [reach, setReach] = useState<Reach>("new_assignments");
   const [isConfirming, setConfirming] = useState(false);
   const count = countOf(changes.filter(({ change }) => change !== "unchanged").length, "change");
-  const body = { reach, archiveMissing, expectedVersion: version };
-  const promote = useMutation({
-    mutationFn: async () => {
+  const request = {
+    params: { path: { projectId } },
+    body: { reach, archiveMissing, expectedVersion: version },
+  };
+  const promote = useWrite("post", "/manage/v1/projects/{projectId}/promote", {
+    before: async () => {
       // The API makes sure that live is as it was looked at. That test is, too, is for us to ask.
       const again = await queryClient.fetchQuery(promotionQuery(projectId, archiveMissing));
       if (again.kind !== "possible" || JSON.stringify(again.diff) !== JSON.stringify(diff)) throw changed();
-      return answerOf(
-        api.POST("/manage/v1/projects/{projectId}/promote", { params: { path: { projectId } }, body }),
-      );
     },
     onSuccess: async (done) => {
       setConfirming(false);
       onDone(done);
       tell("Test is promoted to LIVE", `${count} made.`);
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
     },
     onError: () => setConfirming(false),
   });
@@ -162,26 +162,28 @@ function PromotePanel({
           isReading={readAgain.isPending}
           onReadAgain={() => readAgain.mutate()}
         />
-        <ApiCall call={{ method: "POST", path: `/manage/v1/projects/${projectId}/promote`, body }} />
+        <ApiCall call={promote.callOf(request)} />
         <div>
           <Button tone="primary" onClick={() => setConfirming(true)}>
             Promote {count} to LIVE
           </Button>
         </div>
       </div>
-      <ConfirmByTyping
+      <WriteDialog
         isOpen={isConfirming}
-        onClose={() => setConfirming(false)}
         title="Promote test to LIVE"
+        write={promote}
+        request={null}
         wanted="LIVE"
         action={`Make ${count} in LIVE`}
-        isBusy={promote.isPending}
-        error={null}
-        onConfirm={() => promote.mutate()}
+        tone="danger"
+        problem={null}
+        onSubmit={() => promote.mutate(request)}
+        onClose={() => setConfirming(false)}
       >
         {count} of what your real customers are sold, all in one step. A published version cannot be taken
         back; another one can be published after it.
-      </ConfirmByTyping>
+      </WriteDialog>
     </Card>
   );
 }

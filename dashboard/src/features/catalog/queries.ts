@@ -1,97 +1,76 @@
-import { type QueryClient, queryOptions } from "@tanstack/react-query";
-import type { Answer, Item, Place } from "../../api/answer.ts";
+import { queryOptions } from "@tanstack/react-query";
+import { type Answer, type Item, type Place, placeOf } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { wholeList } from "../../api/lists.ts";
+import { answerOf, api, queryOf } from "../../api/client.ts";
+import { wholeListOf } from "../../api/lists.ts";
+import { refresh } from "../../api/query-client.ts";
 import { taggedAnswerOf } from "../../api/tagged.ts";
+import { choice, searchOf, text } from "../../format/search.ts";
 
-export { type PlanSummary, type Pool, plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
+export {
+  type Feature,
+  featuresQuery,
+  type PlanSummary,
+  type Pool,
+  plansQuery,
+  poolsQuery,
+} from "../../api/catalog-lists.ts";
 
-// A route's own parameters are more than a place: a key made of them would be nobody else's.
+const FILTERS = { search: text(), show: choice(["archived", "all"]) };
 
-export type Feature = Answer<"readFeature">;
+export const readPlanSearch = searchOf(FILTERS);
+export const readPromoteSearch = searchOf({ archive: choice([true]) });
+export const readEventKeySearch = searchOf({ search: text(), show: choice(["unnamed", "named"]) });
+export const readFeatureSearch = searchOf({
+  ...FILTERS,
+  // The feature whose dialog is open, or the key that one is to be defined for: others link here with either.
+  key: text(),
+  define: (value) => (typeof value === "string" ? value : undefined),
+});
+
 export type Plan = Answer<"readPlan">;
 export type PlanVersion = Plan["versions"][number];
 export type PlanDiff = Answer<"diffPlan">;
 export type EventKey = Item<"listEventKeys">;
 
-export function featuresQuery({ projectId, environment }: Place) {
-  const place = { projectId, environment };
-  return queryOptions({
-    queryKey: ["features", place],
-    queryFn: () =>
-      wholeList((query) =>
-        answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
-            params: { path: place, query },
-          }),
-        ),
-      ),
-  });
-}
+const FEATURE_PATH = "/manage/v1/projects/{projectId}/{environment}/features/{key}";
+const PLAN_PATH = "/manage/v1/projects/{projectId}/{environment}/plans/{key}";
 
-export function featureQuery({ projectId, environment }: Place, key: string) {
-  const place = { projectId, environment };
+export function featureQuery(place: Place, key: string) {
+  const params = { path: { ...placeOf(place), key } };
   return queryOptions({
-    queryKey: ["feature", place, key],
-    queryFn: () =>
-      taggedAnswerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/features/{key}", {
-          params: { path: { ...place, key } },
-        }),
-      ),
+    queryKey: ["get", FEATURE_PATH, params],
+    queryFn: () => taggedAnswerOf(api.GET(FEATURE_PATH, { params })),
     // Who is about to change it begins with what it is now.
     staleTime: 0,
   });
 }
 
-export function eventKeysQuery({ projectId, environment }: Place) {
-  const place = { projectId, environment };
-  return queryOptions({
-    queryKey: ["event-keys", place],
-    queryFn: () =>
-      wholeList((query) =>
-        answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/event-keys", {
-            params: { path: place, query },
-          }),
-        ),
-      ),
+export function eventKeysQuery(place: Place) {
+  return wholeListOf("/manage/v1/projects/{projectId}/{environment}/event-keys", {
+    params: { path: placeOf(place) },
   });
 }
 
-export function planQuery({ projectId, environment }: Place, key: string) {
-  const place = { projectId, environment };
+export function planQuery(place: Place, key: string) {
+  const params = { path: { ...placeOf(place), key } };
   return queryOptions({
-    queryKey: ["plan", place, key],
-    queryFn: () =>
-      taggedAnswerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/plans/{key}", {
-          params: { path: { ...place, key } },
-        }),
-      ),
+    queryKey: ["get", PLAN_PATH, params],
+    queryFn: () => taggedAnswerOf(api.GET(PLAN_PATH, { params })),
     staleTime: 0,
   });
 }
 
 /** A plan's draft, what publishing it would do, and the name of just that: it is published as it was looked at. */
-export function planReviewQuery({ projectId, environment }: Place, key: string) {
-  const place = { projectId, environment };
+export function planReviewQuery(place: Place, key: string) {
+  const params = { path: { ...placeOf(place), key } };
   return queryOptions({
-    queryKey: ["plan", place, key, "review"],
+    queryKey: ["get", PLAN_PATH, params, "review"],
     queryFn: async () => {
       // In this order: a draft that changes in between is found out by the older name.
-      const { value: plan, etag } = await taggedAnswerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/plans/{key}", {
-          params: { path: { ...place, key } },
-        }),
-      );
+      const { value: plan, etag } = await taggedAnswerOf(api.GET(PLAN_PATH, { params }));
       if (plan.draft === null) return { plan, etag, diff: null };
-      const diff = await answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/plans/{key}/diff", {
-          params: { path: { ...place, key } },
-        }),
-      );
+      const diff = await answerOf(api.GET(`${PLAN_PATH}/diff`, { params }));
       return { plan, etag, diff };
     },
     staleTime: 0,
@@ -100,15 +79,13 @@ export function planReviewQuery({ projectId, environment }: Place, key: string) 
 
 /** What promoting would do to live; or why it cannot be done. */
 export function promotionQuery(projectId: string, archiveMissing: boolean) {
+  const path = "/manage/v1/projects/{projectId}/promote/diff";
   return queryOptions({
-    queryKey: ["catalog", projectId, "promotion", archiveMissing],
+    queryKey: ["get", path, projectId, archiveMissing],
     queryFn: async () => {
       try {
         const diff = await answerOf(
-          api.POST("/manage/v1/projects/{projectId}/promote/diff", {
-            params: { path: { projectId } },
-            body: { archiveMissing },
-          }),
+          api.POST(path, { params: { path: { projectId } }, body: { archiveMissing } }),
         );
         return { kind: "possible", diff } as const;
       } catch (problem) {
@@ -123,21 +100,13 @@ export function promotionQuery(projectId: string, archiveMissing: boolean) {
 
 const BLOCKING = new Set(["unknown_key", "in_use"]);
 
-export function catalogDocumentQuery({ projectId, environment }: Place) {
-  const place = { projectId, environment };
-  return queryOptions({
-    queryKey: ["catalog", place, "document"],
-    queryFn: () =>
-      answerOf(api.GET("/manage/v1/projects/{projectId}/{environment}/catalog", { params: { path: place } })),
-    staleTime: 0,
-  });
+export const CATALOG_PATH = "/manage/v1/projects/{projectId}/{environment}/catalog";
+
+export function catalogDocumentQuery(place: Place) {
+  return queryOf("get", CATALOG_PATH, { params: { path: placeOf(place) } }, { staleTime: 0 });
 }
 
-const CATALOG_NOUNS = new Set(["features", "feature", "pools", "event-keys", "plans", "plan", "catalog"]);
-
 /** After any edit: features, plans and costs speak of each other. */
-export function refreshCatalog(queryClient: QueryClient): Promise<void> {
-  return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [noun] }) => typeof noun === "string" && CATALOG_NOUNS.has(noun),
-  });
+export function refreshCatalog(): Promise<void> {
+  return refresh("features", "pools", "event-keys", "plans", "catalog", "promote");
 }

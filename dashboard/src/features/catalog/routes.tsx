@@ -1,6 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { placeRoute } from "../../frame/root-routes.tsx";
-import { readChoice, readText } from "./list-filter.tsx";
 import {
   catalogDocumentQuery,
   eventKeysQuery,
@@ -11,27 +10,16 @@ import {
   plansQuery,
   poolsQuery,
   promotionQuery,
+  readEventKeySearch,
+  readFeatureSearch,
+  readPlanSearch,
+  readPromoteSearch,
 } from "./queries.ts";
-
-const SHOWN = ["archived", "all"] as const;
-
-// What is not set is undefined, and does not stand in the address.
-type Filters<Choice extends string> = { search?: string | undefined; show?: Choice | undefined };
-type FeatureSearch = Filters<(typeof SHOWN)[number]> & {
-  key?: string | undefined;
-  define?: string | undefined;
-};
 
 const featuresRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "features",
-  validateSearch: (search: Record<string, unknown>): FeatureSearch => ({
-    search: readText(search, "search"),
-    show: readChoice(search, "show", SHOWN),
-    // The feature whose dialog is open, or the key that one is to be defined for: others link here with either.
-    key: readText(search, "key"),
-    define: typeof search["define"] === "string" ? search["define"] : undefined,
-  }),
+  validateSearch: readFeatureSearch,
   loaderDeps: ({ search: { key, define } }) => ({ key, define }),
   loader: async ({ context: { queryClient }, params, deps: { key, define } }) => {
     const [features] = await Promise.all([
@@ -50,10 +38,7 @@ const featuresRoute = createRoute({
 const eventKeysRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "features/event-keys",
-  validateSearch: (search: Record<string, unknown>): Filters<"unnamed" | "named"> => ({
-    search: readText(search, "search"),
-    show: readChoice(search, "show", ["unnamed", "named"]),
-  }),
+  validateSearch: readEventKeySearch,
   loader: ({ context: { queryClient }, params }) => queryClient.ensureQueryData(eventKeysQuery(params)),
   component: lazyRouteComponent(() => import("./event-keys-page.tsx"), "EventKeysPage"),
 });
@@ -72,10 +57,7 @@ const poolsRoute = createRoute({
 const plansRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "plans",
-  validateSearch: (search: Record<string, unknown>): Filters<(typeof SHOWN)[number]> => ({
-    search: readText(search, "search"),
-    show: readChoice(search, "show", SHOWN),
-  }),
+  validateSearch: readPlanSearch,
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
       queryClient.ensureQueryData(plansQuery(params)),
@@ -124,9 +106,7 @@ const publishPlanRoute = createRoute({
 const promoteRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "promote",
-  validateSearch: (search: Record<string, unknown>): { archive?: "true" | undefined } => ({
-    archive: search["archive"] === true || search["archive"] === "true" ? "true" : undefined,
-  }),
+  validateSearch: readPromoteSearch,
   beforeLoad: ({ params, search }) => {
     // What it changes is live: it stands nowhere else, so that colour, title and address say so.
     if (params.environment === "test")

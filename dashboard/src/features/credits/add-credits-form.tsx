@@ -3,18 +3,19 @@ import { useRef, useState } from "react";
 import { type UseFormRegister, useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { poolsQuery } from "../../api/catalog-lists.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { queryClient, refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
-import { countOf, formatPrice } from "../../format/numbers.ts";
+import { countOf, formatCount, formatPrice } from "../../format/numbers.ts";
 import { nameOfClock } from "../../format/times.ts";
 import { usePlace } from "../../frame/use-place.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/preferences.ts";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { WriteForm } from "../../ui/write-dialog.tsx";
 import type { Customer } from "../customers/queries.ts";
 import {
   type CreditsBody,
@@ -23,107 +24,7 @@ import {
   newOwnReference,
   readCreditsForm,
 } from "./credits-form.ts";
-import {
-  CreditsOutcome,
-  creditsPreviewQuery,
-  TwinWarning,
-  twinsOf,
-  useAddCredits,
-} from "./credits-preview.tsx";
-
-function AddCreditsForm({ customer, onClose }: { customer: Customer; onClose: () => void }) {
-  const place = usePlace();
-  const clock = useClock();
-  const { data: pools } = useSuspenseQuery(poolsQuery(place));
-  const [ownReference] = useState(newOwnReference);
-  const [accepted, setAccepted] = useState<string | null>(null);
-  const twinBox = useRef<HTMLInputElement>(null);
-  const { register, control, handleSubmit, formState, setFocus } = useForm<CreditsForm>({
-    defaultValues: {
-      credits: "",
-      kind: "manual",
-      pool: pools.find(({ key }) => key === "credits")?.key ?? pools[0]?.key ?? "credits",
-      expires: "",
-      reference: "",
-      price: "",
-      currency: "EUR",
-      note: "",
-    },
-  });
-  const form = useWatch({ control, compute: (values: CreditsForm) => values });
-  const { body, errors } = readCreditsForm(form, { clock, ownReference });
-  const {
-    data: preview,
-    error: previewError,
-    isPlaceholderData,
-  } = useQuery(creditsPreviewQuery(place, customer.customerId, body));
-  const add = useAddCredits(customer, { onAdded: onClose, onTwin: () => twinBox.current?.focus() });
-  const shown = body === null ? undefined : preview;
-  const twins = shown === undefined || isPlaceholderData ? null : twinsOf(shown);
-  const amount = countOf(body?.credits ?? 0, "credit");
-  const isBusy = formState.isSubmitting || add.isPending;
-  return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={handleSubmit(async () => {
-        if (errors !== null) return setFocus(firstOf(errors));
-        // What went wrong stands below; nothing is thrown further.
-        await add.mutateAsync({ body, accepted }).catch(() => {});
-      })}
-    >
-      <CreditsFields
-        register={register}
-        pools={pools}
-        isPurchase={form.kind === "purchase"}
-        price={body?.price}
-        errors={formState.isSubmitted || form.credits !== "" ? (errors ?? {}) : {}}
-      />
-      {previewError === null || body === null ? (
-        <CreditsOutcome preview={shown} isAsked={body !== null} isOld={isPlaceholderData} />
-      ) : (
-        <ProblemCallout error={previewError} />
-      )}
-      {shown !== undefined && twins !== null && (
-        <TwinWarning
-          twins={shown.twins}
-          amount={amount}
-          isAccepted={accepted === twins}
-          onAccept={(isAccepted) => setAccepted(isAccepted ? twins : null)}
-          boxRef={twinBox}
-        />
-      )}
-      {/* Adding looks once more before it adds: where that failed it stands above already. */}
-      {add.error !== previewError && <ProblemCallout error={add.error} />}
-      {isOutcomeUnknown(add.error) && (
-        <p className="text-muted">Trying again is safe: what this form adds is added once.</p>
-      )}
-      {body !== null && (
-        <ApiCall
-          call={{ method: "POST", path: pathIn(place, "customers", customer.customerId, "credits"), body }}
-        />
-      )}
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          type="submit"
-          tone="primary"
-          isBusy={isBusy}
-          isDisabled={(twins !== null && accepted !== twins) || shown?.outcome === "refused"}
-        >
-          {inEnvironment(body === null ? "Add credits" : `Add ${amount}`, place.environment)}
-        </Button>
-      </DialogActions>
-    </form>
-  );
-}
-
-function firstOf(errors: CreditsErrors): keyof CreditsForm {
-  return errors.credits !== undefined ? "credits" : errors.expires !== undefined ? "expires" : "price";
-}
-
-function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof ApiProblem && (error.status === 0 || error.code === "outcome_unknown");
-}
+import { CreditsOutcome, creditsPreviewQuery, TwinWarning, twinsOf } from "./credits-preview.tsx";
 
 /** Each opening is a new wish, with a form of its own. */
 export function AddCreditsDialog({
@@ -144,6 +45,109 @@ export function AddCreditsDialog({
       <AddCreditsForm customer={customer} onClose={onClose} />
     </Dialog>
   );
+}
+
+function AddCreditsForm({ customer, onClose }: { customer: Customer; onClose: () => void }) {
+  const { customerId, name } = customer;
+  const place = usePlace();
+  const whose = { ...place, customerId };
+  const clock = useClock();
+  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const [ownReference] = useState(newOwnReference);
+  const [accepted, setAccepted] = useState<string | null>(null);
+  const twinBox = useRef<HTMLInputElement>(null);
+  const { register, control, handleSubmit, formState, setFocus } = useForm<CreditsForm>({
+    defaultValues: {
+      credits: "",
+      kind: "manual",
+      pool: pools.find(({ key }) => key === "credits")?.key ?? pools[0]?.key ?? "credits",
+      expires: "",
+      reference: "",
+      price: "",
+      currency: "EUR",
+      note: "",
+    },
+  });
+  const form = useWatch({ control, compute: (values: CreditsForm) => values });
+  const { body, errors } = readCreditsForm(form, { clock, ownReference });
+  const preview = useQuery(creditsPreviewQuery(whose, body));
+  const add = useWrite(
+    "post",
+    "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/credits",
+    {
+      onSuccess: async ({ outcome, balanceBefore, balanceAfter }) => {
+        if (outcome === "added") {
+          const change = `Balance ${formatCount(balanceBefore)} → ${formatCount(balanceAfter)}`;
+          tell(`Added ${countOf(balanceAfter - balanceBefore, "credit")} to ${name ?? customerId}`, change);
+        } else {
+          tell("Nothing added again", `These credits were there already: ${formatCount(balanceAfter)}`);
+        }
+        onClose();
+        await refresh("customers");
+      },
+    },
+  );
+  const shown = body === null ? undefined : preview.data;
+  const twins = shown === undefined || preview.isPlaceholderData ? null : twinsOf(shown);
+  const amount = countOf(body?.credits ?? 0, "credit");
+  async function submit(): Promise<void> {
+    if (errors !== null) return setFocus(firstOf(errors));
+    // Looks once more before it adds: somebody else may have done the same since. What goes wrong stands below.
+    const now = await queryClient.fetchQuery(creditsPreviewQuery(whose, body)).catch(() => null);
+    if (now === null) return;
+    const found = twinsOf(now);
+    if (found !== null && found !== accepted) return twinBox.current?.focus();
+    await add.mutateAsync({ params: { path: whose }, body }).catch(() => {});
+  }
+  return (
+    <WriteForm
+      write={add}
+      request={body === null ? null : { params: { path: whose }, body }}
+      action={inEnvironment(body === null ? "Add credits" : `Add ${amount}`, place.environment)}
+      isBusy={formState.isSubmitting || add.isPending}
+      isDisabled={(twins !== null && accepted !== twins) || shown?.outcome === "refused"}
+      problem={
+        <>
+          <ProblemCallout error={add.error} />
+          {isOutcomeUnknown(add.error) && (
+            <p className="text-muted">Trying again is safe: what this form adds is added once.</p>
+          )}
+        </>
+      }
+      onSubmit={handleSubmit(submit)}
+      onClose={onClose}
+    >
+      <CreditsFields
+        register={register}
+        pools={pools}
+        isPurchase={form.kind === "purchase"}
+        price={body?.price}
+        errors={formState.isSubmitted || form.credits !== "" ? (errors ?? {}) : {}}
+      />
+      {preview.error === null || body === null ? (
+        <CreditsOutcome preview={shown} isAsked={body !== null} isOld={preview.isPlaceholderData} />
+      ) : (
+        <ProblemCallout error={preview.error} />
+      )}
+      {shown !== undefined && twins !== null && (
+        <TwinWarning
+          twins={shown.twins}
+          amount={amount}
+          isAccepted={accepted === twins}
+          onAccept={(isAccepted) => setAccepted(isAccepted ? twins : null)}
+          boxRef={twinBox}
+        />
+      )}
+    </WriteForm>
+  );
+}
+
+function firstOf(errors: CreditsErrors): keyof CreditsForm {
+  return errors.credits !== undefined ? "credits" : errors.expires !== undefined ? "expires" : "price";
+}
+
+function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 0 || error.code === "outcome_unknown");
 }
 
 const KINDS = ["manual", "purchase", "promotion"] as const;

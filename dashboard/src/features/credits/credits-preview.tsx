@@ -1,16 +1,14 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Ref } from "react";
-import type { Answer, Place } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
+import type { Answer } from "../../api/answer.ts";
+import { queryOf } from "../../api/client.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { pluralOf } from "../../format/terms.ts";
 import { formatAgo } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-place.ts";
 import { Callout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { Checkbox } from "../../ui/field.tsx";
-import { tell } from "../../ui/toast.tsx";
-import { type Customer, useCustomerWritten } from "../customers/queries.ts";
+import { type Whose, whoseOf } from "../customers/queries.ts";
 import { type CreditsBody, givenReference } from "./credits-form.ts";
 
 /** Before anything is done: what it will be afterwards, and what that pays for. */
@@ -79,23 +77,18 @@ function buyInWords({ name, unit, quantity }: CreditsPreview["buys"][number]): s
 type CreditsPreview = Answer<"previewCredits">;
 
 /** What adding them would do, as the API sees it this moment: never from memory. */
-export function creditsPreviewQuery(
-  { projectId, environment }: Place,
-  customerId: string,
-  body: CreditsBody | null,
-) {
+export function creditsPreviewQuery(whose: Whose, body: CreditsBody | null) {
   // What it cost and what was noted changes nothing about it.
   const { price: _, note: __, ...asked } = body ?? { credits: 0, kind: "manual" as const };
   return queryOptions({
-    queryKey: ["credits preview", { projectId, environment }, customerId, asked],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/credits/preview", {
-          params: { path: { projectId, environment, customerId } },
-          body: asked,
-          signal,
-        }),
-      ),
+    ...queryOf(
+      "post",
+      "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/credits/preview",
+      {
+        params: { path: whoseOf(whose) },
+        body: asked,
+      },
+    ),
     enabled: body !== null,
     staleTime: 0,
     gcTime: 0,
@@ -149,39 +142,4 @@ export function TwinWarning({
       </div>
     </Callout>
   );
-}
-
-/** Looks once more before it adds: somebody else may have done the same since the preview. */
-export function useAddCredits(
-  { customerId, name }: Customer,
-  { onAdded, onTwin }: { onAdded: () => void; onTwin: () => void },
-) {
-  const place = usePlace();
-  const queryClient = useQueryClient();
-  const refresh = useCustomerWritten(customerId);
-  return useMutation({
-    mutationFn: async ({ body, accepted }: { body: CreditsBody; accepted: string | null }) => {
-      const preview = await queryClient.fetchQuery(creditsPreviewQuery(place, customerId, body));
-      const twins = twinsOf(preview);
-      if (twins !== null && twins !== accepted) return null;
-      return answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/credits", {
-          params: { path: { ...place, customerId } },
-          body,
-        }),
-      );
-    },
-    onSuccess: async (added, { body: { credits } }) => {
-      if (added === null) return onTwin();
-      const { outcome, balanceBefore, balanceAfter } = added;
-      if (outcome === "added") {
-        const change = `Balance ${formatCount(balanceBefore)} → ${formatCount(balanceAfter)}`;
-        tell(`Added ${countOf(credits, "credit")} to ${name ?? customerId}`, change);
-      } else {
-        tell("Nothing added again", `These credits were there already: ${formatCount(balanceAfter)}`);
-      }
-      onAdded();
-      await refresh();
-    },
-  });
 }

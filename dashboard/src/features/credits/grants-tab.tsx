@@ -15,6 +15,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { More } from "../../ui/more.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import type { Whose } from "../customers/queries.ts";
 import { ActorName, useShowRow } from "../ledger/ledger-links.tsx";
 import {
   type Grant,
@@ -22,7 +23,6 @@ import {
   grantsQuery,
   type PlanChange,
   planChangesQuery,
-  type Whose,
 } from "../ledger/queries.ts";
 import { givenReference } from "./credits-form.ts";
 import { findNextGrants, stateOfGrant } from "./grants.ts";

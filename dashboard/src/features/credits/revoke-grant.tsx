@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { type ReactNode, Suspense, useState } from "react";
-import { answerOf, api } from "../../api/client.ts";
+import { about, queryClient, refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
@@ -10,8 +11,8 @@ import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { customerKey, customerQuery } from "../customers/queries.ts";
-import type { Grant, Whose } from "../ledger/queries.ts";
+import { customerQuery, type Whose } from "../customers/queries.ts";
+import type { Grant } from "../ledger/queries.ts";
 import { BalanceChange } from "./balance-change.tsx";
 
 /** Takes back what is left of a grant, once that was read and confirmed. */
@@ -47,11 +48,24 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
   const { whose, onDone } = props;
   // As it was read for this: what happens to it meanwhile is said here, and does not slip under the pointer.
   const [grant] = useState(props.grant);
-  const { projectId, environment, customerId } = whose;
   const { credits, remaining, pool } = grant;
-  const { data: customer } = useSuspenseQuery(customerQuery(whose, customerId));
+  const { data: customer } = useSuspenseQuery(customerQuery(whose));
   const before = balanceIn(customer, pool);
-  const mutation = useRevocation(whose, grant, before, onDone);
+  const request = { params: { path: { ...whose, grant: String(grant.grant) } } };
+  const revoke = useWrite(
+    "post",
+    "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
+    {
+      onSuccess: ({ credits: taken, customer: after }) => {
+        tell(
+          `Grant ${grant.grant} revoked`,
+          `${countOf(taken, "credit")} taken back. Balance ${formatStep(before, balanceIn(after, pool))}`,
+        );
+        onDone();
+      },
+      onSettled: () => refresh("customers"),
+    },
+  );
   const spent = credits - remaining;
   const isOrAre = remaining === 1 ? "is" : "are";
   return (
@@ -59,7 +73,7 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!mutation.isPending) mutation.mutate();
+        if (!revoke.isPending) revoke.mutate(request);
       }}
     >
       <p>
@@ -70,46 +84,16 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
         back; credits can be added again.
       </p>
       <BalanceChange pool={pool} before={before} gain={-remaining} />
-      <ProblemCallout error={mutation.error} />
+      <ProblemCallout error={revoke.error} />
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" tone="danger" isBusy={mutation.isPending} isDisabled={remaining === 0}>
-          {inEnvironment(`Revoke ${countOf(remaining, "credit")}`, environment)}
+        <Button type="submit" tone="danger" isBusy={revoke.isPending} isDisabled={remaining === 0}>
+          {inEnvironment(`Revoke ${countOf(remaining, "credit")}`, whose.environment)}
         </Button>
       </DialogActions>
-      <ApiCall
-        call={{
-          method: "POST",
-          path: `/manage/v1/projects/${projectId}/${environment}/customers/${encodeURIComponent(customerId)}/grants/${grant.grant}/revoke`,
-        }}
-      />
+      <ApiCall call={revoke.callOf(request)} />
     </form>
   );
-}
-
-function useRevocation(whose: Whose, { grant, pool }: Grant, before: number, onDone: () => void) {
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST(
-          "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
-          { params: { path: { ...whose, grant: String(grant) } } },
-        ),
-      ),
-    onSuccess: ({ credits, customer }) => {
-      tell(
-        `Grant ${grant} revoked`,
-        `${countOf(credits, "credit")} taken back. Balance ${formatStep(before, balanceIn(customer, pool))}`,
-      );
-      onDone();
-    },
-    onSettled: () =>
-      Promise.all([
-        queryClient.invalidateQueries({ queryKey: customerKey(whose, whose.customerId) }),
-        queryClient.invalidateQueries({ queryKey: ["customers"] }),
-      ]),
-  });
 }
 
 function balanceIn(
@@ -121,12 +105,10 @@ function balanceIn(
 
 /** Around what somebody is about to confirm: all that the page shows of the customer is read anew first, so that the numbers are of now. */
 function ReadAgain({ whose, rows, children }: { whose: Whose; rows: number; children: ReactNode }) {
-  const queryClient = useQueryClient();
-  const key = customerKey(whose, whose.customerId);
   const { isSuccess, error } = useQuery({
-    queryKey: ["read again", ...key],
+    queryKey: ["read again", whose],
     queryFn: async () => {
-      await queryClient.refetchQueries({ queryKey: key, type: "active" }, { throwOnError: true });
+      await queryClient.refetchQueries({ ...about("customers"), type: "active" }, { throwOnError: true });
       return true;
     },
     // Once for each opening: what changes later is found out by trying.

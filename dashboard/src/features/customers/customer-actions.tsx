@@ -1,24 +1,22 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus } from "lucide-react";
 import { Fragment, useState } from "react";
 import { plansQuery } from "../../api/catalog-lists.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { about, queryClient, refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { formatCount } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmByTyping } from "../../ui/confirm-by-typing.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { AssignPlanDialog } from "../assignments/assign-plan-form.tsx";
+import { balancesOf } from "../assignments/bulk-assignment.tsx";
 import { AddCreditsDialog } from "../credits/add-credits-form.tsx";
-import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
-import { type AskedFor, type Customer, customerKey, useCustomerWritten } from "./queries.ts";
+import type { AskedFor, Customer } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
@@ -108,30 +106,17 @@ function MoreButton(props: object) {
   );
 }
 
-function BlockDialog({
-  customer: { customerId, name, isBlocked: isBlockedNow },
-  isOpen,
-  onClose,
-}: {
-  customer: Customer;
-  isOpen: boolean;
-  onClose: () => void;
-}) {
+type DialogProps = { customer: Customer; isOpen: boolean; onClose: () => void };
+
+const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
+
+function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, ...dialog }: DialogProps) {
   const place = usePlace();
-  const refresh = useCustomerWritten(customerId);
   // As it was when the dialog opened: what a colleague does meanwhile must not turn Block into Unblock under the pointer.
   const [isBlocked] = useState(isBlockedNow);
-  const body = { blocked: !isBlocked };
   const who = name ?? customerId;
   const verb = isBlocked ? "Unblock" : "Block";
-  const block = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/block", {
-          params: { path: { ...place, customerId } },
-          body,
-        }),
-      ),
+  const block = useWrite("put", `${CUSTOMER_PATH}/block`, {
     onSuccess: async ({ customer }) => {
       tell(
         customer.isBlocked ? `${who} is blocked` : `${who} is no longer blocked`,
@@ -139,66 +124,51 @@ function BlockDialog({
           ? "Every request is denied from now on"
           : "Requests are decided by plan and balance again",
       );
-      onClose();
-      await refresh();
+      dialog.onClose();
+      await refresh("customers");
     },
   });
   return (
-    <ConfirmDialog
-      isOpen={isOpen}
-      onClose={onClose}
+    <WriteDialog
+      {...dialog}
       title={`${verb} ${who}`}
+      write={block}
+      request={{ params: { path: { ...place, customerId } }, body: { blocked: !isBlocked } }}
       action={inEnvironment(verb, place.environment)}
-      isDangerous={!isBlocked}
-      work={block}
-      call={{ method: "PUT", path: pathIn(place, "customers", customerId, "block"), body }}
+      tone={isBlocked ? "primary" : "danger"}
     >
-      {isBlocked
-        ? "From the next request on, plan and balance decide again."
-        : "From the next request on everything is denied, with the reason customer_blocked. Plan and credits stay theirs, and periods go on."}
-    </ConfirmDialog>
+      <p>
+        {isBlocked
+          ? "From the next request on, plan and balance decide again."
+          : "From the next request on everything is denied, with the reason customer_blocked. Plan and credits stay theirs, and periods go on."}
+      </p>
+    </WriteDialog>
   );
 }
 
-function EndPlanDialog({
-  customer,
-  isOpen,
-  onClose,
-}: {
-  customer: Customer;
-  isOpen: boolean;
-  onClose: () => void;
-}) {
+function EndPlanDialog({ customer, ...dialog }: DialogProps) {
   const { customerId, name, plan } = customer;
   const place = usePlace();
-  const refresh = useCustomerWritten(customerId);
   const { data: plans } = useSuspenseQuery(plansQuery(place));
   const fallback = plans.find(({ isDefault }) => isDefault);
-  const end = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.DELETE("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/plan", {
-          params: { path: { ...place, customerId } },
-        }),
-      ),
+  const end = useWrite("delete", `${CUSTOMER_PATH}/plan`, {
     onSuccess: async ({ outcome, customer: after }) => {
-      const balance = `Balance ${sumOf(customer)} → ${sumOf(after)}`;
+      const balance = `Balance ${balancesOf(customer)} → ${balancesOf(after)}`;
       if (outcome === "ended")
         tell(`${plan?.name ?? "The plan"} has ended for ${name ?? customerId}`, balance);
       else tell("Nothing changed", "No plan was assigned any more");
-      onClose();
-      await refresh();
+      dialog.onClose();
+      await refresh("customers");
     },
   });
   return (
-    <ConfirmDialog
-      isOpen={isOpen}
-      onClose={onClose}
+    <WriteDialog
+      {...dialog}
       title={`End ${plan?.name ?? "the plan"} of ${name ?? customerId}`}
+      write={end}
+      request={{ params: { path: { ...place, customerId } } }}
       action={inEnvironment(`End ${plan?.name ?? "the plan"} now`, place.environment)}
-      isDangerous
-      work={end}
-      call={{ method: "DELETE", path: pathIn(place, "customers", customerId, "plan") }}
+      tone="danger"
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
         <li>What is left of the plan's credits ends now. Top-ups stay.</li>
@@ -208,65 +178,41 @@ function EndPlanDialog({
             : `The default plan, ${fallback.name}, takes over.`}
         </li>
       </ul>
-    </ConfirmDialog>
+    </WriteDialog>
   );
 }
 
-/** One pool says it all nearly everywhere. */
-function sumOf({ balances }: Customer): string {
-  return balances.map(({ balance }) => formatCount(balance)).join(" / ") || "0";
-}
-
-function EraseDialog({
-  customer: { customerId, name },
-  isOpen,
-  onClose,
-}: {
-  customer: Customer;
-  isOpen: boolean;
-  onClose: () => void;
-}) {
+function EraseDialog({ customer: { customerId, name }, ...dialog }: DialogProps) {
   const place = usePlace();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const erase = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.DELETE("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
-          params: { path: { ...place, customerId } },
-        }),
-      ),
+  const erase = useWrite("delete", CUSTOMER_PATH, {
     onSuccess: async () => {
-      onClose();
-      await queryClient.invalidateQueries({ queryKey: ["customers", place] });
+      dialog.onClose();
+      await queryClient.invalidateQueries({ ...about("customers"), refetchType: "none" });
       // Away from the page first: there is nothing left that it could ask for.
       await navigate({ to: "/projects/$projectId/$environment/customers", params: place });
-      queryClient.removeQueries({ queryKey: customerKey(place, customerId) });
+      queryClient.removeQueries({ ...about("customers"), type: "inactive" });
       tell("The customer is erased", "Amounts stay, under a number that leads to nobody");
     },
   });
   return (
-    <ConfirmByTyping
-      isOpen={isOpen}
-      onClose={onClose}
+    <WriteDialog
+      {...dialog}
       title={`Erase ${name ?? customerId} for ever`}
+      write={erase}
+      request={{ params: { path: { ...place, customerId } } }}
       wanted={customerId}
       action={inEnvironment("Erase for ever", place.environment)}
-      isBusy={erase.isPending}
-      error={erase.error}
-      onConfirm={() => erase.mutate()}
+      tone="danger"
     >
-      <div className="flex flex-col gap-3">
-        <p>
-          Gone for good: the id, name, email, billing reference and metadata, the metadata of everything they
-          did, notes and references of their credits, and the text of their idempotency keys.
-        </p>
-        <p>
-          Amounts stay in the ledger, under a number that leads to nobody, so that sums still hold. Until it
-          is done the customer is blocked; with very many events it takes minutes.
-        </p>
-        <ApiCall call={{ method: "DELETE", path: pathIn(place, "customers", customerId) }} />
-      </div>
-    </ConfirmByTyping>
+      <p>
+        Gone for good: the id, name, email, billing reference and metadata, the metadata of everything they
+        did, notes and references of their credits, and the text of their idempotency keys.
+      </p>
+      <p>
+        Amounts stay in the ledger, under a number that leads to nobody, so that sums still hold. Until it is
+        done the customer is blocked; with very many events it takes minutes.
+      </p>
+    </WriteDialog>
   );
 }

@@ -1,32 +1,47 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Answer, Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { queryClient, refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { usePlace } from "../../frame/use-place.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
-import { type Customer, customerQuery, useCustomerWritten } from "./queries.ts";
+import { WriteForm } from "../../ui/write-dialog.tsx";
+import { type Customer, customerQuery, type Whose } from "./queries.ts";
 import { refuseOverwriting } from "./refuse-overwriting.ts";
 
-type Wish = { customerId: string; body: CustomerBody };
-
-function CustomerForm({
-  customer,
-  save,
-  onClose,
-}: {
+type Props = {
+  /** Null: a new one. */
   customer: Customer | null;
-  save: { isPending: boolean; error: unknown; mutateAsync: (wish: Wish) => Promise<unknown> };
   onClose: () => void;
-}) {
+  onSaved: (customer: Answer<"putCustomer">) => void;
+};
+
+/** Makes a customer, or changes what is known about one. */
+export function CustomerDialog({ isOpen, ...form }: Props & { isOpen: boolean }) {
+  const { customer, onClose } = form;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={customer === null ? "New customer" : `Edit ${customer.name ?? customer.customerId}`}
+      note={
+        customer === null
+          ? "A customer who sends usage needs none of this: it appears by itself. All but the id may stay empty."
+          : undefined
+      }
+    >
+      <CustomerForm {...form} />
+    </Dialog>
+  );
+}
+
+function CustomerForm({ customer, onClose, onSaved }: Props) {
   const place = usePlace();
+  // What the form began with.
+  const [opened] = useState(customer);
   const { register, control, handleSubmit, formState } = useForm<CustomerFormValues>({
     defaultValues: {
       customerId: customer?.customerId ?? "",
@@ -41,12 +56,24 @@ function CustomerForm({
   const body = readCustomerForm(form);
   // A space that came along with a copied id would make another customer, whom nobody finds.
   const customerId = customer?.customerId ?? form.customerId.trim();
+  const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
+    before: async () => refuseOverwriting(opened, await findCustomer({ ...place, customerId })),
+    onSuccess: async (saved) => {
+      onSaved(saved);
+      await refresh("customers");
+    },
+  });
+  const request = body === null ? null : { params: { path: { ...place, customerId } }, body };
   return (
-    <form
-      className="flex flex-col gap-4"
+    <WriteForm
+      write={save}
+      request={customerId === "" ? null : request}
+      action={inEnvironment(customer === null ? "Make customer" : "Save", place.environment)}
+      isBusy={formState.isSubmitting || save.isPending}
       onSubmit={handleSubmit(async () => {
-        if (body !== null) await save.mutateAsync({ customerId, body }).catch(() => {});
+        if (request !== null) await save.mutateAsync(request).catch(() => {});
       })}
+      onClose={onClose}
     >
       {customer === null && (
         <TextField
@@ -83,89 +110,15 @@ function CustomerForm({
           validate: (text) => readMetadata(text) !== undefined || "This is no JSON object.",
         })}
       />
-      <ProblemCallout error={save.error} />
-      {body !== null && customerId !== "" && (
-        <ApiCall call={{ method: "PUT", path: pathIn(place, "customers", customerId), body }} />
-      )}
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" tone="primary" isBusy={formState.isSubmitting || save.isPending}>
-          {inEnvironment(customer === null ? "Make customer" : "Save", place.environment)}
-        </Button>
-      </DialogActions>
-    </form>
+    </WriteForm>
   );
 }
 
-/** Makes a customer, or changes what is known about one. */
-export function CustomerDialog({
-  customer,
-  isOpen,
-  onClose,
-  onSaved,
-}: {
-  /** Null: a new one. */
-  customer: Customer | null;
-  isOpen: boolean;
-  onClose: () => void;
-  onSaved: (customer: Answer<"putCustomer">) => void;
-}) {
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title={customer === null ? "New customer" : `Edit ${customer.name ?? customer.customerId}`}
-      note={
-        customer === null
-          ? "A customer who sends usage needs none of this: it appears by itself. All but the id may stay empty."
-          : undefined
-      }
-    >
-      <Saving customer={customer} onClose={onClose} onSaved={onSaved} />
-    </Dialog>
-  );
-}
-
-function Saving({
-  customer,
-  onClose,
-  onSaved,
-}: {
-  customer: Customer | null;
-  onClose: () => void;
-  onSaved: (customer: Answer<"putCustomer">) => void;
-}) {
-  const place = usePlace();
-  const queryClient = useQueryClient();
-  const refresh = useCustomerWritten(customer?.customerId ?? "");
-  // What the form began with.
-  const [opened] = useState(customer);
-  const save = useMutation({
-    mutationFn: async ({ customerId, body }: { customerId: string; body: CustomerBody }) => {
-      refuseOverwriting(opened, await findCustomer(customerId));
-      return answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
-          params: { path: { ...place, customerId } },
-          body,
-        }),
-      );
-    },
-    onSuccess: async (saved) => {
-      onSaved(saved);
-      await refresh();
-    },
+function findCustomer(whose: Whose): Promise<Customer | null> {
+  return queryClient.fetchQuery({ ...customerQuery(whose), staleTime: 0 }).catch((error: unknown) => {
+    if (error instanceof ApiProblem && error.status === 404) return null;
+    throw error;
   });
-
-  function findCustomer(customerId: string): Promise<Customer | null> {
-    return queryClient
-      .fetchQuery({ ...customerQuery(place, customerId), staleTime: 0 })
-      .catch((error: unknown) => {
-        if (error instanceof ApiProblem && error.status === 404) return null;
-        throw error;
-      });
-  }
-
-  return <CustomerForm customer={customer} save={save} onClose={onClose} />;
 }
 
 type CustomerBody = Body<"putCustomer">;

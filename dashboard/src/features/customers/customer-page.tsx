@@ -20,7 +20,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 export function CustomerPage() {
   const place = usePlace();
   const { customerId } = route.useParams();
-  const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
+  const { data: customer } = useSuspenseQuery(customerQuery({ ...place, customerId }));
   const params = { ...place, customerId };
   return (
     <Page

@@ -1,8 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import type { Answer } from "../../api/answer.ts";
+import type { Answer, Place } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { refresh } from "../../api/query-client.ts";
+import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -83,7 +84,7 @@ function ImportForm({ onClose }: { onClose: () => void }) {
           Import the same file under the same name again: it goes on, and adds nothing twice.
         </p>
       )}
-      {run.data === undefined && <Help call={curlOfImport(pathIn(place, "imports"), name, file?.name)} />}
+      {run.data === undefined && <Help call={curlOfImport(place, name, file?.name)} />}
       <DialogActions>
         {isBusy ? (
           <Button onClick={stop}>Stop</Button>
@@ -125,10 +126,11 @@ function Help({ call }: { call: string }) {
   );
 }
 
-function curlOfImport(path: string, name: string, file = "customers.csv"): string {
-  const query = new URLSearchParams({ name: name || "opening", dryRun: "true" });
+function curlOfImport(place: Place, name: string, file = "customers.csv"): string {
+  const query = { name: name || "opening", dryRun: "true" } as const;
+  const { path } = callOf("post", IMPORTS_PATH, { params: { path: place, query }, body: "" });
   return [
-    `curl -X POST '${window.location.origin}${path}?${query}'`,
+    `curl -X POST '${window.location.origin}${path}'`,
     `-H "Authorization: Bearer $PURSER_TOKEN"`,
     "-H 'Content-Type: text/csv'",
     `--data-binary '@${file.replaceAll("'", "'\\''")}'`,
@@ -149,17 +151,18 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
   );
 }
 
+const IMPORTS_PATH = "/manage/v1/projects/{projectId}/{environment}/imports";
+
 type ImportReport = Answer<"importCustomers">;
 type ImportWish = { readonly file: File; readonly name: string; readonly signal: AbortSignal };
 
 /** The file goes as it is, for a look or for good. */
 function useImport(isDryRun: boolean) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   return useMutation({
     mutationFn: ({ file, name, signal }: ImportWish): Promise<ImportReport> =>
       answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/imports", {
+        api.POST(IMPORTS_PATH, {
           params: { path: place, query: { name, dryRun: isDryRun ? "true" : "false" } },
           headers: { "Content-Type": "text/csv" },
           body: "",
@@ -175,8 +178,7 @@ function useImport(isDryRun: boolean) {
     // Also when it was stopped: the rows until then are imported.
     onSettled: () => {
       if (isDryRun) return;
-      void queryClient.invalidateQueries({ queryKey: ["customers", place] });
-      void queryClient.invalidateQueries({ queryKey: ["customer", place] });
+      void refresh("customers");
     },
   });
 }

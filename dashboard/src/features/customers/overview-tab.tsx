@@ -4,7 +4,6 @@ import { CircleAlert, ShieldCheck } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-place.ts";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/details.tsx";
@@ -15,16 +14,22 @@ import { Time } from "../../ui/time.tsx";
 import { knownGrantsQuery } from "../ledger/queries.ts";
 import { type BalancePoint, balanceHistory } from "./balance-history.ts";
 import { OpenGrantsCard, PlanCard } from "./overview-cards.tsx";
-import { type Customer, customerQuery, latestEntriesQuery, proofQuery } from "./queries.ts";
+import {
+  type Customer,
+  customerQuery,
+  latestEntriesQuery,
+  proofQuery,
+  type Whose,
+  whoseOf,
+} from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
 export function OverviewTab() {
-  const place = usePlace();
-  const { customerId } = route.useParams();
-  const { data: customer } = useSuspenseQuery(customerQuery(place, customerId));
-  const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(place, customerId));
-  const { data: known } = useSuspenseQuery(knownGrantsQuery({ ...place, customerId }));
+  const whose = whoseOf(route.useParams());
+  const { data: customer } = useSuspenseQuery(customerQuery(whose));
+  const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(whose));
+  const { data: known } = useSuspenseQuery(knownGrantsQuery(whose));
   const { grants } = known;
   const balances = customer.balances.length === 0 ? [{ pool: "credits", balance: 0 }] : customer.balances;
   return (
@@ -34,7 +39,7 @@ export function OverviewTab() {
           <BalanceCard
             key={pool}
             title={balances.length === 1 ? "Balance over time" : `Balance of ${pool} over time`}
-            proof={index === 0 ? <ProofLine customerId={customerId} /> : undefined}
+            proof={index === 0 ? <ProofLine whose={whose} /> : undefined}
             points={balanceHistory({ entries: ledger.items, grants, pool }, { at: dataUpdatedAt, balance })}
             hasEarlier={
               ledger.nextCursor !== null || ledger.broughtForward.some((brought) => brought.pool === pool)
@@ -141,11 +146,12 @@ function Legend({ points }: { points: readonly BalancePoint[] }) {
 }
 
 /** Whether the whole ledger comes to the balance; read anew, and never in the way of the page. */
-function ProofLine({ customerId }: { customerId: string }) {
+function ProofLine({ whose }: { whose: Whose }) {
   const clock = useClock();
-  const { data: proof, error, isFetching, refetch } = useQuery(proofQuery(usePlace(), customerId));
+  const { data: proof, error, isFetching, refetch } = useQuery(proofQuery(whose));
+  const why = error instanceof Error ? error.message : "";
   if (proof === undefined) {
-    return error === null ? "Adding up the ledger…" : `The ledger was not added up: ${error.message}`;
+    return error === null ? "Adding up the ledger…" : `The ledger was not added up: ${why}`;
   }
   const at = formatTime(proof.checkedAt, clock);
   const again = (
@@ -162,7 +168,7 @@ function ProofLine({ customerId }: { customerId: string }) {
     return (
       <span role="alert" className="text-bad">
         <CircleAlert className="mr-1 inline size-3.5 align-text-bottom" aria-hidden />
-        The ledger was not added up again: {error.message} {again}
+        The ledger was not added up again: {why} {again}
       </span>
     );
   }

@@ -15,7 +15,8 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
 import { ChargeLink, KeyLink } from "../ledger/ledger-links.tsx";
-import { customerRequestsQuery, type Whose } from "../ledger/queries.ts";
+import { customerRequestsQuery } from "../ledger/queries.ts";
+import type { Whose } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/requests");
 

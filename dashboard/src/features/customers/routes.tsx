@@ -1,13 +1,12 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
+import { featuresQuery, plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { readUntil } from "../../api/lists.ts";
-import { featureNamesQuery as featuresByKeyQuery, usageQuery } from "../../api/usage.ts";
+import { usageQuery } from "../../api/usage.ts";
 import { askedOf } from "../../format/usage-search.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { readClock } from "../../ui/preferences.ts";
 import {
   customerRequestsQuery,
-  featureNamesQuery,
   grantsQuery,
   knownGrantsQuery,
   ledgerQuery,
@@ -48,7 +47,7 @@ const customerRoute = createRoute({
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
       queryClient
-        .ensureQueryData(customerQuery(params, params.customerId))
+        .ensureQueryData(customerQuery(params))
         .then(({ plan }) => plan && queryClient.ensureQueryData(planVersionQuery(params, plan))),
       queryClient.ensureQueryData(knownGrantsQuery(params)),
       queryClient.ensureQueryData(plansQuery(params)),
@@ -63,7 +62,7 @@ const overviewRoute = createRoute({
   loader: ({ context: { queryClient }, params }) => {
     // Beside the data, not after it. What fails here is asked for again where it is shown.
     import("./balance-chart.tsx").catch(() => {});
-    return queryClient.ensureQueryData(latestEntriesQuery(params, params.customerId));
+    return queryClient.ensureQueryData(latestEntriesQuery(params));
   },
   component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
 });
@@ -81,7 +80,7 @@ const ledgerRoute = createRoute({
         ({ entry }) => deps.charge === undefined || entry.consumeId === deps.charge,
       ),
       queryClient.ensureQueryData(knownGrantsQuery(params)),
-      queryClient.ensureQueryData(featureNamesQuery(params)),
+      queryClient.ensureQueryData(featuresQuery(params)),
     ]),
   component: lazyRouteComponent(() => import("../ledger/ledger-tab.tsx"), "LedgerTab"),
 });
@@ -114,7 +113,7 @@ const customerUsageRoute = createRoute({
     const asked = askedOf({ ...deps, customerId }, Date.now(), readClock());
     return Promise.all([
       queryClient.prefetchQuery(usageQuery(params, asked)),
-      queryClient.prefetchQuery(featuresByKeyQuery(params)),
+      queryClient.prefetchQuery(featuresQuery(params)),
       queryClient.prefetchQuery(poolsQuery(params)),
     ]);
   },

@@ -1,29 +1,27 @@
-import type { ExportFormat, ExportKind } from "../../api/export-stream.ts";
-import { readMonthSearch } from "../months/month-search.ts";
+import { choice, type SearchOf, searchOf } from "../../format/search.ts";
+import { monthText } from "../months/month-search.ts";
 
-/** What is to be exported; it stands in the address, so that other pages can lead here. */
-export type ExportSearch = {
-  kind?: ExportKind;
-  format?: ExportFormat;
-  month?: string;
-  from?: string;
-  to?: string;
+const SEARCH = {
+  kind: choice(["events", "charges", "ledger", "grants"]),
+  format: choice(["ndjson"]),
+  month: monthText,
+  from: momentOf,
+  to: momentOf,
 };
 
-const KINDS = ["events", "charges", "ledger", "grants"] as const;
+/** What is to be exported; it stands in the address, so that other pages can lead here. */
+export type ExportSearch = SearchOf<typeof SEARCH>;
 
+const readSearch = searchOf(SEARCH);
+
+/** Two moments, one after the other, or a month. */
 export function readExportSearch(search: Record<string, unknown>): ExportSearch {
-  const kind = KINDS.find((known) => known === search["kind"]);
-  const [from, to] = [momentOf(search["from"]), momentOf(search["to"])];
-  const moments = from === null || to === null || from >= to ? {} : { from, to };
-  return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(search["format"] === "ndjson" ? { format: "ndjson" as const } : {}),
-    ...("from" in moments ? moments : readMonthSearch(search)),
-  };
+  const { month, from, to, ...wanted } = readSearch(search);
+  if (from !== undefined && to !== undefined && from < to) return { ...wanted, from, to };
+  return { ...wanted, ...(month === undefined ? {} : { month }) };
 }
 
-function momentOf(value: unknown): string | null {
+function momentOf(value: unknown): string | undefined {
   const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? null : new Date(at).toISOString();
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }

@@ -5,11 +5,11 @@ import type { Item } from "../../api/answer.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
-import { LineOf, Lines, Nothing, Part } from "../../pages/home/part.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Time } from "../../ui/time.tsx";
+import { LineOf, Lines, Nothing, Part } from "./part.tsx";
 import { BALANCE_BELOW, lowBalancesQuery, summaryQuery, unnamedEventsQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/");

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import type { Item } from "../../api/answer.ts";
 import { outcomeOf } from "../../format/request-sentences.ts";
 import { usePlace } from "../../frame/use-place.ts";
-import { Nothing, Part } from "../../pages/home/part.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { TextLink } from "../../ui/link.tsx";
@@ -12,6 +11,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LowBalances, UnknownKeys } from "./attention.tsx";
 import { FreshEnvironment } from "./fresh-environment.tsx";
+import { Nothing, Part } from "./part.tsx";
 import { hasCustomersQuery, isDemoQuery, latestRequestsQuery, SUPPORT_CASES } from "./queries.ts";
 import { Denials, Errors, Traffic } from "./traffic.tsx";
 

@@ -1,7 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Answer, Item, Place } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { wholeList } from "../../api/lists.ts";
+import { queryOf } from "../../api/client.ts";
+import { readPage, wholeListOf } from "../../api/lists.ts";
+import { searchOf, whole } from "../../format/search.ts";
 
 // Each part of the page asks for itself, so that none waits for another or falls with it.
 
@@ -9,41 +10,39 @@ const REFRESH_MS = 15_000;
 const TOLD_IN_PLACE = { tellsFailures: true };
 
 export function summaryQuery(place: Place) {
-  return queryOptions({
-    queryKey: ["requests", place, "summary"],
-    meta: TOLD_IN_PLACE,
-    queryFn: () =>
-      answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/requests/summary", {
-          params: { path: place, query: { hours: "24" } },
-        }),
-      ),
-    refetchInterval: REFRESH_MS,
-  });
+  return queryOf(
+    "get",
+    "/manage/v1/projects/{projectId}/{environment}/requests/summary",
+    { params: { path: place, query: { hours: "24" } } },
+    { meta: TOLD_IN_PLACE, refetchInterval: REFRESH_MS },
+  );
 }
 
 export function latestRequestsQuery(place: Place) {
-  return queryOptions({
-    queryKey: ["requests", place, "latest"],
-    meta: TOLD_IN_PLACE,
-    queryFn: async () =>
-      (
-        await answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/requests", {
-            params: { path: place, query: { limit: "10" } },
-          }),
-        )
-      ).items,
-    refetchInterval: REFRESH_MS,
-  });
+  return queryOf(
+    "get",
+    "/manage/v1/projects/{projectId}/{environment}/requests",
+    { params: { path: place, query: { limit: "10" } } },
+    {
+      meta: TOLD_IN_PLACE,
+      refetchInterval: REFRESH_MS,
+      select: ({ items }: Answer<"listRequests">) => items,
+    },
+  );
 }
 
 export function hasCustomersQuery(place: Place) {
   return queryOptions({
-    queryKey: ["customers", place, "any"],
-    queryFn: async () => (await listCustomers(place, { limit: "1" })).items.length > 0,
-    refetchInterval: (query) => (query.state.data === true ? false : REFRESH_MS),
+    ...customersQuery(place, { limit: "1" }),
+    select: ({ items }) => items.length > 0,
+    refetchInterval: ({ state: { data } }) => (data?.items.length ? false : REFRESH_MS),
   });
+}
+
+const CUSTOMERS_PATH = "/manage/v1/projects/{projectId}/{environment}/customers";
+
+function customersQuery(place: Place, query: { limit: string; search?: string }) {
+  return queryOf("get", CUSTOMERS_PATH, { params: { path: place, query } });
 }
 
 type Customer = Item<"listCustomers">;
@@ -51,23 +50,26 @@ type Customer = Item<"listCustomers">;
 const SHOWN_MAX = 6;
 const PAGES_MAX = 4;
 
+export const readHomeSearch = searchOf({ balanceBelow: whole() });
+
 /** What counts as a low balance, unless the address says otherwise. */
 export const BALANCE_BELOW = 100;
 
 /** A page of a narrowed list may hold fewer than it could, even none: some more are read, but not the whole list. */
 export function lowBalancesQuery(place: Place, balanceBelow: number) {
+  const request = { params: { path: place, query: { balanceBelow: String(balanceBelow) } } };
   return queryOptions({
-    queryKey: ["customers", place, "low", balanceBelow],
+    queryKey: ["get", CUSTOMERS_PATH, request, "low"],
     meta: TOLD_IN_PLACE,
     queryFn: async () => {
       const found: Customer[] = [];
       let cursor: string | null = null;
       for (let page = 0; page < PAGES_MAX && found.length <= SHOWN_MAX; page += 1) {
-        const { items, nextCursor } = await listCustomers(place, {
-          limit: "50",
-          balanceBelow: String(balanceBelow),
-          ...(cursor === null ? {} : { cursor }),
-        });
+        const { items, nextCursor }: { items: Customer[]; nextCursor: string | null } = await readPage(
+          CUSTOMERS_PATH,
+          request,
+          { limit: "50", ...(cursor === null ? {} : { cursor }) },
+        );
         found.push(...items);
         cursor = nextCursor;
         if (cursor === null) break;
@@ -77,45 +79,24 @@ export function lowBalancesQuery(place: Place, balanceBelow: number) {
   });
 }
 
-type CustomerFilters = { limit: string; cursor?: string; balanceBelow?: string; search?: string };
-
-function listCustomers(place: Place, query: CustomerFilters) {
-  return answerOf(
-    api.GET("/manage/v1/projects/{projectId}/{environment}/customers", { params: { path: place, query } }),
-  );
-}
-
 /** How many plans an environment offers. */
 export function planCountQuery(place: Place) {
   return queryOptions({
-    queryKey: ["plans", place, "count"],
-    queryFn: async () => {
-      const plans = await wholeList((query) =>
-        answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/plans", {
-            params: { path: place, query: { ...query, archived: "false" } },
-          }),
-        ),
-      );
-      return plans.length;
-    },
+    ...wholeListOf("/manage/v1/projects/{projectId}/{environment}/plans", {
+      params: { path: place, query: { archived: "false" } },
+    }),
+    select: ({ length }) => length,
   });
 }
 
 /** Among the latest events: keys that nobody has named yet. */
 export function unnamedEventsQuery(place: Place) {
-  return queryOptions({
-    queryKey: ["event-keys", place, "unnamed"],
-    meta: TOLD_IN_PLACE,
-    queryFn: async () =>
-      (
-        await answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/event-keys", {
-            params: { path: place, query: { named: "false" } },
-          }),
-        )
-      ).items,
-  });
+  return queryOf(
+    "get",
+    "/manage/v1/projects/{projectId}/{environment}/event-keys",
+    { params: { path: place, query: { named: "false" } } },
+    { meta: TOLD_IN_PLACE, select: ({ items }: Answer<"listEventKeys">) => items },
+  );
 }
 
 type SupportCase = { readonly customerId: string; readonly from: string; readonly question: string };
@@ -143,14 +124,10 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
 /** `purser dev` puts it into the test environment alone; it is known by the one whose name and id go together. */
 export function isDemoQuery(place: Place) {
   return queryOptions({
-    queryKey: ["customers", place, "demo"],
-    queryFn: async () => {
-      if (place.environment !== "test") return false;
-      const { items } = await listCustomers(place, { limit: "1", search: "org_1031" });
-      return items.some(
-        ({ customerId, name }) => customerId === "org_1031" && name === "Northlight Robotics",
-      );
-    },
+    ...customersQuery(place, { limit: "1", search: "org_1031" }),
+    select: ({ items }) =>
+      place.environment === "test" &&
+      items.some(({ customerId, name }) => customerId === "org_1031" && name === "Northlight Robotics"),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -6,17 +6,17 @@ import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describeProblem, describeReason } from "../../format/request-sentences.ts";
 import { usePlace } from "../../frame/use-place.ts";
-import { LineOf, Lines, Nothing, Part } from "../../pages/home/part.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { ViewSwitch } from "../../ui/segments.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { LineOf, Lines, Nothing, Part } from "./part.tsx";
 import { type Hour, SERIES, summaryQuery } from "./queries.ts";
 
 const TrafficChart = lazy(() =>
-  import("../../pages/home/traffic-chart.tsx").then(({ TrafficChart }) => ({ default: TrafficChart })),
+  import("./traffic-chart.tsx").then(({ TrafficChart }) => ({ default: TrafficChart })),
 );
 
 /** How it went, hour by hour. */

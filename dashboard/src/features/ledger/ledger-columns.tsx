@@ -8,8 +8,9 @@ import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
 import { grantOfEntry } from "../credits/grants.ts";
+import type { Whose } from "../customers/queries.ts";
 import { ActorName, ChargeLink, KeyLink } from "./ledger-links.tsx";
-import type { Entry, Grant, LedgerLine, Whose } from "./queries.ts";
+import type { Entry, Grant, LedgerLine } from "./queries.ts";
 import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
 export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {

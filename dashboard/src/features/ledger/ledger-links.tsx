@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect } from "react";
 import { TextLink } from "../../ui/link.tsx";
-import type { Actor, Entry, Whose } from "./queries.ts";
+import type { Whose } from "../customers/queries.ts";
+import type { Actor, Entry } from "./queries.ts";
 
 /** To what an idempotency key did. */
 export function KeyLink({ whose, idempotencyKey }: { whose: Whose; idempotencyKey: string }) {

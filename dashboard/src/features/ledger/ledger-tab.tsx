@@ -2,6 +2,7 @@ import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-quer
 import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { BookOpenText, FilterX } from "lucide-react";
 import type { Answer } from "../../api/answer.ts";
+import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
 import { ENTRY_FILTER_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -18,14 +19,7 @@ import { ledgerColumns } from "./ledger-columns.tsx";
 import { LedgerDetails } from "./ledger-details.tsx";
 import { useShowRow } from "./ledger-links.tsx";
 import { findTwins } from "./ledger-twins.ts";
-import {
-  type FeatureName,
-  featureNamesQuery,
-  knownGrantsQuery,
-  type LedgerFilters,
-  type LedgerLine,
-  ledgerQuery,
-} from "./queries.ts";
+import { knownGrantsQuery, type LedgerFilters, type LedgerLine, ledgerQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
 
@@ -36,7 +30,7 @@ export function LedgerTab() {
   const mayReverse = useMayActAs("operator");
   const pages = useSuspenseInfiniteQuery(ledgerQuery(whose, filters));
   const { grants } = useSuspenseQuery(knownGrantsQuery(whose)).data;
-  const { data: features } = useSuspenseQuery(featureNamesQuery(whose));
+  const { data: features } = useSuspenseQuery(featuresQuery(whose));
   const lines = pages.data.pages.flatMap(({ items }) => items);
   const twins = findTwins(lines, (entry) => grantOfEntry(entry, grants));
   const { charge } = filters;
@@ -125,13 +119,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
   );
 }
 
-function LedgerFilterBar({
-  filters,
-  features,
-}: {
-  filters: LedgerFilters;
-  features: readonly FeatureName[];
-}) {
+function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; features: readonly Feature[] }) {
   const navigate = route.useNavigate();
   function change(name: "kind" | "feature", value: string): void {
     // Who filters looks for something else now than one charge.
@@ -171,7 +159,7 @@ function LedgerFilterBar({
 }
 
 /** What an address says is shown, even where no such feature is left to choose. */
-function unknownOf({ feature }: LedgerFilters, features: readonly FeatureName[]) {
+function unknownOf({ feature }: LedgerFilters, features: readonly Feature[]) {
   return feature === undefined || features.some(({ key }) => key === feature)
     ? []
     : [{ value: feature, label: feature }];

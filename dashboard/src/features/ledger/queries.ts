@@ -1,28 +1,43 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Item, Place } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pagesOf, wholeList } from "../../api/lists.ts";
+import { type Item, placeOf } from "../../api/answer.ts";
+import { pagesBy, pagesOf, readList, readPage } from "../../api/lists.ts";
 import { ENTRY_WORDS, type EntryKind } from "../../format/ledger-words.ts";
-import { customerKey } from "../customers/queries.ts";
+import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
+import { type Whose, whoseOf } from "../customers/queries.ts";
 
 export type Entry = Item<"listLedger">;
 export type Grant = Item<"listGrants">;
 export type PlanChange = Item<"listPlanChanges">;
-export type FeatureName = Item<"listFeatures">;
+
+type Audit = Item<"listEnvironmentAudit">;
+export type Actor = Audit["actor"];
 
 /** With who did it, which is on record in the audit. */
 export type LedgerLine = { readonly entry: Entry; readonly by: Actor | null };
 export type GrantLine = { readonly grant: Grant; readonly by: Actor | null };
 export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null };
 
-export function ledgerQuery(whose: Whose, { kind, feature }: LedgerFilters) {
-  const filters = { ...(kind === undefined ? {} : { kind }), ...(feature === undefined ? {} : { feature }) };
-  return pagesOf([...keyOf(whose), "ledger", filters], async (cursor) => {
-    const { items, ...page } = await answerOf(
-      api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/ledger", {
-        params: { path: pathOf(whose), query: { ...filters, ...cursor } },
-      }),
-    );
+const FILTERS = {
+  kind: choice(Object.keys(ENTRY_WORDS) as EntryKind[]),
+  feature: text(),
+  /** The charge that is looked for. */
+  charge: text(),
+};
+
+/** What the ledger is narrowed to; it stands in the address. */
+export type LedgerFilters = SearchOf<typeof FILTERS>;
+export const readLedgerFilters = searchOf(FILTERS);
+
+/** The grant that is looked for. */
+export const readGrantFilters = searchOf({ grant: whole(1) });
+
+const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
+
+export function ledgerQuery(whose: Whose, { charge: _, ...query }: LedgerFilters) {
+  const path = `${CUSTOMER_PATH}/ledger` as const;
+  const request = { params: { path: whoseOf(whose), query } };
+  return pagesBy(["get", path, request], async (cursor) => {
+    const { items, ...page } = await readPage(path, request, cursor);
     const audits = await readAudit(whose, { times: timesOf(items.filter(({ kind }) => kind in ACTIONS)) });
     return { ...page, items: items.map((entry): LedgerLine => ({ entry, by: findAuthor(entry, audits) })) };
   });
@@ -35,10 +50,7 @@ const ACTIONS: Partial<Record<Entry["kind"], string>> = {
   revoke: "grant.revoked",
 };
 
-function findAuthor(
-  { kind, recordedAt: at, reverses }: Entry,
-  audits: Parameters<typeof findActor>[0],
-): Actor | null {
+function findAuthor({ kind, recordedAt: at, reverses }: Entry, audits: readonly Audit[]): Actor | null {
   const action = ACTIONS[kind];
   return action === undefined
     ? null
@@ -46,8 +58,10 @@ function findAuthor(
 }
 
 export function grantsQuery(whose: Whose) {
-  return pagesOf([...keyOf(whose), "grants"], async (cursor) => {
-    const { items, nextCursor } = await readGrants(whose, cursor);
+  const path = `${CUSTOMER_PATH}/grants` as const;
+  const request = { params: { path: whoseOf(whose) } };
+  return pagesBy(["get", path, request], async (cursor) => {
+    const { items, nextCursor } = await readPage(path, request, cursor);
     const times = timesOf(items.filter(({ kind }) => kind !== "allowance"));
     const audits = await readAudit(whose, { times, action: "credits." });
     const lines = items.map((grant): GrantLine => {
@@ -69,37 +83,22 @@ export type KnownGrants = {
 
 /** The newest grants, to say of what kind an entry's were. */
 export function knownGrantsQuery(whose: Whose) {
+  const path = `${CUSTOMER_PATH}/grants` as const;
+  const request = { params: { path: whoseOf(whose) } };
   return queryOptions({
-    queryKey: [...keyOf(whose), "known grants"],
+    queryKey: ["get", path, request, "known"],
     queryFn: async (): Promise<KnownGrants> => {
-      const known: Grant[] = [];
-      let cursor: { cursor?: string } = {};
-      for (let page = 0; page < KNOWN_PAGES_MAX; page++) {
-        const { items, nextCursor } = await readGrants(whose, { limit: "200", ...cursor });
-        known.push(...items);
-        if (nextCursor === null) return { grants: known, isAll: true };
-        cursor = { cursor: nextCursor };
-      }
-      return { grants: known, isAll: false };
+      const { items, isWhole } = await readList(path, request, KNOWN_PAGES_MAX);
+      return { grants: items, isAll: isWhole };
     },
   });
 }
 
-function readGrants(whose: Whose, query: { limit?: string; cursor?: string }) {
-  return answerOf(
-    api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants", {
-      params: { path: pathOf(whose), query },
-    }),
-  );
-}
-
 export function planChangesQuery(whose: Whose) {
-  return pagesOf([...keyOf(whose), "plan changes"], async (cursor) => {
-    const { items, nextCursor } = await answerOf(
-      api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/plans", {
-        params: { path: pathOf(whose), query: cursor },
-      }),
-    );
+  const path = `${CUSTOMER_PATH}/plans` as const;
+  const request = { params: { path: whoseOf(whose) } };
+  return pagesBy(["get", path, request], async (cursor) => {
+    const { items, nextCursor } = await readPage(path, request, cursor);
     const audits = await readAudit(whose, { times: timesOf(items), action: "plan." });
     const lines = items.map((change): PlanLine => {
       const { effectiveAt, recordedAt: at } = change;
@@ -112,87 +111,35 @@ export function planChangesQuery(whose: Whose) {
 }
 
 export function customerRequestsQuery(whose: Whose) {
-  return pagesOf([...keyOf(whose), "requests"], (cursor) =>
-    answerOf(
-      api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/requests", {
-        params: { path: pathOf(whose), query: cursor },
-      }),
-    ),
-  );
-}
-
-/** The features there are, archived ones too: they were charged for once. */
-export function featureNamesQuery({ projectId, environment }: Place) {
-  const place = { projectId, environment };
-  return queryOptions({
-    queryKey: ["features", place, "names"],
-    queryFn: () =>
-      wholeList((query) =>
-        answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
-            params: { path: place, query },
-          }),
-        ),
-      ),
-    staleTime: 30_000,
-  });
-}
-
-function keyOf(whose: Whose) {
-  return customerKey(whose, whose.customerId);
-}
-
-function pathOf({ projectId, environment, customerId }: Whose): Whose {
-  return { projectId, environment, customerId };
+  return pagesOf(`${CUSTOMER_PATH}/requests`, { params: { path: whoseOf(whose) } });
 }
 
 function timesOf(lines: readonly { recordedAt: string }[]): string[] {
   return lines.map(({ recordedAt }) => recordedAt);
 }
 
-export type Whose = Place & { readonly customerId: string };
-
-type Audit = Item<"listEnvironmentAudit">;
-export type Actor = Audit["actor"];
-
 /** Far more than people do within one page of anything. */
-const PAGES_MAX = 5;
+const AUDIT_PAGES_MAX = 5;
 
 /**
  * What was audited at these moments and between them, of actions that begin with this: an audit has the very time of what it
  * is about.
  */
 async function readAudit(
-  { projectId, environment, customerId }: Whose,
+  whose: Whose,
   { times, action }: { times: readonly string[]; action?: string },
 ): Promise<Audit[]> {
   const millis = times.map((time) => Date.parse(time));
   if (millis.length === 0) return [];
-  const from = new Date(Math.min(...millis)).toISOString();
-  const to = new Date(Math.max(...millis) + 1).toISOString();
-  const found: Audit[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const { items, nextCursor }: { items: Audit[]; nextCursor: string | null } = await answerOf(
-      api.GET("/manage/v1/projects/{projectId}/{environment}/audit", {
-        params: {
-          path: { projectId, environment },
-          query: {
-            customerId,
-            from,
-            to,
-            limit: "200",
-            ...(action === undefined ? {} : { action }),
-            ...(cursor === null ? {} : { cursor }),
-          },
-        },
-      }),
-    );
-    found.push(...items);
-    if (nextCursor === null) break;
-    cursor = nextCursor;
-  }
-  return found;
+  const query = {
+    customerId: whose.customerId,
+    from: new Date(Math.min(...millis)).toISOString(),
+    to: new Date(Math.max(...millis) + 1).toISOString(),
+    ...(action === undefined ? {} : { action }),
+  };
+  const request = { params: { path: placeOf(whose), query } };
+  const path = "/manage/v1/projects/{projectId}/{environment}/audit";
+  return (await readList(path, request, AUDIT_PAGES_MAX)).items;
 }
 
 /** Who did it, if somebody did: much comes by itself, as a new period does. */
@@ -207,31 +154,4 @@ function findActor(
       (done.subject === undefined || subject === done.subject),
   );
   return audit?.actor ?? null;
-}
-
-/** What the ledger is narrowed to, and the charge that is looked for; they stand in the address. */
-export type LedgerFilters = { kind?: EntryKind; feature?: string; charge?: string };
-
-export function readLedgerFilters(search: Record<string, unknown>): LedgerFilters {
-  const { kind, feature, charge } = search;
-  return {
-    ...(isEntryKind(kind) ? { kind } : {}),
-    ...(isText(feature) ? { feature } : {}),
-    ...(isText(charge) ? { charge } : {}),
-  };
-}
-
-/** The grant that is looked for. */
-type GrantFilters = { grant?: number };
-
-export function readGrantFilters({ grant }: Record<string, unknown>): GrantFilters {
-  return typeof grant === "number" && Number.isSafeInteger(grant) && grant > 0 ? { grant } : {};
-}
-
-function isEntryKind(value: unknown): value is EntryKind {
-  return typeof value === "string" && Object.hasOwn(ENTRY_WORDS, value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= 255;
 }

@@ -1,11 +1,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Answer } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
+import { queryOf } from "../../api/client.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { Callout } from "../../ui/callout.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { Whose } from "./queries.ts";
+import { type Whose, whoseOf } from "../customers/queries.ts";
 
 type Return = ReversalPreview["returns"][number];
 
@@ -69,21 +69,13 @@ function restInWords({ spendable, credits, rest }: Return): string | null {
 export type ReversalPreview = Answer<"previewReversal">;
 
 /** What reversing a charge would do, as the API decides it now. Null: all that is left of it. */
-export function reversalPreviewQuery(
-  { projectId, environment, customerId }: Whose,
-  consumeId: string,
-  quantity: number | null,
-) {
-  const whose = { projectId, environment, customerId };
+export function reversalPreviewQuery(whose: Whose, consumeId: string, quantity: number | null) {
   return queryOptions({
-    queryKey: ["reversal preview", whose, consumeId, quantity],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.POST(
-          "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse/preview",
-          { params: { path: { ...whose, consumeId } }, body: { quantity }, signal },
-        ),
-      ),
+    ...queryOf(
+      "post",
+      "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse/preview",
+      { params: { path: { ...whoseOf(whose), consumeId } }, body: { quantity } },
+    ),
     // Once for each opening: what changes later is found out by trying.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import type { Feature } from "../../api/catalog-lists.ts";
+import { refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
 import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
@@ -15,9 +16,9 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { BalanceChange } from "../credits/balance-change.tsx";
-import { customerKey } from "../customers/queries.ts";
+import type { Whose } from "../customers/queries.ts";
 import type { Twin } from "./ledger-twins.ts";
-import type { Entry, FeatureName, Grant, LedgerLine, Whose } from "./queries.ts";
+import type { Entry, Grant, LedgerLine } from "./queries.ts";
 import { type ReversalPreview, ReversalReturns, reversalPreviewQuery } from "./reversal-preview.tsx";
 
 /** Undoes a charge: one click to see what would happen, and one to do it. */
@@ -82,11 +83,11 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
     enabled: quantity !== null && quantity !== left,
   });
   const preview = quantity === null || quantity === left ? all : part.data;
-  const { body, mutation } = useReversal(whose, entry, onDone);
-  const { customerId, environment } = whose;
+  const before = (preview ?? all).balanceBefore;
+  const { requestOf, reverse } = useReversal({ whose, entry, onDone }, before);
   const submit = handleSubmit((fields) => {
-    if (quantity === null || preview === undefined || mutation.isPending) return;
-    mutation.mutate({ wanted: body(quantity, fields.note), before: preview.balanceBefore });
+    if (quantity === null || preview === undefined || reverse.isPending) return;
+    reverse.mutate(requestOf(quantity, fields.note));
   });
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)} noValidate>
@@ -123,25 +124,19 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
         autoFocus
         {...register("note")}
       />
-      <ProblemCallout error={mutation.error} />
+      <ProblemCallout error={reverse.error} />
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
         <Button
           type="submit"
           tone="primary"
-          isBusy={mutation.isPending}
+          isBusy={reverse.isPending}
           isDisabled={quantity === null || preview === undefined}
         >
-          {inEnvironment(describeAction(preview?.credits ?? 0, quantity ?? left), environment)}
+          {inEnvironment(describeAction(preview?.credits ?? 0, quantity ?? left), whose.environment)}
         </Button>
       </DialogActions>
-      <ApiCall
-        call={{
-          method: "POST",
-          path: pathIn(whose, "customers", customerId, "consumes", entry.consumeId ?? "", "reverse"),
-          body: body(quantity ?? left, typed.note ?? ""),
-        }}
-      />
+      <ApiCall call={reverse.callOf(requestOf(quantity ?? left, typed.note ?? ""))} />
     </form>
   );
 }
@@ -163,24 +158,18 @@ function describeAction(credits: number, quantity: number): string {
   return credits === 0 ? `Reverse ${formatCount(quantity)}` : `Reverse ${countOf(credits, "credit")}`;
 }
 
-function useReversal(whose: Whose, entry: Entry, onDone: () => void) {
-  const queryClient = useQueryClient();
+const REVERSE_PATH =
+  "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse";
+
+function useReversal({ whose, entry, onDone }: Props, before: number) {
   // Names this very reversal: whatever is sent twice, by a double click or after a lost answer, happens once.
   const [reference] = useState(() => `dashboard-${randomHex(12)}`);
-  const body = (quantity: number, note: string) => ({
-    quantity,
-    reference,
-    ...(note.trim() === "" ? {} : { note: note.trim() }),
+  const requestOf = (quantity: number, note: string) => ({
+    params: { path: { ...whose, consumeId: entry.consumeId ?? "" } },
+    body: { quantity, reference, ...(note.trim() === "" ? {} : { note: note.trim() }) },
   });
-  const mutation = useMutation({
-    mutationFn: ({ wanted }: { wanted: ReturnType<typeof body>; before: number }) =>
-      answerOf(
-        api.POST(
-          "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse",
-          { params: { path: { ...whose, consumeId: entry.consumeId ?? "" } }, body: wanted },
-        ),
-      ),
-    onSuccess: ({ credits, quantity, customer }, { before }) => {
+  const reverse = useWrite("post", REVERSE_PATH, {
+    onSuccess: ({ credits, quantity, customer }) => {
       const after = customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0;
       tell(
         `${entry.feature} × ${formatCount(quantity)} reversed`,
@@ -189,13 +178,9 @@ function useReversal(whose: Whose, entry: Entry, onDone: () => void) {
       onDone();
     },
     // After a refusal too: somebody else may have been first.
-    onSettled: () =>
-      Promise.all([
-        queryClient.invalidateQueries({ queryKey: customerKey(whose, whose.customerId) }),
-        queryClient.invalidateQueries({ queryKey: ["customers"] }),
-      ]),
+    onSettled: () => refresh("customers"),
   });
-  return { body, mutation };
+  return { requestOf, reverse };
 }
 
 /** What a line of the ledger is told with. */
@@ -203,7 +188,7 @@ export type LedgerContext = {
   readonly whose: Whose;
   readonly lines: readonly LedgerLine[];
   readonly grants: readonly Grant[];
-  readonly features: readonly FeatureName[];
+  readonly features: readonly Feature[];
   readonly twins: ReadonlyMap<number, Twin>;
   readonly mayReverse: boolean;
 };

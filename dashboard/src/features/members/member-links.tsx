@@ -1,10 +1,8 @@
-import { useMutation } from "@tanstack/react-query";
 import { useForm } from "react-hook-form";
 import type { Answer, Body } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { queryClient } from "../../api/query-client.ts";
+import { refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { useSession } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Choices } from "../../ui/choices.tsx";
@@ -12,9 +10,8 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/details.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { Time } from "../../ui/time.tsx";
-import { membersQuery } from "../workspace/queries.ts";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { type Member, nameOfRole, roleChoices } from "./roles.ts";
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
@@ -22,45 +19,35 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { register, handleSubmit, watch } = useForm<Body<"inviteMember">>({
     defaultValues: { name: "", email: "", role: "viewer" },
   });
-  const invite = useMutation({
-    mutationFn: (body: Body<"inviteMember">) => answerOf(api.POST("/manage/v1/members", { body })),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: membersQuery.queryKey }),
-  });
+  const invite = useWrite("post", "/manage/v1/members", { onSuccess: () => refresh("members") });
   if (invite.data !== undefined) return <MadeLink made={invite.data} onClose={onClose} />;
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <WriteDialog
       title="Invite member"
       note="You get a link to send to them. It works once, for a week."
+      write={invite}
+      request={{ body: watch() }}
+      action="Make invitation link"
+      onSubmit={handleSubmit((body) => invite.mutate({ body }))}
+      onClose={onClose}
     >
-      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => invite.mutate(body))}>
-        <TextField
-          label="Name"
-          autoComplete="off"
-          required
-          maxLength={120}
-          {...register("name", { required: true })}
-        />
-        <TextField
-          label="Email"
-          type="email"
-          autoComplete="off"
-          hint="What they log in with."
-          required
-          {...register("email", { required: true })}
-        />
-        <Choices label="Role" choices={roleChoices(role)} {...register("role")} />
-        <ProblemCallout error={invite.error} />
-        <ApiCall call={{ method: "POST", path: "/manage/v1/members", body: watch() }} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" isBusy={invite.isPending}>
-            Make invitation link
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        autoComplete="off"
+        required
+        maxLength={120}
+        {...register("name", { required: true })}
+      />
+      <TextField
+        label="Email"
+        type="email"
+        autoComplete="off"
+        hint="What they log in with."
+        required
+        {...register("email", { required: true })}
+      />
+      <Choices label="Role" choices={roleChoices(role)} {...register("role")} />
+    </WriteDialog>
   );
 }
 
@@ -68,38 +55,22 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
 export function NewLinkDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const { id, name, status } = member;
   const isInvited = status === "invited";
-  const renew = useMutation({
-    mutationFn: () => answerOf(api.POST("/manage/v1/members/{id}/link", { params: { path: { id } } })),
-  });
+  const renew = useWrite("post", "/manage/v1/members/{id}/link");
   if (renew.data !== undefined) return <MadeLink made={renew.data} onClose={onClose} />;
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <WriteDialog
       title={isInvited ? `New invitation for ${name}` : `New password for ${name}`}
+      write={renew}
+      request={{ params: { path: { id } } }}
+      action={isInvited ? "Make invitation link" : "Make password link"}
+      onClose={onClose}
     >
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          renew.mutate();
-        }}
-      >
-        <p>
-          {isInvited
-            ? "The new link is good once, for a week. Links made for them before end now."
-            : "The link is good once, for a day, and lets them choose a new password. Until they do, the old one works; then their other sessions end. Links made for them before end now."}
-        </p>
-        <ProblemCallout error={renew.error} />
-        <ApiCall call={{ method: "POST", path: `/manage/v1/members/${id}/link` }} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" isBusy={renew.isPending}>
-            {isInvited ? "Make invitation link" : "Make password link"}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <p>
+        {isInvited
+          ? "The new link is good once, for a week. Links made for them before end now."
+          : "The link is good once, for a day, and lets them choose a new password. Until they do, the old one works; then their other sessions end. Links made for them before end now."}
+      </p>
+    </WriteDialog>
   );
 }
 

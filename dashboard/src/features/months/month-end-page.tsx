@@ -10,7 +10,7 @@ import {
   FileDown,
 } from "lucide-react";
 import type { ReactNode } from "react";
-import { pathIn } from "../../api/path-in.ts";
+import { callOf } from "../../api/use-write.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
@@ -26,9 +26,9 @@ import { saveFile } from "../../ui/save-file.ts";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
-import { type Month, monthQuery } from "../usage/queries.ts";
 import { UsageTabs } from "../usage/usage-tabs.tsx";
 import { lastMonth, lastMonths, monthAfter, nameOfMonth, thisMonth } from "./month-search.ts";
+import { MONTH_PATH, type Month, monthQuery } from "./queries.ts";
 import { addsUp, follows, rollForward, rollForwardCsv } from "./roll-forward.ts";
 import { RollForwardTable } from "./roll-forward-table.tsx";
 
@@ -39,7 +39,6 @@ export function MonthEndPage() {
   const place = usePlace();
   const { month = lastMonth() } = route.useSearch();
   const { data, error } = useQuery(monthQuery(place, month));
-  const call = { method: "GET", path: pathIn(place, "months", month) } as const;
   return (
     <Page
       title="Month end"
@@ -80,7 +79,10 @@ export function MonthEndPage() {
             <CodeBlock label="the month as JSON" code={JSON.stringify(data, null, 2)} />
           </Disclosure>
         )}
-        <ApiCall call={call} title="Read this by API" />
+        <ApiCall
+          call={callOf("get", MONTH_PATH, { params: { path: { ...place, month } } })}
+          title="Read this by API"
+        />
       </div>
     </Page>
   );

@@ -1,9 +1,9 @@
-/** Which month's books; by default the last that is over. */
-export type MonthSearch = { month?: string };
+import { searchOf, text } from "../../format/search.ts";
 
-export function readMonthSearch({ month }: Record<string, unknown>): MonthSearch {
-  return typeof month === "string" && /^[12]\d{3}-(0[1-9]|1[0-2])$/.test(month) ? { month } : {};
-}
+export const monthText = text(7, /^[12]\d{3}-(0[1-9]|1[0-2])$/);
+
+/** Which month's books; by default the last that is over. */
+export const readMonthSearch = searchOf({ month: monthText });
 
 /** Months are those of UTC, as the API closes them. */
 export function monthAfter(month: string, steps: number): string {

@@ -3,7 +3,7 @@ import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { type Column, Table } from "../../ui/table.tsx";
-import type { Month } from "../usage/queries.ts";
+import type { Month } from "./queries.ts";
 import { type Amount, addsUp, type BookLine, rollForward } from "./roll-forward.ts";
 
 /** What each part does to the balance; opening and closing are balances. */

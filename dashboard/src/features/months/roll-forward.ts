@@ -1,5 +1,5 @@
 import { GRANT_WORDS, type GrantKind } from "../../format/ledger-words.ts";
-import type { Month } from "../usage/queries.ts";
+import type { Month } from "./queries.ts";
 
 type Line = Month["lines"][number];
 

@@ -1,9 +1,9 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { queryClient } from "../../api/query-client.ts";
 import type { Tagged } from "../../api/tagged.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -11,9 +11,9 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
 import { featuresQuery, type Plan, planQuery, refreshCatalog } from "../catalog/queries.ts";
-import { WriteDialog } from "../catalog/write-dialog.tsx";
 import { SentenceList, useNames } from "./plan-parts.tsx";
 import { type Draft, draftSentences } from "./plan-terms.ts";
 
@@ -71,23 +71,15 @@ export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draf
 function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; onClose: () => void }) {
   const place = usePlace();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const [opened, setOpened] = useState(given);
   const { key, name, versions } = opened.value;
   const isAll = versions.length === 0;
-  const headers = { "if-match": opened.etag };
-  const discard = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.DELETE("/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
-          params: { path: { ...place, key }, header: headers },
-        }),
-      ),
+  const discard = useWrite("delete", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
     onSuccess: async () => {
       tell("The draft is discarded", isAll ? `${name} is gone with it.` : `${name} stays as it is.`);
       onClose();
       if (isAll) await navigate({ to: "/projects/$projectId/$environment/plans", params: place });
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
     },
   });
   const readAgain = useMutation({
@@ -102,7 +94,8 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
       title="Discard the draft"
       action={inEnvironment("Discard draft", place.environment)}
       tone="danger"
-      isBusy={discard.isPending}
+      write={discard}
+      request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } } }}
       problem={
         <EditProblem
           error={discard.error ?? readAgain.error}
@@ -112,8 +105,6 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
           onReadAgain={() => readAgain.mutate()}
         />
       }
-      call={{ method: "DELETE", path: pathIn(place, "plans", key, "draft"), headers }}
-      onConfirm={() => discard.mutate()}
       onClose={onClose}
     >
       <p>
@@ -128,21 +119,12 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
 
 export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<Plan>; onClose: () => void }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const [opened, setOpened] = useState(given);
   const { key, name, archivedAt } = opened.value;
   const body = { archived: archivedAt === null };
-  const headers = { "if-match": opened.etag };
-  const archive = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/plans/{key}/archive", {
-          params: { path: { ...place, key }, header: headers },
-          body,
-        }),
-      ),
+  const archive = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/archive", {
     onSuccess: async () => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       tell(body.archived ? `${name} is archived` : `${name} is offered again`);
       onClose();
     },
@@ -159,7 +141,8 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
       title={body.archived ? `Archive ${name}` : `Offer ${name} again`}
       action={inEnvironment(body.archived ? "Archive plan" : "Offer plan again", place.environment)}
       tone={body.archived ? "danger" : "primary"}
-      isBusy={archive.isPending}
+      write={archive}
+      request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } }, body }}
       problem={
         <EditProblem
           error={archive.error ?? readAgain.error}
@@ -169,8 +152,6 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
           onReadAgain={() => readAgain.mutate()}
         />
       }
-      call={{ method: "POST", path: pathIn(place, "plans", key, "archive"), headers, body }}
-      onConfirm={() => archive.mutate()}
       onClose={onClose}
     >
       <p>

@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { FormProvider, useForm, useWatch } from "react-hook-form";
 import { api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { queryClient } from "../../api/query-client.ts";
 import { type Tagged, taggedAnswerOf } from "../../api/tagged.ts";
+import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -54,11 +55,12 @@ export function EditPlanPage() {
   );
 }
 
+const DRAFT_PATH = "/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft";
+
 /** A plan's next version, with what it would change beside it while it is typed. */
 function PlanEditor({ first }: { first: Tagged<Plan> }) {
   const place = usePlace();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const { data: features } = useSuspenseQuery(featuresQuery(place));
   const { data: pools } = useSuspenseQuery(poolsQuery(place));
   // Held, and with it the ETag: what others save meanwhile must not slip under what is being typed.
@@ -70,19 +72,16 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
   const terms = toTerms(form.getValues());
   const isUnsaved = !isSameTerms(start, terms);
   const isLeaving = useRef(false);
-  const headers = { "if-match": etag };
-
+  const requestOf = (body: DraftTerms) => ({
+    params: { path: { ...place, key }, header: { "if-match": etag } },
+    body,
+  });
   const save = useMutation({
     mutationFn: ({ values }: { values: PlanValues; isToPublish: boolean }) =>
-      taggedAnswerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
-          params: { path: { ...place, key }, header: headers },
-          body: toTerms(values),
-        }),
-      ),
+      taggedAnswerOf(api.PUT(DRAFT_PATH, requestOf(toTerms(values)))),
     onSuccess: async (saved, { isToPublish }) => {
       setOpened(saved);
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       if (!isToPublish) {
         tell("The draft is saved", "Nobody gets it before it is published.");
         return;
@@ -96,7 +95,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
   });
   const readAgain = useMutation({
     mutationFn: async () => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       return {
         read: await queryClient.fetchQuery(planQuery(place, key)),
         features: await queryClient.fetchQuery(featuresQuery(place)),
@@ -161,9 +160,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
               {isUnsaved ? "Not saved yet." : plan.draft === null ? "Nothing changed yet." : "Saved."}
             </p>
           </div>
-          <ApiCall
-            call={{ method: "PUT", path: pathIn(place, "plans", key, "draft"), headers, body: terms }}
-          />
+          <ApiCall call={callOf("put", DRAFT_PATH, requestOf(terms))} />
         </div>
       </form>
       <LeaveGuard isUnsaved={() => isUnsaved && !isLeaving.current} />

@@ -1,46 +1,37 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { nameOfKey } from "../../format/terms.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { Select, TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { KEY_HINT, KEY_PATTERN } from "../catalog/feature-values.ts";
 import { type PlanSummary, plansQuery, refreshCatalog } from "../catalog/queries.ts";
-import { WriteDialog } from "../catalog/write-dialog.tsx";
 
 type Values = { key: string; name: string; from: string };
-
-const HEADERS = { "if-none-match": "*" };
 
 /** A plan begins as a draft: nobody gets it before it is published. */
 export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
   const place = usePlace();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const { data: plans } = useSuspenseQuery(plansQuery(place));
   const { register, handleSubmit, control, setValue, formState } = useForm<Values>({
     defaultValues: { key: "", name: "", from: "" },
   });
   const { errors, dirtyFields } = formState;
   const values = { key: "", name: "", from: "", ...useWatch({ control }) };
-  const body = toBody(values, plans);
-  const create = useMutation({
-    mutationFn: (wanted: Values) =>
-      answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
-          params: { path: { ...place, key: wanted.key }, header: HEADERS },
-          body: toBody(wanted, plans),
-        }),
-      ),
+  const requestOf = (wanted: Values) => ({
+    params: { path: { ...place, key: wanted.key }, header: { "if-none-match": "*" } },
+    body: toBody(wanted, plans),
+  });
+  const create = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
     onSuccess: async ({ key }) => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       await navigate({
         to: "/projects/$projectId/$environment/plans/$key/edit",
         params: { ...place, key },
@@ -51,15 +42,9 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
     <WriteDialog
       title="New plan"
       action={inEnvironment("Begin a draft", place.environment)}
-      isBusy={create.isPending}
-      problem={<ProblemCallout error={create.error} />}
-      call={{
-        method: "PUT",
-        path: pathIn(place, "plans", values.key === "" ? "pro" : values.key, "draft"),
-        headers: HEADERS,
-        body,
-      }}
-      onConfirm={() => void handleSubmit((wanted) => create.mutate(wanted))()}
+      write={create}
+      request={requestOf({ ...values, key: values.key || "pro" })}
+      onSubmit={handleSubmit((wanted) => create.mutate(requestOf(wanted)))}
       onClose={onClose}
     >
       <TextField
@@ -116,22 +101,14 @@ function toBody({ name, from }: Values, plans: readonly PlanSummary[]): Body<"pu
 /** Which plan customers have whom nobody assigned one. */
 export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; onClose: () => void }) {
   const place = usePlace();
-  const queryClient = useQueryClient();
   const { data: plans } = useSuspenseQuery(plansQuery(place));
   const current = plans.find(({ isDefault }) => isDefault) ?? null;
   const [chosen, setChosen] = useState(suggested ?? current?.key ?? "");
   const body = { plan: chosen === "" ? null : chosen };
   const name = plans.find(({ key }) => key === chosen)?.name ?? "none";
-  const choose = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.PUT("/manage/v1/projects/{projectId}/{environment}/default-plan", {
-          params: { path: place },
-          body,
-        }),
-      ),
+  const choose = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/default-plan", {
     onSuccess: async () => {
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       tell(
         "The default plan is chosen",
         `${current?.name ?? "None"} → ${body.plan === null ? "none" : name}.`,
@@ -146,10 +123,8 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
         body.plan === null ? "Have no default plan" : `Make ${name} the default`,
         place.environment,
       )}
-      isBusy={choose.isPending}
-      problem={<ProblemCallout error={choose.error} />}
-      call={{ method: "PUT", path: pathIn(place, "default-plan"), body }}
-      onConfirm={() => choose.mutate()}
+      write={choose}
+      request={{ params: { path: place }, body }}
       onClose={onClose}
     >
       <Select

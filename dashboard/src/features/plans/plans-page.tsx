@@ -14,7 +14,13 @@ import { Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ListFilter, matches } from "../catalog/list-filter.tsx";
 import { PromoteLink } from "../catalog/promote-link.tsx";
-import { featuresQuery, type PlanSummary, type PlanVersion, plansQuery } from "../catalog/queries.ts";
+import {
+  featuresQuery,
+  type PlanSummary,
+  type PlanVersion,
+  plansQuery,
+  readPlanSearch,
+} from "../catalog/queries.ts";
 import { CreatePlanDialog, DefaultPlanDialog } from "./plan-dialogs.tsx";
 import { AllowanceLines, PlanBadges } from "./plan-parts.tsx";
 
@@ -65,18 +71,9 @@ export function PlansPage() {
         <ListFilter
           what="plans"
           search={search}
-          onSearch={(text) =>
-            void navigate({ search: (before) => ({ ...before, search: text }), replace: true })
-          }
-          show={show ?? "offered"}
-          onShow={(choice) =>
-            void navigate({
-              search: (before) => ({
-                ...before,
-                show: choice === "archived" || choice === "all" ? choice : undefined,
-              }),
-              replace: true,
-            })
+          show={show}
+          onChange={(changed) =>
+            void navigate({ search: (before) => readPlanSearch({ ...before, ...changed }), replace: true })
           }
           choices={CHOICES}
         />

@@ -1,8 +1,8 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { answerOf, api } from "../../api/client.ts";
-import { pathIn } from "../../api/path-in.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -86,24 +86,18 @@ function Changes({ diff }: { diff: PlanDiff }) {
 function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: string; diff: PlanDiff }) {
   const place = usePlace();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const [chosen, setReach] = useState<Reach>("new_assignments");
   const isFirst = diff.latest === null;
   const reach = isFirst ? "new_assignments" : chosen;
   const number = (diff.latest ?? 0) + 1;
-  const body = { reach, expectedVersion: diff.catalogVersion };
-  const headers = { "if-match": etag };
-  const publish = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/plans/{key}/publish", {
-          params: { path: { ...place, key }, header: headers },
-          body,
-        }),
-      ),
+  const request = {
+    params: { path: { ...place, key }, header: { "if-match": etag } },
+    body: { reach, expectedVersion: diff.catalogVersion },
+  };
+  const publish = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/publish", {
     onSuccess: async (plan) => {
       await navigate({ to: "/projects/$projectId/$environment/plans/$key", params: { ...place, key } });
-      await refreshCatalog(queryClient);
+      await refreshCatalog();
       tell(
         `Version ${number} of ${plan.name} is published`,
         `Who gets it: ${REACH_NAMES[reach].toLowerCase()}.`,
@@ -120,7 +114,7 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!publish.isPending) publish.mutate();
+          if (!publish.isPending) publish.mutate(request);
         }}
       >
         {isFirst ? (
@@ -138,7 +132,7 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
           isReading={readAgain.isPending}
           onReadAgain={() => readAgain.mutate()}
         />
-        <ApiCall call={{ method: "POST", path: pathIn(place, "plans", key, "publish"), headers, body }} />
+        <ApiCall call={publish.callOf(request)} />
         <div>
           <Button type="submit" tone="primary" isBusy={publish.isPending}>
             {inEnvironment(`Publish version ${number}`, place.environment)}

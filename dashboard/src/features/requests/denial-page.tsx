@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { callOf } from "../../api/use-write.ts";
 import { sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
@@ -17,7 +18,7 @@ import { useClock } from "../../ui/preferences.ts";
 import { Time } from "../../ui/time.tsx";
 import { DenialCharges, DenialGrants } from "./denial-history.tsx";
 import { DenialNow, Sum } from "./denial-now.tsx";
-import { type Denial, denialQuery } from "./queries.ts";
+import { DENIAL_PATH, type Denial, denialQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/denials/$denialId");
 
@@ -26,7 +27,6 @@ export function DenialPage() {
   const place = usePlace();
   const { denialId } = route.useParams();
   const { data: denial } = useSuspenseQuery(denialQuery(place, denialId));
-  const path = `/manage/v1/projects/${place.projectId}/${place.environment}/denials/${denialId}`;
   return (
     <Page
       title="Why denied"
@@ -51,7 +51,10 @@ export function DenialPage() {
         <Disclosure title="JSON">
           <CodeBlock label="the denial as JSON" code={JSON.stringify(denial, null, 2)} />
         </Disclosure>
-        <ApiCall title="Read this by API" call={{ method: "GET", path }} />
+        <ApiCall
+          title="Read this by API"
+          call={callOf("get", DENIAL_PATH, { params: { path: { ...place, denialId } } })}
+        />
       </div>
     </Page>
   );

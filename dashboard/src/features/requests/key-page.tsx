@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FileQuestionMark, Send } from "lucide-react";
 import { useState } from "react";
+import { callOf } from "../../api/use-write.ts";
 import { countUses, describeReason, whatKeyDid } from "../../format/request-sentences.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -18,7 +19,7 @@ import { Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { KeyEffect, KeyRefusals } from "./key-effect.tsx";
-import { type KeyStory, keyQuery } from "./queries.ts";
+import { KEY_PATH, type KeyStory, keyQuery } from "./queries.ts";
 import { Outcome } from "./requests-table.tsx";
 import { TryDialog, type TryStart } from "./try-form.tsx";
 
@@ -29,7 +30,6 @@ export function KeyPage() {
   const place = usePlace();
   const { idempotencyKey } = route.useParams();
   const { data: story } = useSuspenseQuery(keyQuery(place, idempotencyKey));
-  const path = `/manage/v1/projects/${place.projectId}/${place.environment}/keys/${encodeURIComponent(idempotencyKey)}`;
   return (
     <Page
       title={idempotencyKey}
@@ -49,7 +49,10 @@ export function KeyPage() {
             <CodeBlock label="the key's story as JSON" code={JSON.stringify(story, null, 2)} />
           </Disclosure>
         )}
-        <ApiCall title="Read this by API" call={{ method: "GET", path }} />
+        <ApiCall
+          title="Read this by API"
+          call={callOf("get", KEY_PATH, { params: { path: { ...place, idempotencyKey } } })}
+        />
       </div>
     </Page>
   );

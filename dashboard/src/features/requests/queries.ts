@@ -1,20 +1,20 @@
 import { type InfiniteData, infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Answer, Item, Place } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api } from "../../api/client.ts";
+import { featuresQuery } from "../../api/catalog-lists.ts";
+import { answerOf, api, queryOf } from "../../api/client.ts";
+import { pagesOf } from "../../api/lists.ts";
 import type { RequestFilters } from "./request-filters.ts";
 
 export type LoggedRequest = Item<"listRequests">;
 
 type LogPage = Answer<"listRequests">;
 
+const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
+
 export function requestsQuery(place: Place, filters: RequestFilters) {
   return infiniteQueryOptions({
-    queryKey: ["requests", place, filters],
-    queryFn: ({ pageParam }) =>
-      readPage(place, { ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }: LogPage) => nextCursor,
+    ...pagesOf(REQUESTS_PATH, { params: { path: place, query: filters } }),
     // Coming back to the window must not move what somebody reads.
     refetchOnWindowFocus: false,
   });
@@ -28,7 +28,7 @@ const TAIL_MAX = 500;
 /** Asked again and again, it grows. What is too much for it is a list that is read anew, so that nothing is missing in between. */
 export function tailQuery(place: Place, filters: RequestFilters, from: string | null) {
   return queryOptions({
-    queryKey: ["requests-tail", place, filters],
+    queryKey: ["tail", REQUESTS_PATH, place, filters],
     queryFn: async ({ client, queryKey, signal }): Promise<Tail> => {
       const before = client.getQueryData<Tail>(queryKey) ?? { items: [], latestCursor: from };
       const after = before.latestCursor === null ? {} : { after: before.latestCursor };
@@ -50,30 +50,24 @@ export function tailQuery(place: Place, filters: RequestFilters, from: string | 
   });
 }
 
-type Wanted = RequestFilters & { cursor?: string; after?: string; limit?: string };
+type Wanted = RequestFilters & { after?: string; limit?: string };
 
-function readPage(place: Place, query: Wanted, signal?: AbortSignal): Promise<LogPage> {
-  return answerOf(
-    api.GET("/manage/v1/projects/{projectId}/{environment}/requests", {
-      params: { path: place, query },
-      ...(signal === undefined ? {} : { signal }),
-    }),
-  );
+function readPage(place: Place, query: Wanted, signal: AbortSignal): Promise<LogPage> {
+  return answerOf(api.GET(REQUESTS_PATH, { params: { path: place, query }, signal }));
 }
 
 export type KeyStory = Answer<"readKey">;
 
+export const KEY_PATH = "/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}";
+
 /** What a key did. Null: it was never used in this project. */
 export function keyQuery(place: Place, idempotencyKey: string) {
+  const params = { path: { ...place, idempotencyKey } };
   return queryOptions({
-    queryKey: ["key", place, idempotencyKey],
+    queryKey: ["get", KEY_PATH, params],
     queryFn: async (): Promise<KeyStory | null> => {
       try {
-        return await answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}", {
-            params: { path: { ...place, idempotencyKey } },
-          }),
-        );
+        return await answerOf(api.GET(KEY_PATH, { params }));
       } catch (error) {
         if (error instanceof ApiProblem && error.status === 404) return null;
         throw error;
@@ -84,31 +78,17 @@ export function keyQuery(place: Place, idempotencyKey: string) {
 
 export type Denial = Answer<"explainDenial">;
 
+export const DENIAL_PATH = "/manage/v1/projects/{projectId}/{environment}/denials/{denialId}";
+
 /** Read again whenever somebody looks: whether it would be allowed now changes. */
 export function denialQuery(place: Place, denialId: string) {
-  return queryOptions({
-    queryKey: ["denial", place, denialId],
-    queryFn: () =>
-      answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/denials/{denialId}", {
-          params: { path: { ...place, denialId } },
-        }),
-      ),
-    staleTime: 0,
-  });
+  return queryOf("get", DENIAL_PATH, { params: { path: { ...place, denialId } } }, { staleTime: 0 });
 }
 
 /** What there is to try. */
 export function featureKeysQuery(place: Place) {
   return queryOptions({
-    queryKey: ["features", place, "keys"],
-    queryFn: async () => {
-      const { items } = await answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
-          params: { path: place, query: { limit: "200" } },
-        }),
-      );
-      return items.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key);
-    },
+    ...featuresQuery(place),
+    select: (features) => features.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key),
   });
 }

@@ -1,12 +1,12 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { RefreshCw, Send } from "lucide-react";
 import { useId } from "react";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { queryClient } from "../../api/query-client.ts";
+import { refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
 import { usePlace } from "../../frame/use-place.ts";
@@ -43,22 +43,16 @@ function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
     },
   });
   const values = watch();
-  const send = useMutation({
-    mutationFn: async (wanted: TryValues) => {
-      const body = toTryBody(wanted);
-      const answer = await answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/tries", { params: { path: place }, body }),
-      );
-      return { ...answer, tried: body };
-    },
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["customer", place] }),
+  const send = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/tries", {
+    onSuccess: () => refresh("customers"),
   });
+  const requestOf = (wanted: TryValues) => ({ params: { path: place }, body: toTryBody(wanted) });
   const wrong = (field: keyof TryValues): string | undefined =>
     send.error instanceof ApiProblem
       ? send.error.errors.find((error) => error.field === field)?.message
       : undefined;
   return (
-    <form className="flex flex-col gap-4" onSubmit={handleSubmit((wanted) => send.mutate(wanted))}>
+    <form className="flex flex-col gap-4" onSubmit={handleSubmit((wanted) => send.mutate(requestOf(wanted)))}>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           label="Customer"
@@ -126,14 +120,8 @@ function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
         </div>
       </div>
       <ProblemCallout error={send.error} />
-      {send.data !== undefined && <TryResult result={send.data} />}
-      <ApiCall
-        call={{
-          method: "POST",
-          path: `/manage/v1/projects/${place.projectId}/${place.environment}/tries`,
-          body: toTryBody(values),
-        }}
-      />
+      {send.isSuccess && <TryResult result={{ ...send.data, tried: send.variables.body }} />}
+      <ApiCall call={send.callOf(requestOf(values))} />
       <DialogActions>
         <Button onClick={onClose}>Close</Button>
         <Button type="submit" tone="primary" isBusy={send.isPending}>
@@ -150,10 +138,7 @@ const LOG_DELAY_MS = 2_000;
 /** One request sent many times at once, to see with your own eyes that it is charged once. */
 export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => void }) {
   const place = usePlace();
-  const readAgain = (): void => {
-    void queryClient.invalidateQueries({ queryKey: ["requests", place] });
-    void queryClient.invalidateQueries({ queryKey: ["key", place] });
-  };
+  const readAgain = (): void => void refresh("requests", "keys");
   const close = (): void => {
     onClose();
     readAgain();

@@ -1,22 +1,20 @@
-import { useMutation, useSuspenseQueries, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQueries, useSuspenseQuery } from "@tanstack/react-query";
 import { Pencil, Plus } from "lucide-react";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import type { Environment, Item } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
-import { queryClient } from "../../api/query-client.ts";
+import { refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { TextLink } from "../../ui/link.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { defaultPlansQuery } from "../workspace/queries.ts";
 
 type Plan = Item<"listPlans">;
@@ -119,33 +117,25 @@ function DefaultPlan({ line: { project, plans }, environment }: { line: Line; en
 function RenameProjectDialog({ project, onClose }: { project: Project; onClose: () => void }) {
   const { id: projectId } = project;
   const { register, handleSubmit, watch } = useForm({ defaultValues: { name: project.name } });
-  const rename = useMutation({
-    mutationFn: (body: { name: string }) =>
-      answerOf(api.PATCH("/manage/v1/projects/{projectId}", { params: { path: { projectId } }, body })),
+  const requestOf = (body: { name: string }) => ({ params: { path: { projectId } }, body });
+  const rename = useWrite("patch", "/manage/v1/projects/{projectId}", {
     onSuccess: async ({ name }) => {
-      await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey });
+      await refresh("projects");
       tell("Renamed the project", `${project.name} → ${name}`);
       onClose();
     },
   });
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <WriteDialog
       title={`Rename ${project.name}`}
       note="Keys, customers and history stay as they are, and so do addresses."
+      write={rename}
+      request={requestOf(watch())}
+      action="Rename project"
+      onSubmit={handleSubmit((body) => rename.mutate(requestOf(body)))}
+      onClose={onClose}
     >
-      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => rename.mutate(body))}>
-        <TextField label="Name" required maxLength={120} autoComplete="off" {...register("name")} />
-        <ProblemCallout error={rename.error} />
-        <ApiCall call={{ method: "PATCH", path: `/manage/v1/projects/${projectId}`, body: watch() }} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" isBusy={rename.isPending}>
-            Rename project
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <TextField label="Name" required maxLength={120} autoComplete="off" {...register("name")} />
+    </WriteDialog>
   );
 }

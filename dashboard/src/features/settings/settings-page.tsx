@@ -1,8 +1,8 @@
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useForm } from "react-hook-form";
 import type { Body, Item } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { queryClient } from "../../api/query-client.ts";
+import { refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import type { Clock } from "../../format/times.ts";
 import { useSession } from "../../frame/use-session.ts";
@@ -84,10 +84,9 @@ function PasswordCard() {
   const { register, handleSubmit, reset } = useForm<Body<"changePassword">>({
     defaultValues: { current: "", new: "" },
   });
-  const change = useMutation({
-    mutationFn: (body: Body<"changePassword">) => answerOf(api.POST("/manage/v1/session/password", { body })),
+  const change = useWrite("post", "/manage/v1/session/password", {
     onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      void refresh("sessions");
       tell("Changed your password", "Your other sessions, and links made for you, have ended.");
       reset();
     },
@@ -96,7 +95,7 @@ function PasswordCard() {
     // Where the menu under your name leads to.
     <div id="password" className="scroll-mt-6">
       <Card title="Your password" note={`Of ${email ?? "you"}. Your other sessions end with it.`}>
-        <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => change.mutate(body))}>
+        <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => change.mutate({ body }))}>
           {/* So that a password manager knows whose it is. */}
           <input type="email" autoComplete="username" value={email ?? ""} readOnly hidden />
           <TextField
@@ -132,18 +131,11 @@ type Session = Item<"listSessions">;
 function SessionsCard() {
   const { data: sessions } = useSuspenseQuery(sessionsQuery);
   const onSuccess = async ({ ended }: { ended: number }) => {
-    await queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+    await refresh("sessions");
     tell(`Ended ${countOf(ended, "session")}`);
   };
-  const endOne = useMutation({
-    mutationFn: (id: string) =>
-      answerOf(api.DELETE("/manage/v1/sessions/{id}", { params: { path: { id } } })),
-    onSuccess,
-  });
-  const endOthers = useMutation({
-    mutationFn: () => answerOf(api.DELETE("/manage/v1/sessions")),
-    onSuccess,
-  });
+  const endOne = useWrite("delete", "/manage/v1/sessions/{id}", { onSuccess });
+  const endOthers = useWrite("delete", "/manage/v1/sessions", { onSuccess });
   const problem = endOne.error ?? endOthers.error;
   return (
     <Card
@@ -152,7 +144,7 @@ function SessionsCard() {
       flush
       actions={
         sessions.length > 1 && (
-          <Button isBusy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+          <Button isBusy={endOthers.isPending} onClick={() => endOthers.mutate({})}>
             End all others
           </Button>
         )
@@ -160,7 +152,7 @@ function SessionsCard() {
     >
       <Table
         label="Your sessions"
-        columns={columnsOf((id) => endOne.mutate(id))}
+        columns={columnsOf((id) => endOne.mutate({ params: { path: { id } } }))}
         rows={sessions}
         keyOf={({ id }) => id}
       />

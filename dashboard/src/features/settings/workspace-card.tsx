@@ -1,8 +1,8 @@
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useForm } from "react-hook-form";
 import type { Answer, Body } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { formatBytes, formatCount } from "../../format/numbers.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
 import { ApiCall } from "../../ui/api-call.tsx";
@@ -53,9 +53,7 @@ function Form({ workspace }: { workspace: Workspace }) {
   });
   const changes = changesOf(workspace, watch());
   const isSame = Object.keys(changes).length === 0;
-  const save = useMutation({
-    mutationFn: (form: WorkspaceForm) =>
-      answerOf(api.PATCH("/manage/v1/workspace", { body: changesOf(workspace, form) })),
+  const save = useWrite("patch", "/manage/v1/workspace", {
     onSuccess: (after) => {
       tell("Changed the workspace", describeChanges(workspace, after));
       queryClient.setQueryData(workspaceQuery.queryKey, after);
@@ -66,7 +64,7 @@ function Form({ workspace }: { workspace: Workspace }) {
     <form
       className="flex flex-col gap-4"
       onSubmit={handleSubmit((form) => {
-        if (!isSame) save.mutate(form);
+        if (!isSame) save.mutate({ body: changesOf(workspace, form) });
       })}
     >
       <div className="grid items-start gap-x-6 gap-y-4 md:grid-cols-2">
@@ -93,7 +91,7 @@ function Form({ workspace }: { workspace: Workspace }) {
         ))}
       </div>
       <ProblemCallout error={save.error} />
-      <ApiCall call={{ method: "PATCH", path: "/manage/v1/workspace", body: changes }} />
+      <ApiCall call={save.callOf({ body: changes })} />
       <div className="flex flex-wrap items-center justify-end gap-3">
         <span className="text-caption text-muted">Every process keeps to new limits within 5 seconds.</span>
         <Button type="submit" tone="primary" isBusy={save.isPending} isDisabled={isSame}>

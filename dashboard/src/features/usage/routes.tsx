@@ -1,12 +1,13 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { poolsQuery } from "../../api/catalog-lists.ts";
-import { featureNamesQuery, usageQuery } from "../../api/usage.ts";
+import { featureNamesQuery, poolsQuery } from "../../api/catalog-lists.ts";
+import { usageQuery } from "../../api/usage.ts";
 import { askedOf, readUsageSearch } from "../../format/usage-search.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
 import { readClock } from "../../ui/preferences.ts";
 import { readExportSearch } from "../exports/export-search.ts";
 import { lastMonth, readMonthSearch } from "../months/month-search.ts";
-import { eventsQuery, metadataFieldsQuery, monthQuery, readEventFilters } from "./queries.ts";
+import { monthQuery } from "../months/queries.ts";
+import { eventsQuery, metadataFieldsQuery, readEventFilters } from "./queries.ts";
 
 /** While somebody filters, what is there stays, however long the next takes. */
 const STAYS_MS = 60_000;

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ChartColumn, FileDown, FilterX } from "lucide-react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
-import { pathIn } from "../../api/path-in.ts";
-import { toQuery } from "../../api/usage.ts";
+import { toQuery, USAGE_PATH } from "../../api/usage.ts";
+import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { momentsOf } from "../../format/usage-range.ts";
 import { narrowTo, readUsageSearch, type UsageAsked, type UsageSearch } from "../../format/usage-search.ts";
@@ -37,7 +37,6 @@ export function UsagePage() {
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readUsageSearch({ ...before, ...changed }), resetScroll: false });
   const narrow = (at: string): void => change(narrowTo(at, asked, clock));
-  const query = new URLSearchParams(toQuery(asked));
   return (
     <Page
       title="Usage"
@@ -75,7 +74,7 @@ export function UsagePage() {
         </>
       )}
       <ApiCall
-        call={{ method: "GET", path: `${pathIn(place, "usage")}?${query}` }}
+        call={callOf("get", USAGE_PATH, { params: { path: place, query: toQuery(asked) } })}
         title="Read this by API"
       />
     </Page>

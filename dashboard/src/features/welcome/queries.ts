@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Answer, Item, Place } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
+import { answerOf, api, queryOf } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
 
 type Request = Item<"listRequests">;
@@ -15,15 +15,14 @@ export type Arrival = {
 /** How often the page looks. The log is written about a second after the answer. */
 const LOOK_MS = 1_500;
 
+const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
+
 export function arrivalQuery(place: Place, endpoint: "events" | "consume") {
+  const params = { path: place, query: { endpoint, limit: "20" } };
   return queryOptions({
-    queryKey: ["requests", place, "arrival", endpoint],
+    queryKey: ["get", REQUESTS_PATH, params, "arrival"],
     queryFn: async (): Promise<Arrival> => {
-      const { items } = await answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/requests", {
-          params: { path: place, query: { endpoint, limit: "20" } },
-        }),
-      );
+      const { items } = await answerOf(api.GET(REQUESTS_PATH, { params }));
       const request = items.find(({ status }) => status < 400);
       const [newest] = items;
       return {
@@ -37,29 +36,20 @@ export function arrivalQuery(place: Place, endpoint: "events" | "consume") {
 
 async function findEvent(place: Place, { endpoint, idempotencyKey }: Request): Promise<Event | null> {
   if (endpoint !== "events" || idempotencyKey === null) return null;
-  const { event } = await queryClient.ensureQueryData({
-    queryKey: ["key", place, idempotencyKey, "event"],
-    queryFn: () =>
-      answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}", {
-          params: { path: { ...place, idempotencyKey } },
-        }),
-      ),
-  });
+  const { event } = await queryClient.ensureQueryData(
+    queryOf("get", "/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}", {
+      params: { path: { ...place, idempotencyKey } },
+    }),
+  );
   return event;
 }
 
 /** What can be charged for. */
 export function featuresQuery(place: Place) {
-  return queryOptions({
-    queryKey: ["features", place, "offered"],
-    queryFn: async () =>
-      (
-        await answerOf(
-          api.GET("/manage/v1/projects/{projectId}/{environment}/features", {
-            params: { path: place, query: { archived: "false", limit: "50" } },
-          }),
-        )
-      ).items,
-  });
+  return queryOf(
+    "get",
+    "/manage/v1/projects/{projectId}/{environment}/features",
+    { params: { path: place, query: { archived: "false", limit: "50" } } },
+    { select: ({ items }: Answer<"listFeatures">) => items },
+  );
 }

@@ -1,8 +1,8 @@
-import { skipToken, useMutation, useQuery } from "@tanstack/react-query";
+import { skipToken, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import type { Body, Place } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { queryClient } from "../../api/query-client.ts";
+import { queryClient, refresh } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { usePlace } from "../../frame/use-place.ts";
 import { useMayActAs } from "../../frame/use-session.ts";
@@ -20,21 +20,15 @@ const NEW_KEY: Body<"createApiKey"> = { name: "First event", scopes: ["check", "
 export function UnknownKey() {
   const place = usePlace();
   const mayMake = useMayActAs("admin");
-  const make = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST("/manage/v1/projects/{projectId}/{environment}/api-keys", {
-          params: { path: place },
-          body: NEW_KEY,
-        }),
-      ),
+  const request = { params: { path: place }, body: NEW_KEY };
+  const make = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys", {
     onSuccess: async ({ secret, apiKey }) => {
       keepNewSecret(place, secret);
       tell(
         `Key “${apiKey.name}” is made`,
         `It ends in ${apiKey.lastFour}, and may check, consume and send events.`,
       );
-      await queryClient.invalidateQueries({ queryKey: ["api-keys"] });
+      await refresh("api-keys");
     },
   });
   return (
@@ -47,18 +41,12 @@ export function UnknownKey() {
       {mayMake && (
         <>
           <div>
-            <Button icon={KeyRound} isBusy={make.isPending} onClick={() => make.mutate()}>
+            <Button icon={KeyRound} isBusy={make.isPending} onClick={() => make.mutate(request)}>
               {inEnvironment("Make a new key", place.environment)}
             </Button>
           </div>
           <ProblemCallout error={make.error} />
-          <ApiCall
-            call={{
-              method: "POST",
-              path: `/manage/v1/projects/${place.projectId}/${place.environment}/api-keys`,
-              body: NEW_KEY,
-            }}
-          />
+          <ApiCall call={make.callOf(request)} />
         </>
       )}
     </div>

@@ -1,44 +1,38 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Environment } from "../../api/answer.ts";
-import { answerOf, api } from "../../api/client.ts";
-import { pagesOf, wholeList } from "../../api/lists.ts";
+import type { Answer, Environment } from "../../api/answer.ts";
+import { answerOf, api, queryOf } from "../../api/client.ts";
+import { pagesBy, pagesOf, readList, readPage } from "../../api/lists.ts";
 import { type AuditFilters, toAuditQuery } from "../audit/audit-filters.ts";
 import type { Entry } from "../audit/entry.ts";
 
 /** All at once, for nearly everybody: who the last owner is can only be told of a whole list. */
-export const membersQuery = pagesOf(["members"], (cursor) =>
-  answerOf(api.GET("/manage/v1/members", { params: { query: { limit: "200", ...cursor } } })),
-);
+export const membersQuery = pagesOf("/manage/v1/members", { params: { query: { limit: "200" } } });
 
 /** Asked on each opening: it is shown to decide by. */
 export function memberAccessQuery(id: string) {
-  return queryOptions({
-    queryKey: ["members", id, "access"],
-    queryFn: () => answerOf(api.GET("/manage/v1/members/{id}/access", { params: { path: { id } } })),
-    staleTime: 0,
-    gcTime: 0,
-  });
+  return queryOf(
+    "get",
+    "/manage/v1/members/{id}/access",
+    { params: { path: { id } } },
+    { staleTime: 0, gcTime: 0 },
+  );
 }
 
-export const tokensQuery = pagesOf(["tokens"], (cursor) =>
-  answerOf(api.GET("/manage/v1/tokens", { params: { query: cursor } })),
-);
+export const tokensQuery = pagesOf("/manage/v1/tokens", {});
 
 /** Read on every visit: another browser may have logged in since. */
-export const sessionsQuery = queryOptions({
-  queryKey: ["sessions"],
-  queryFn: async () => (await answerOf(api.GET("/manage/v1/sessions"))).items,
-  staleTime: 0,
-});
+export const sessionsQuery = queryOf(
+  "get",
+  "/manage/v1/sessions",
+  {},
+  { staleTime: 0, select: ({ items }: Answer<"listSessions">) => items },
+);
 
-export const workspaceQuery = queryOptions({
-  queryKey: ["workspace"],
-  queryFn: () => answerOf(api.GET("/manage/v1/workspace")),
-});
+export const workspaceQuery = queryOf("get", "/manage/v1/workspace");
 
 /** Asked anew on every visit, and with how far its clock is from the one here: the middle of the call is when it was read. */
 export const healthQuery = queryOptions({
-  queryKey: ["health"],
+  queryKey: ["get", "/manage/v1/health"],
   queryFn: async () => {
     const askedAt = Date.now();
     const health = await answerOf(api.GET("/manage/v1/health"));
@@ -49,21 +43,17 @@ export const healthQuery = queryOptions({
   meta: { tellsFailures: true },
 });
 
+const PLANS_PATH = "/manage/v1/projects/{projectId}/{environment}/plans";
+
 /** Of both environments; null: there is none. */
 export function defaultPlansQuery(projectId: string) {
   const read = async (environment: Environment) => {
-    const path = { projectId, environment };
-    const plans = await wholeList((query) =>
-      answerOf(
-        api.GET("/manage/v1/projects/{projectId}/{environment}/plans", {
-          params: { path, query: { ...query, archived: "false" } },
-        }),
-      ),
-    );
-    return plans.find(({ isDefault }) => isDefault) ?? null;
+    const params = { path: { projectId, environment }, query: { archived: "false" } } as const;
+    const { items } = await readList(PLANS_PATH, { params });
+    return items.find(({ isDefault }) => isDefault) ?? null;
   };
   return queryOptions({
-    queryKey: ["default-plans", projectId],
+    queryKey: ["get", PLANS_PATH, projectId, "default"],
     queryFn: async () => ({ test: await read("test"), live: await read("live") }),
     // A plan may have become the default on its own page a moment ago.
     staleTime: 0,
@@ -75,14 +65,12 @@ const ENOUGH = 25;
 const ROUNDS_MAX = 10;
 
 export function auditQuery(filters: AuditFilters) {
-  const query = toAuditQuery(filters);
-  return pagesOf(["audit", filters], async (from) => {
+  const request = { params: { query: toAuditQuery(filters) } };
+  return pagesBy(["get", "/manage/v1/audit", request], async (from) => {
     const items: Entry[] = [];
     let cursor: { cursor?: string } = from;
     for (let round = 1; ; round += 1) {
-      const page = await answerOf(
-        api.GET("/manage/v1/audit", { params: { query: { ...query, ...cursor } } }),
-      );
+      const page = await readPage("/manage/v1/audit", request, cursor);
       items.push(...page.items);
       if (page.nextCursor === null || items.length >= ENOUGH || round === ROUNDS_MAX) {
         return { items, nextCursor: page.nextCursor };

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Place } from "../../api/answer.ts";
-import { featureNamesQuery, type Usage, usageQuery } from "../../api/usage.ts";
+import { featureNamesQuery } from "../../api/catalog-lists.ts";
+import { type Usage, usageQuery } from "../../api/usage.ts";
 import { startOf } from "../../format/calendar.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import type { Clock } from "../../format/times.ts";

@@ -1,14 +1,15 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { placeRoute } from "../../frame/root-routes.tsx";
 import {
   BALANCE_BELOW,
   hasCustomersQuery,
   isDemoQuery,
   latestRequestsQuery,
   lowBalancesQuery,
+  readHomeSearch,
   summaryQuery,
   unnamedEventsQuery,
-} from "../../features/home/queries.ts";
-import { placeRoute } from "../../frame/root-routes.tsx";
+} from "./queries.ts";
 
 /** How long the page before may stay: then the parts that are slow come one by one. */
 const WAIT_MS = 300;
@@ -16,8 +17,7 @@ const WAIT_MS = 300;
 const homeRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "/",
-  validateSearch: ({ balanceBelow }: Record<string, unknown>): { balanceBelow?: number } =>
-    /^\d{1,15}$/.test(String(balanceBelow)) ? { balanceBelow: Number(balanceBelow) } : {},
+  validateSearch: readHomeSearch,
   loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),
   loader: async ({ context: { queryClient }, params, deps }) => {
     // Beside the data, not after it. What fails here is asked for again where it is shown.
@@ -33,7 +33,7 @@ const homeRoute = createRoute({
     ]);
     await Promise.race([parts, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
   },
-  component: lazyRouteComponent(() => import("../../features/home/home-page.tsx"), "HomePage"),
+  component: lazyRouteComponent(() => import("./home-page.tsx"), "HomePage"),
 });
 
 export const homeRoutes = [homeRoute] as const;

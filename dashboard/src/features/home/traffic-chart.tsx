@@ -1,8 +1,8 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
-import { type Hour, SERIES } from "../../features/home/queries.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { type Clock, formatTime, formatTimeOfDay } from "../../format/times.ts";
 import { useClock } from "../../ui/preferences.ts";
+import { type Hour, SERIES } from "./queries.ts";
 
 /** For eyes; whoever reads has the table. */
 export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
