@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WholeRows } from "../src/features/exports/whole-rows.ts";
 import { addsUp } from "../src/features/months/roll-forward.ts";
-import { startOf } from "../src/format/calendar.ts";
+import { startOf } from "../src/format/times.ts";
 import { bucketFor, bucketsFor, rangeOf } from "../src/format/usage-range.ts";
 import { askedOf, readUsageSearch } from "../src/format/usage-search.ts";
 

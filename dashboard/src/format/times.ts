@@ -1,50 +1,31 @@
 /** Whose clock times are shown by. */
 export type Clock = "utc" | "local";
 
-const SHAPE: Intl.DateTimeFormatOptions = {
-  year: "numeric",
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23",
-};
+const DAY = { year: "numeric", month: "short", day: "numeric" } as const;
+const TIME = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+const EXACT = { second: "2-digit", fractionalSecondDigits: 3, timeZoneName: "short" } as const;
+
+function format(iso: string, clock: Clock, shape: Intl.DateTimeFormatOptions): string {
+  const zone = clock === "utc" ? { timeZone: "UTC" } : {};
+  return new Intl.DateTimeFormat("en-GB", { ...shape, ...zone }).format(new Date(iso));
+}
 
 export function formatTime(iso: string, clock: Clock, isExact = false): string {
-  return new Intl.DateTimeFormat("en-GB", {
-    ...SHAPE,
-    ...(isExact ? { second: "2-digit", fractionalSecondDigits: 3, timeZoneName: "short" } : {}),
-    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
-  }).format(new Date(iso));
+  return format(iso, clock, { ...DAY, ...TIME, ...(isExact ? EXACT : {}) });
 }
 
 export function formatDay(iso: string, clock: Clock): string {
-  return new Intl.DateTimeFormat("en-GB", {
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
-  }).format(new Date(iso));
+  return format(iso, clock, DAY);
 }
 
 /** For what comes by the second: "15 Nov, 10:06:41". */
 export function formatSecond(iso: string, clock: Clock): string {
-  return new Intl.DateTimeFormat("en-GB", {
-    ...SHAPE,
-    year: undefined,
-    second: "2-digit",
-    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
-  }).format(new Date(iso));
+  return format(iso, clock, { ...DAY, ...TIME, year: undefined, second: "2-digit" });
 }
 
 /** "10:02". */
 export function formatTimeOfDay(iso: string, clock: Clock): string {
-  return new Intl.DateTimeFormat("en-GB", {
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    ...(clock === "utc" ? { timeZone: "UTC" } : {}),
-  }).format(new Date(iso));
+  return format(iso, clock, TIME);
 }
 
 const STEPS = [
@@ -79,4 +60,58 @@ export function momentText(at: number, clock: Clock): string {
 
 export function nameOfClock(clock: Clock): string {
   return clock === "utc" ? "UTC" : "this machine's time";
+}
+
+export type Bucket = "hour" | "day" | "month";
+
+const HOUR_MS = 3_600_000;
+
+/** Where the hour, day or month of a moment begins, by the chosen clock; `steps` later or earlier ones. */
+export function startOf(bucket: Bucket, at: number, clock: Clock, steps = 0): number {
+  const [year, month, day] = partsOf(at, clock);
+  if (bucket === "month") return momentOf([year, month + steps, 1], clock);
+  if (bucket === "day") return momentOf([year, month, day + steps], clock);
+  // Zones of a half hour begin their hours there; where clocks are put back an hour is an hour.
+  const shift = clock === "utc" ? 0 : new Date(at).getTimezoneOffset() * 60_000;
+  return Math.floor((at - shift) / HOUR_MS) * HOUR_MS + shift + steps * HOUR_MS;
+}
+
+/** The zone's name, as the API takes it. */
+export function zoneOf(clock: Clock): string {
+  if (clock === "utc") return "UTC";
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  return /^[A-Z][A-Za-z_]+(\/[A-Za-z0-9_+-]+)+$/.test(timeZone) ? timeZone : "UTC";
+}
+
+type Parts = readonly [year: number, month: number, day: number];
+
+function partsOf(at: number, clock: Clock): Parts {
+  const date = new Date(at);
+  return clock === "utc"
+    ? [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
+    : [date.getFullYear(), date.getMonth(), date.getDate()];
+}
+
+function momentOf([year, month, day]: Parts, clock: Clock): number {
+  return clock === "utc" ? Date.UTC(year, month, day) : new Date(year, month, day).getTime();
+}
+
+export const BUCKET_WORDS = { hour: "By hour", day: "By day", month: "By month" } as const;
+
+/** "15 Nov 2026, 13:00", "15 Nov 2026", "November 2026". */
+export function nameOfBucket(at: string, bucket: Bucket, clock: Clock): string {
+  if (bucket === "hour") return formatTime(at, clock);
+  return bucket === "day" ? formatDay(at, clock) : monthOf(at, clock, "long");
+}
+
+/** Below an axis, where little fits: "13:00", "15 Nov", "Nov 2026". */
+export function tickOfBucket(at: string, bucket: Bucket, clock: Clock): string {
+  if (bucket === "month") return monthOf(at, clock, "short");
+  const time = formatTimeOfDay(at, clock);
+  // The day stands where it begins.
+  return bucket === "hour" && time !== "00:00" ? time : formatDay(at, clock).replace(/ \d{4}$/, "");
+}
+
+function monthOf(at: string, clock: Clock, month: "long" | "short"): string {
+  return format(at, clock, { month, year: "numeric" });
 }

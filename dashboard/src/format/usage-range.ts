@@ -1,5 +1,4 @@
-import { type Bucket, startOf } from "./calendar.ts";
-import type { Clock } from "./times.ts";
+import { type Bucket, type Clock, startOf } from "./times.ts";
 
 export const RANGE_WORDS = {
   "24h": "Last 24 hours",

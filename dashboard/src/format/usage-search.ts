@@ -1,6 +1,5 @@
-import { type Bucket, startOf, zoneOf } from "./calendar.ts";
 import { choice, text } from "./search.ts";
-import type { Clock } from "./times.ts";
+import { type Bucket, type Clock, startOf, zoneOf } from "./times.ts";
 import { bucketFor, bucketsFor, type RangeSearch, rangeOf, readRangeSearch } from "./usage-range.ts";
 
 /** What can be counted, and what the API calls it. */

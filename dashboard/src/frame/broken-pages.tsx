@@ -3,9 +3,8 @@ import { useRouter } from "@tanstack/react-router";
 import { Compass, RotateCw } from "lucide-react";
 import { ApiProblem } from "../api/api-problem.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { Page } from "../ui/page.tsx";
-import { ProblemCallout } from "../ui/problem-callout.tsx";
+import { ProblemCallout } from "../ui/callout.tsx";
+import { EmptyState, Page } from "../ui/page.tsx";
 
 export function PageError({ error }: { error: unknown }) {
   const router = useRouter();

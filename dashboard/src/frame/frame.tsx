@@ -1,17 +1,21 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { notifyManager, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { RotateCw } from "lucide-react";
+import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { sessionQuery } from "../api/session.ts";
+import { Button } from "../ui/button.tsx";
+import { Callout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Here, useEdge } from "../ui/page.tsx";
+import { Time } from "../ui/time.tsx";
+import { findStale } from "./find-stale.ts";
 import { useShortcuts } from "./keyboard.ts";
 import { NarrowBar } from "./narrow-bar.tsx";
 import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 import { Sidebar } from "./sidebar.tsx";
-import { StaleNotice } from "./stale-notice.tsx";
-import { useOptionalPlace } from "./use-place.ts";
+import { useOptionalPlace } from "./use-here.ts";
 
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
@@ -117,4 +121,37 @@ function Line({ keys, does }: { keys: readonly string[]; does: string }) {
       </span>
     </li>
   );
+}
+
+/** What a page showed before stays when it cannot be read anew; then this says so, and from when it is. */
+function StaleNotice() {
+  const queryClient = useQueryClient();
+  const queries = queryClient.getQueryCache();
+  const since = useSyncExternalStore(
+    useCallback((onChange) => queries.subscribe(notifyManager.batchCalls(onChange)), [queries]),
+    () => findStale(queries),
+  );
+  if (since === null) return null;
+  return (
+    <div role="status" className="mx-auto w-full max-w-6xl px-4 pt-6 md:px-8">
+      <Callout tone="warn" title="Not everything here could be read again">
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <span>
+            Some of it is from <Time at={new Date(since).toISOString()} as="second" />, and may have changed
+            since.
+          </span>
+          <Button
+            icon={RotateCw}
+            onClick={() => void queryClient.refetchQueries({ type: "active", predicate: isFailed })}
+          >
+            Read again
+          </Button>
+        </div>
+      </Callout>
+    </div>
+  );
+}
+
+function isFailed({ state }: { state: { status: string } }): boolean {
+  return state.status === "error";
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import { projectsQuery } from "../api/projects.ts";
 import { findRememberedPlace } from "./remembered-place.ts";
 import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
-import { useOptionalPlace } from "./use-place.ts";
+import { useOptionalPlace } from "./use-here.ts";
 
 const CHORD_MS = 1_000;
 

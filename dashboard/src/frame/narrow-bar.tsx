@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { useOptionalPlace } from "./use-place.ts";
+import { useOptionalPlace } from "./use-here.ts";
 
 /** On a narrow window the navigation waits behind a button, and the environment stays in sight. */
 export function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {

@@ -5,9 +5,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Badge } from "../ui/badge.tsx";
+import { ProblemCallout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
-import { ProblemCallout } from "../ui/problem-callout.tsx";
 import { takeEarlyKeys } from "./keyboard.ts";
 import {
   type Found,
@@ -16,7 +16,7 @@ import {
   searchQuery,
   sectionsAsFound,
 } from "./search-everything.ts";
-import { useOptionalPlace } from "./use-place.ts";
+import { useOptionalPlace } from "./use-here.ts";
 
 /** One box that finds customers, payments, keys and charges in every project and both environments, and every page. */
 export function Palette({ onClose }: { onClose: () => void }) {

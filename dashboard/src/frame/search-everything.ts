@@ -40,108 +40,109 @@ export function findingsOf(found: Findings): FoundGroup[] {
 }
 
 type Line<Name extends keyof Findings> = Findings[Name][number];
+type Placed = { projectId: string; projectName: string; environment: Environment };
+
+/** One line; `key` tells it from the others of its kind. */
+function toFound(
+  { projectId, projectName, environment }: Placed,
+  [kind, key]: readonly [kind: string, key: string],
+  { title, notes, link }: { title: string; notes: readonly (string | null)[]; link: LinkProps },
+): Found {
+  return {
+    id: `${kind} ${projectId} ${environment} ${key}`,
+    title,
+    note: [...notes, projectName].filter(Boolean).join(" · "),
+    environment,
+    link,
+  };
+}
 
 function toCustomer(customer: Line<"customers">): Found {
-  const { projectId, projectName, environment, customerId, name, email, billingReference } = customer;
-  return {
-    id: `customer ${projectId} ${environment} ${customerId}`,
+  const { projectId, environment, customerId, name, email, billingReference } = customer;
+  return toFound(customer, ["customer", customerId], {
     title: name ?? customerId,
-    note: [name === null ? null : customerId, email, billingReference, projectName]
-      .filter(Boolean)
-      .join(" · "),
-    environment,
+    notes: [name === null ? null : customerId, email, billingReference],
     link: {
       to: "/projects/$projectId/$environment/customers/$customerId",
       params: { projectId, environment, customerId },
     },
-  };
+  });
 }
 
 function toGrant(grant: Line<"grants">): Found[] {
-  const { projectId, projectName, environment, customerId, credits, reference } = grant;
+  const { projectId, environment, customerId, credits, reference } = grant;
   if (customerId === null) return [];
-  return [
-    {
-      id: `grant ${projectId} ${environment} ${customerId} ${grant.grant}`,
-      title: `${countOf(credits, "credit")} for ${customerId}`,
-      note: `${reference} · ${projectName}`,
-      environment,
-      link: {
-        to: "/projects/$projectId/$environment/customers/$customerId/grants",
-        params: { projectId, environment, customerId },
-        search: { grant: grant.grant },
-      },
+  const found = toFound(grant, ["grant", `${customerId} ${grant.grant}`], {
+    title: `${countOf(credits, "credit")} for ${customerId}`,
+    notes: [reference],
+    link: {
+      to: "/projects/$projectId/$environment/customers/$customerId/grants",
+      params: { projectId, environment, customerId },
+      search: { grant: grant.grant },
     },
-  ];
+  });
+  return [found];
 }
 
-function toKey({ projectId, projectName, environment, idempotencyKey, endpoint }: Line<"keys">): Found {
-  return {
-    id: `key ${projectId} ${environment} ${idempotencyKey}`,
+function toKey(key: Line<"keys">): Found {
+  const { projectId, environment, idempotencyKey, endpoint } = key;
+  return toFound(key, ["key", idempotencyKey], {
     title: idempotencyKey,
-    note: `${endpoint} · ${projectName}`,
-    environment,
+    notes: [endpoint],
     link: {
       to: "/projects/$projectId/$environment/keys/$idempotencyKey",
       params: { projectId, environment, idempotencyKey },
     },
-  };
+  });
 }
 
 function toCharge(charge: Line<"charges">): Found[] {
-  const { projectId, projectName, environment, customerId, consumeId, feature } = charge;
+  const { projectId, environment, customerId, consumeId, feature } = charge;
   if (customerId === null) return [];
-  return [
-    {
-      id: `charge ${consumeId}`,
-      title: `${feature} charged to ${customerId}`,
-      note: `${consumeId} · ${projectName}`,
-      environment,
-      link: {
-        to: "/projects/$projectId/$environment/customers/$customerId/ledger",
-        params: { projectId, environment, customerId },
-        search: { charge: consumeId },
-      },
+  const found = toFound(charge, ["charge", consumeId], {
+    title: `${feature} charged to ${customerId}`,
+    notes: [consumeId],
+    link: {
+      to: "/projects/$projectId/$environment/customers/$customerId/ledger",
+      params: { projectId, environment, customerId },
+      search: { charge: consumeId },
     },
-  ];
+  });
+  return [found];
 }
 
 function toDenial(denial: Line<"denials">): Found {
-  const { projectId, projectName, environment, customerId, denialId, feature, reason } = denial;
-  return {
-    id: `denial ${denialId}`,
+  const { projectId, environment, customerId, denialId, feature, reason } = denial;
+  return toFound(denial, ["denial", denialId], {
     title: `${feature} denied to ${customerId ?? "an erased customer"}`,
-    note: `${reason} · ${projectName}`,
-    environment,
+    notes: [reason],
     link: {
       to: "/projects/$projectId/$environment/denials/$denialId",
       params: { projectId, environment, denialId },
     },
-  };
+  });
 }
 
-function toPlan({ projectId, projectName, environment, key, name }: Line<"plans">): Found {
-  return {
-    id: `plan ${projectId} ${environment} ${key}`,
+function toPlan(plan: Line<"plans">): Found {
+  const { projectId, environment, key, name } = plan;
+  return toFound(plan, ["plan", key], {
     title: name,
-    note: `${key} · ${projectName}`,
-    environment,
+    notes: [key],
     link: { to: "/projects/$projectId/$environment/plans/$key", params: { projectId, environment, key } },
-  };
+  });
 }
 
-function toFeature({ projectId, projectName, environment, key, name }: Line<"features">): Found {
-  return {
-    id: `feature ${projectId} ${environment} ${key}`,
+function toFeature(feature: Line<"features">): Found {
+  const { projectId, environment, key, name } = feature;
+  return toFound(feature, ["feature", key], {
     title: name,
-    note: `${key} · ${projectName}`,
-    environment,
+    notes: [key],
     link: {
       to: "/projects/$projectId/$environment/features",
       params: { projectId, environment },
       search: { key },
     },
-  };
+  });
 }
 
 /** The pages themselves, by name. */

@@ -23,12 +23,11 @@ import { IconButton } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/menu.tsx";
-import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/preferences.ts";
+import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/time.tsx";
 import { tell } from "../ui/toast.tsx";
 import { findRememberedPlace } from "./remembered-place.ts";
 import { DOCS, PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
-import { useOptionalPlace } from "./use-place.ts";
-import { useSession } from "./use-session.ts";
+import { useOptionalPlace, useSession } from "./use-here.ts";
 
 const ENTRY =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-form text-muted transition-colors hover:bg-hover hover:text-ink " +

@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
+import { ApiProblem } from "../api/api-problem.ts";
 import { classNames } from "./class-names.ts";
 
 const TONES = {
@@ -33,5 +34,28 @@ export function Callout({
         {children}
       </div>
     </div>
+  );
+}
+
+/** What went wrong, in the API's own words, with what support will ask for. */
+export function ProblemCallout({ error }: { error: unknown }) {
+  if (error === null || error === undefined) return null;
+  if (!(error instanceof ApiProblem)) {
+    return (
+      <Callout tone="bad" title="This page failed">
+        {error instanceof Error ? error.message : "Nobody knows why."}
+      </Callout>
+    );
+  }
+  return (
+    <Callout tone="bad" title={error.title}>
+      {error.message.replace(/\.$/, "") !== error.title && <p>{error.message}</p>}
+      {error.requestId !== null && (
+        <p className="mt-1 text-caption text-muted">
+          <code className="font-mono">{error.code}</code>, request{" "}
+          <code className="font-mono">{error.requestId}</code>
+        </p>
+      )}
+    </Callout>
   );
 }

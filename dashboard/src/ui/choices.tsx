@@ -1,5 +1,53 @@
-import { type ComponentProps, useId } from "react";
+import { Switch as BaseSwitch } from "@base-ui/react/switch";
+import { ChartColumn, type LucideIcon, Table2 } from "lucide-react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 import { classNames } from "./class-names.ts";
+
+/** One of a few, all in sight and one click away. */
+export function Segments<Value extends string>({
+  label,
+  options,
+  chosen,
+  onChoose,
+}: {
+  label: string;
+  options: readonly { value: Value; name: string; icon?: LucideIcon }[];
+  chosen: Value;
+  onChoose: (value: Value) => void;
+}) {
+  return (
+    <fieldset className="flex max-w-full gap-0.5 overflow-x-auto rounded-md bg-sunken p-0.5">
+      <legend className="sr-only">{label}</legend>
+      {options.map(({ value, name, icon: Icon }) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={value === chosen}
+          onClick={() => onChoose(value)}
+          className={classNames(
+            "flex h-7 items-center gap-1.5 rounded px-2 text-body font-medium whitespace-nowrap -outline-offset-2",
+            value === chosen ? "bg-surface text-ink shadow-card" : "text-muted hover:text-ink",
+          )}
+        >
+          {Icon !== undefined && <Icon className="size-3.5" aria-hidden />}
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+export type View = "chart" | "table";
+
+const VIEWS = [
+  { value: "chart", name: "Chart", icon: ChartColumn },
+  { value: "table", name: "Table", icon: Table2 },
+] as const;
+
+/** The same numbers to look at or to read. */
+export function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => void }) {
+  return <Segments label="Show as" options={VIEWS} chosen={view} onChoose={onChange} />;
+}
 
 export type Choice = {
   readonly value: string;
@@ -25,7 +73,7 @@ export function Choices({
     <fieldset className="flex min-w-0 flex-col gap-1">
       <legend className="mb-1 text-form font-medium">{label}</legend>
       {choices.map((choice) => (
-        <Line
+        <ChoiceLine
           key={choice.value}
           choice={choice}
           {...input}
@@ -36,7 +84,7 @@ export function Choices({
   );
 }
 
-function Line({ choice, ...input }: { choice: Choice } & ComponentProps<"input">) {
+function ChoiceLine({ choice, ...input }: { choice: Choice } & ComponentProps<"input">) {
   const id = useId();
   const { value, name, note, isDisabled = false } = choice;
   return (
@@ -63,6 +111,31 @@ function Line({ choice, ...input }: { choice: Choice } & ComponentProps<"input">
           {note}
         </span>
       </span>
+    </label>
+  );
+}
+
+/** Something that is on or off, at once. */
+export function Switch({
+  label,
+  isOn,
+  onChange,
+}: {
+  label: ReactNode;
+  isOn: boolean;
+  onChange: (isOn: boolean) => void;
+}) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the switch within is its control
+    <label className="inline-flex h-8 items-center gap-2 px-1 text-form font-medium select-none">
+      <BaseSwitch.Root
+        checked={isOn}
+        onCheckedChange={onChange}
+        className="flex h-5 w-9 shrink-0 rounded-full border border-line-strong bg-sunken p-0.5 transition-colors data-checked:border-transparent data-checked:bg-accent"
+      >
+        <BaseSwitch.Thumb className="size-3.5 rounded-full bg-line-strong transition-[translate] data-checked:translate-x-4 data-checked:bg-on-accent" />
+      </BaseSwitch.Root>
+      {label}
     </label>
   );
 }

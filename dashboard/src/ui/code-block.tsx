@@ -1,5 +1,7 @@
-import { Check, Copy } from "lucide-react";
-import { useState } from "react";
+import { Collapsible } from "@base-ui/react/collapsible";
+import { Check, ChevronRight, Copy } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import type { Call } from "../api/use-write.ts";
 import { IconButton } from "./button.tsx";
 import { tell } from "./toast.tsx";
 
@@ -36,4 +38,51 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       onClick={() => void copy()}
     />
   );
+}
+
+export function Disclosure({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Collapsible.Root>
+      <Collapsible.Trigger className="group inline-flex items-center gap-1 rounded text-body font-medium text-muted hover:text-ink">
+        <ChevronRight className="size-3.5 transition-transform group-data-panel-open:rotate-90" aria-hidden />
+        {title}
+      </Collapsible.Trigger>
+      <Collapsible.Panel className="pt-2">{children}</Collapsible.Panel>
+    </Collapsible.Root>
+  );
+}
+
+/** Everything that the API said, for who looks closer. */
+export function Json({ label, value }: { label: string; value: object }) {
+  return (
+    <Disclosure title="JSON">
+      <CodeBlock label={label} code={JSON.stringify(value, null, 2)} />
+    </Disclosure>
+  );
+}
+
+/** The same thing by API, as a curl that works: whatever a person can click, a program can call. */
+export function ApiCall({ call, title = "Do this by API" }: { call: Call; title?: string }) {
+  return (
+    <Disclosure title={title}>
+      <CodeBlock label="the call" code={curlOf(call)} />
+    </Disclosure>
+  );
+}
+
+export function curlOf({ method, path, headers = {}, body }: Call): string {
+  const lines = [
+    `curl -X ${method} ${quote(`${window.location.origin}${path}`)}`,
+    `-H "Authorization: Bearer $PURSER_TOKEN"`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(body))}`]),
+  ];
+  return lines.join(" \\\n  ");
+}
+
+/** For a shell: within single quotes everything is as it stands, but for the quote itself. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

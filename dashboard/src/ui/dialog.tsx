@@ -1,7 +1,12 @@
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import { type ReactNode, useRef } from "react";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import type { Write } from "../api/use-write.ts";
+import { Button } from "./button.tsx";
+import { Callout, ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
+import { ApiCall, CodeBlock } from "./code-block.tsx";
+import { TextField } from "./field.tsx";
 import { useEdge } from "./page.tsx";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
@@ -83,5 +88,138 @@ export function DialogActions({ children, note }: { children: ReactNode; note?: 
       <div className="min-w-0 text-caption text-muted">{note}</div>
       <div className="ml-auto flex flex-wrap items-center justify-end gap-2">{children}</div>
     </div>
+  );
+}
+
+type Form<R> = {
+  write: Write<R>;
+  /** What is sent, as far as it is known; shown as curl. Null: not yet. */
+  request: R | null;
+  /** What the button says: it names the environment. */
+  action: string;
+  tone?: "primary" | "danger";
+  /** For what cannot be undone: the button works once this stands there. */
+  wanted?: string;
+  isDisabled?: boolean;
+  isBusy?: boolean;
+  /** In place of what the API says. */
+  problem?: ReactNode;
+  /** Beside the buttons. */
+  actionsNote?: ReactNode;
+  closeName?: string;
+  /** What is wrong is said by the form, not by the browser. */
+  noValidate?: boolean;
+  /** Where a form has to be read first; else the request is sent as it is shown. */
+  onSubmit?: (event: FormEvent) => unknown;
+  onClose: () => void;
+  children: ReactNode;
+};
+
+/** One write, said in words before it is done: what it does, the same by API, and a button that does it. */
+export function WriteDialog<R>({
+  title,
+  note,
+  isOpen = true,
+  isWide = false,
+  ...form
+}: Form<R> & { title: string; note?: ReactNode; isOpen?: boolean; isWide?: boolean }) {
+  return (
+    <Dialog isOpen={isOpen} onClose={form.onClose} title={title} note={note} isWide={isWide}>
+      <WriteForm {...form} />
+    </Dialog>
+  );
+}
+
+export function WriteForm<R>({
+  write,
+  request,
+  action,
+  tone = "primary",
+  wanted,
+  isDisabled = false,
+  isBusy = write.isPending,
+  problem = <ProblemCallout error={write.error} />,
+  actionsNote,
+  closeName = "Cancel",
+  noValidate,
+  onSubmit,
+  onClose,
+  children,
+}: Form<R>) {
+  const [typed, setTyped] = useState("");
+  const isReady = wanted === undefined || typed === wanted;
+  const call = request !== null && <ApiCall call={write.callOf(request)} />;
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    if (isBusy || !isReady) return;
+    if (onSubmit !== undefined) onSubmit(event);
+    else if (request !== null) write.mutate(request);
+  }
+  return (
+    <form className="flex flex-col gap-4" noValidate={noValidate} onSubmit={submit}>
+      {wanted === undefined ? (
+        children
+      ) : (
+        <>
+          <div className="flex flex-col gap-3">
+            {children}
+            {call}
+          </div>
+          <TextField
+            label={`Type ${wanted} to confirm`}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            autoComplete="off"
+            spellCheck={false}
+            isMono
+          />
+        </>
+      )}
+      {problem}
+      {wanted === undefined && call}
+      <DialogActions note={actionsNote}>
+        <Button onClick={onClose}>{closeName}</Button>
+        <Button type="submit" tone={tone} isBusy={isBusy} isDisabled={isDisabled || !isReady}>
+          {action}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** A secret, the one time it can be seen. Only its hash is kept. */
+export function SecretOnce({
+  title,
+  note,
+  what,
+  secret,
+  tryIt,
+  onClose,
+}: {
+  title: string;
+  note?: ReactNode;
+  /** "the token", "the key" */
+  what: string;
+  secret: string;
+  /** A call that works as it stands, with this secret. */
+  tryIt: string;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog isOpen onClose={onClose} title={title} note={note} isSticky isWide>
+      <Callout tone="warn" title="Copy it now">
+        This is the only time it is shown. Purser keeps a hash, from which nobody gets it back.
+      </Callout>
+      <CodeBlock label={what} code={secret} />
+      <div className="flex flex-col gap-1">
+        <p className="text-form font-medium">Try it</p>
+        <CodeBlock label="the call" code={tryIt} />
+      </div>
+      <DialogActions>
+        <Button tone="primary" onClick={onClose}>
+          I have stored it
+        </Button>
+      </DialogActions>
+    </Dialog>
   );
 }

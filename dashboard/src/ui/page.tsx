@@ -1,4 +1,6 @@
+import type { LucideIcon } from "lucide-react";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
+import { classNames } from "./class-names.ts";
 
 /** What every page begins with; its title is also the tab's, with the environment in it. */
 export function Page({
@@ -51,4 +53,85 @@ const EDGES = { test: "edge-test", live: "edge-live" } as const;
 export function useEdge(): string | null {
   const environment = useContext(Here);
   return environment === null ? null : EDGES[environment];
+}
+
+/** A section on paper. `flush` for what brings its own padding, such as a table. */
+export function Card({
+  title,
+  note,
+  actions,
+  flush = false,
+  children,
+}: {
+  title?: ReactNode;
+  note?: ReactNode;
+  actions?: ReactNode;
+  flush?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <section className="min-w-0 rounded-lg border border-line bg-surface shadow-card">
+      {title !== undefined && (
+        <header className="flex min-h-12 flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line px-4 py-2">
+          <div className="min-w-0">
+            <h2 className="text-form font-semibold">{title}</h2>
+            {note !== undefined && <p className="text-caption text-muted">{note}</p>}
+          </div>
+          {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        </header>
+      )}
+      <div className={classNames(!flush && "p-4")}>{children}</div>
+    </section>
+  );
+}
+
+/** Nothing here yet, why, and what to do next. */
+export function EmptyState({
+  icon: Icon,
+  title,
+  children,
+  action,
+}: {
+  icon: LucideIcon;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div className="flex flex-col items-center gap-3 px-6 py-12 text-center">
+      <span className="flex size-10 items-center justify-center rounded-full bg-sunken text-muted">
+        <Icon className="size-5" aria-hidden />
+      </span>
+      <div>
+        <h3 className="text-form font-semibold">{title}</h3>
+        {children !== undefined && <div className="mx-auto mt-1 max-w-md text-muted">{children}</div>}
+      </div>
+      {action}
+    </div>
+  );
+}
+
+/** Names and what they are, one under the other. */
+export function Details({ items }: { items: readonly { name: string; value: ReactNode }[] }) {
+  return (
+    <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-6 gap-y-2">
+      {items.map(({ name, value }) => (
+        <div key={name} className="contents">
+          <dt className="text-muted">{name}</dt>
+          <dd className="min-w-0 wrap-anywhere">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** One number that matters, and what it is. */
+export function Figure({ name, value, note }: { name: string; value: ReactNode; note?: ReactNode }) {
+  return (
+    <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-3 shadow-card">
+      <p className="text-caption font-medium text-muted">{name}</p>
+      <p className="text-figure font-semibold tracking-tight tabular-nums">{value}</p>
+      {note !== undefined && <div className="text-caption text-muted">{note}</div>}
+    </div>
+  );
 }

@@ -1,5 +1,8 @@
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
+import { listEnd } from "../format/numbers.ts";
+import { Button } from "./button.tsx";
+import { ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
 
 export type Column<Row> = {
@@ -18,9 +21,9 @@ export type Column<Row> = {
   readonly isWide?: boolean;
 };
 
-export type RowTone = "warn" | "accent" | "new" | null;
+type RowTone = "warn" | "accent" | "new" | null;
 
-export type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactNode };
+type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactNode };
 
 /** Rows come sorted and filtered from the API, page by page: a table only shows them. */
 export function Table<Row>({
@@ -188,4 +191,38 @@ function Unfold({
 /** Stays in sight where the table is wider than the window. */
 function Unfolded({ children }: { children: ReactNode }) {
   return <div className="sticky left-4 max-w-[min(100%,calc(100vw-4rem))] whitespace-normal">{children}</div>;
+}
+
+export type Pages = {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: unknown;
+  fetchNextPage: () => unknown;
+};
+
+/** The end of a list that is read page by page. */
+export function More({
+  pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
+  shown,
+  what,
+}: {
+  pages: Pages;
+  shown: number;
+  /** In the plural: "customers". */
+  what: string;
+}) {
+  return (
+    <footer className="border-t border-line px-4 py-2">
+      {isFetchNextPageError && <ProblemCallout error={error} />}
+      <div className="flex items-center justify-between gap-4 text-caption text-muted">
+        <span>{listEnd({ shown, what, hasMore: hasNextPage })}</span>
+        {hasNextPage && (
+          <Button tone="quiet" isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        )}
+      </div>
+    </footer>
+  );
 }

@@ -2,21 +2,15 @@ import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { Ban, KeyRound, Plus, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import type { Environment } from "../../api/answer.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Created } from "../../ui/created.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { Json } from "../../ui/code-block.tsx";
 import { MenuItem, RowMenu } from "../../ui/menu.tsx";
-import { More } from "../../ui/more.tsx";
-import { Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { type Column, More, Table } from "../../ui/table.tsx";
+import { Created, Time } from "../../ui/time.tsx";
 import { type EndingKey, endingKeysOf, type KeyState, stateOf } from "./api-key.ts";
 import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
 import { type ApiKey, apiKeysQuery } from "./queries.ts";
@@ -64,11 +58,7 @@ export function ApiKeysPage() {
           </>
         )}
       </Card>
-      {keys.length > 0 && (
-        <Disclosure title="JSON">
-          <CodeBlock label="the keys as JSON" code={JSON.stringify(keys, null, 2)} />
-        </Disclosure>
-      )}
+      {keys.length > 0 && <Json label="the keys as JSON" value={keys} />}
       {opened?.kind === "create" && <CreateKeyDialog onClose={close} />}
       {opened?.kind === "rotate" && <RotateKeyDialog apiKey={opened.key} onClose={close} />}
       {opened?.kind === "revoke" && <RevokeKeyDialog apiKey={opened.key} onClose={close} />}

@@ -4,12 +4,11 @@ import { useForm } from "react-hook-form";
 import { refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
+import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
-import { SecretOnce } from "../../ui/secret-once.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
 import {
   type KeyForm,
   keyCall,

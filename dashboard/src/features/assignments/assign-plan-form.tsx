@@ -1,29 +1,27 @@
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useForm, useWatch } from "react-hook-form";
+import type { Body, Place } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { plansQuery } from "../../api/catalog-lists.ts";
+import { type PlanSummary, plansQuery } from "../../api/catalog-lists.ts";
+import { answerOf, api } from "../../api/client.ts";
 import { refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { allowanceInWords, joinWords } from "../../format/terms.ts";
 import { readMoment } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
-import { useClock } from "../../ui/preferences.ts";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { WriteDialog } from "../../ui/dialog.tsx";
+import { Time, useClock } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import type { Customer } from "../customers/queries.ts";
-import {
-  type AssignmentBody,
-  AssignmentPreview,
-  assignmentPreviewQuery,
-  isSameAssignment,
-} from "./assignment-preview.tsx";
+import { BULK_PATH } from "./bulk-assignment.tsx";
 import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
 
-function AssignPlanForm({ customer, onClose }: { customer: Customer; onClose: () => void }) {
+export function AssignPlanDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId } = customer;
   const place = usePlace();
   const clock = useClock();
@@ -56,11 +54,33 @@ function AssignPlanForm({ customer, onClose }: { customer: Customer; onClose: ()
   const isUnchanged =
     assign.isSuccess && assign.data.outcome === "unchanged" && isSameAssignment(asked, body);
   return (
-    <form
-      className="flex flex-col gap-4"
+    <WriteDialog
+      title={`Assign a plan to ${customer.name ?? customerId}`}
+      write={assign}
+      request={form.plan === "" ? null : requestOf(body)}
+      action={inEnvironment(`Assign ${chosen?.name ?? "a plan"}`, place.environment)}
+      closeName={isUnchanged ? "Close" : "Cancel"}
+      isBusy={formState.isSubmitting || assign.isPending}
+      isDisabled={chosen === undefined || (form.ending === "at" && body.endsAt === undefined)}
+      problem={
+        isAboutEnd(error) && isSameAssignment(asked, body) ? (
+          <Callout tone="warn" title={`${chosen?.name} would end earlier`}>
+            <p className="mb-2">{error.message.replace(/ To end it earlier.*$/, "")}</p>
+            <Button
+              onClick={() => void assign.mutateAsync(requestOf({ ...body, shorten: true })).catch(() => {})}
+              isBusy={assign.isPending}
+            >
+              End earlier
+            </Button>
+          </Callout>
+        ) : (
+          <ProblemCallout error={isAboutEnd(error) ? null : error} />
+        )
+      }
       onSubmit={handleSubmit(async () => {
         await assign.mutateAsync(requestOf(body)).catch(() => {});
       })}
+      onClose={onClose}
     >
       <PlanFields register={register} form={form} plans={plans} current={customer.plan} />
       {chosen !== undefined && !isUnchanged && (
@@ -82,32 +102,7 @@ function AssignPlanForm({ customer, onClose }: { customer: Customer; onClose: ()
           </Callout>
         </div>
       )}
-      {isAboutEnd(error) && isSameAssignment(asked, body) ? (
-        <Callout tone="warn" title={`${chosen?.name} would end earlier`}>
-          <p className="mb-2">{error.message.replace(/ To end it earlier.*$/, "")}</p>
-          <Button
-            onClick={() => void assign.mutateAsync(requestOf({ ...body, shorten: true })).catch(() => {})}
-            isBusy={assign.isPending}
-          >
-            End earlier
-          </Button>
-        </Callout>
-      ) : (
-        <ProblemCallout error={isAboutEnd(error) ? null : error} />
-      )}
-      {form.plan !== "" && <ApiCall call={assign.callOf(requestOf(body))} />}
-      <DialogActions>
-        <Button onClick={onClose}>{isUnchanged ? "Close" : "Cancel"}</Button>
-        <Button
-          type="submit"
-          tone="primary"
-          isBusy={formState.isSubmitting || assign.isPending}
-          isDisabled={chosen === undefined || (form.ending === "at" && body.endsAt === undefined)}
-        >
-          {inEnvironment(`Assign ${chosen?.name ?? "a plan"}`, place.environment)}
-        </Button>
-      </DialogActions>
-    </form>
+    </WriteDialog>
   );
 }
 
@@ -125,22 +120,150 @@ function changeOf({ plan: before }: Customer, after: Customer["plan"]): string {
   return before?.key === after?.key ? "Its end has changed" : `${before?.name ?? "No plan"} → ${after?.name}`;
 }
 
-export function AssignPlanDialog({
+/** Current → new, with the credits, before anything is done. */
+function AssignmentPreview({
   customer,
-  isOpen,
-  onClose,
+  plan,
+  effect,
+  isOld,
+  error,
 }: {
   customer: Customer;
-  isOpen: boolean;
-  onClose: () => void;
+  plan: PlanSummary;
+  /** Undefined: not known yet, of just this. Null: it could not be worked out beforehand. */
+  effect: AssignmentEffect | null | undefined;
+  isOld: boolean;
+  error: unknown;
 }) {
+  if (error !== null) return <ProblemCallout error={error} />;
   return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title={`Assign a plan to ${customer.name ?? customer.customerId}`}
+    <output
+      aria-label="What this will do"
+      aria-busy={isOld}
+      className={classNames(
+        "block min-h-24 rounded-md bg-sunken px-3 py-2.5 transition-opacity",
+        isOld && "opacity-50",
+      )}
     >
-      <AssignPlanForm customer={customer} onClose={onClose} />
-    </Dialog>
+      {effect && isWithoutEffect(effect) ? (
+        <Nothing customer={customer} plan={plan} />
+      ) : (
+        <Change customer={customer} plan={plan} effect={effect} />
+      )}
+    </output>
   );
+}
+
+function Nothing({ customer, plan }: { customer: Customer; plan: PlanSummary }) {
+  return (
+    <>
+      <p className="font-semibold">Nothing will change</p>
+      <p className="text-muted">
+        {customer.name ?? customer.customerId} has {plan.name} already. Assigning it again is safe: it adds no
+        credits.
+      </p>
+    </>
+  );
+}
+
+function Change({
+  customer: { plan: before },
+  plan,
+  effect,
+}: {
+  customer: Customer;
+  plan: PlanSummary;
+  effect: AssignmentEffect | null | undefined;
+}) {
+  const isSame = before?.key === plan.key;
+  const end = effect?.after.plan?.endsAt ?? null;
+  const allowances = plan.latest?.allowances ?? [];
+  return (
+    <>
+      <p className="text-section font-semibold">
+        {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
+      </p>
+      {effect === undefined && <p className="text-muted">Working out the balance…</p>}
+      {effect === null && (
+        <p>The balance afterwards cannot be shown here: too many other ids begin with this one.</p>
+      )}
+      {effect?.after.balances.map(({ pool, balance }) => (
+        <p key={pool} className="tabular-nums">
+          {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}
+          {formatCount(effect.before.balances.find((line) => line.pool === pool)?.balance ?? 0)}{" "}
+          <span className="text-muted">→</span> {formatCount(balance)}
+        </p>
+      ))}
+      {end !== null && (
+        <p>
+          Ends <Time at={end} />
+        </p>
+      )}
+      <p className="text-muted">
+        {isSame ? "Credits and period stay as they are." : started(before, allowances)}
+      </p>
+    </>
+  );
+}
+
+function started(
+  before: Customer["plan"],
+  allowances: readonly Parameters<typeof allowanceInWords>[0][],
+): string {
+  const given =
+    allowances.length === 0
+      ? "The plan gives no credits of its own."
+      : `Gives ${joinWords(allowances.map(allowanceInWords))}.`;
+  return before === null
+    ? `${given} It starts now.`
+    : `${given} It starts now; what is left of ${before.name}'s credits ends, and top-ups stay.`;
+}
+
+type AssignmentBody = Body<"assignPlan">;
+type AssignmentEffect = { before: Customer; after: Customer };
+
+/**
+ * What assigning the plan would do to one customer, by the API's preview for many: its search finds ids that begin with the
+ * customer's. Null where so many do that this one is not among the first.
+ */
+function assignmentPreviewQuery(
+  { projectId, environment }: Place,
+  customerId: string,
+  { plan, endsAt }: AssignmentBody,
+) {
+  const place = { projectId, environment };
+  return queryOptions({
+    queryKey: ["preview", BULK_PATH, place, customerId, plan, endsAt],
+    queryFn: async ({ signal }): Promise<AssignmentEffect | null> => {
+      const { sample } = await answerOf(
+        api.POST(`${BULK_PATH}/preview`, {
+          params: { path: place },
+          // An earlier end is shown as it would be; the form asks before it is applied.
+          body: {
+            filter: { search: customerId },
+            plan,
+            shorten: true,
+            ...(endsAt === undefined ? {} : { endsAt }),
+          },
+          signal,
+        }),
+      );
+      return sample.find(({ before }) => before.customerId === customerId) ?? null;
+    },
+    enabled: plan !== "",
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+    meta: { tellsFailures: true },
+  });
+}
+
+/** Whether they ask for the very same: the plan alone does not say. */
+function isSameAssignment(a: AssignmentBody, b: AssignmentBody): boolean {
+  return a.plan === b.plan && a.endsAt === b.endsAt;
+}
+
+/** Whether anything would be different afterwards. */
+function isWithoutEffect({ before, after }: AssignmentEffect): boolean {
+  return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
 }

@@ -8,14 +8,12 @@ import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { readMoment } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
-import { useClock } from "../../ui/preferences.ts";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { useClock } from "../../ui/time.tsx";
 import { useStop } from "../../ui/use-stop.ts";
 import type { CustomerFilters } from "../customers/queries.ts";
 import {

@@ -2,7 +2,7 @@ import type { UseFormRegister } from "react-hook-form";
 import type { PlanSummary } from "../../api/catalog-lists.ts";
 import { formatTime, nameOfClock } from "../../format/times.ts";
 import { Select, TextField } from "../../ui/field.tsx";
-import { useClock } from "../../ui/preferences.ts";
+import { useClock } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
 
 export type AssignmentForm = { plan: string; ending: "unsaid" | "none" | "at"; endsAt: string };

@@ -2,14 +2,13 @@ import type { ReactNode } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { useClock } from "../../ui/preferences.ts";
-import { Time } from "../../ui/time.tsx";
+import { CopyButton, Json } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/page.tsx";
+import { Time, useClock } from "../../ui/time.tsx";
 import { type Change, changesOf, type Entry, isRecord } from "./entry.ts";
+import { type Piece, tellWhat } from "./sentences.ts";
 
 /** What unfolds below a line: before and after, and what it takes to find the call that did it. */
 export function EntryDetails({ entry }: { entry: Entry }) {
@@ -49,9 +48,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
           },
         ]}
       />
-      <Disclosure title="JSON">
-        <CodeBlock label="the entry" code={JSON.stringify(entry, null, 2)} />
-      </Disclosure>
+      <Json label="the entry" value={entry} />
     </div>
   );
 }
@@ -144,4 +141,58 @@ function Value({ value }: { value: unknown }) {
     return value.length === 0 ? <span className="text-muted">none</span> : value.join(", ");
   }
   return <code className="font-mono text-caption">{JSON.stringify(value)}</code>;
+}
+
+/** "Olga Owner added 500 credits to ada". */
+export function Sentence({ entry }: { entry: Entry }) {
+  return (
+    <span className="wrap-anywhere">
+      <span className="font-medium">{nameOfActor(entry)}</span>{" "}
+      {tellWhat(entry).map((piece, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a sentence does not change its order
+        <Part key={index} piece={piece} entry={entry} />
+      ))}
+    </span>
+  );
+}
+
+export function sentenceText(entry: Entry): string {
+  const what = tellWhat(entry).map(({ kind, text }) => (kind === "customer" ? nameOfCustomer(entry) : text));
+  return `${nameOfActor(entry)} ${what.join("")}`;
+}
+
+function nameOfActor({ actor: { kind, id, name } }: Entry): string {
+  const known = name ?? id;
+  switch (kind) {
+    case "member":
+      return known ?? "Somebody";
+    case "token":
+      return known === null ? "A token" : `Token ${known}`;
+    case "command":
+      return known === null ? "A command" : `Command ${known}`;
+    case "system":
+      return "Purser itself";
+  }
+}
+
+function nameOfCustomer({ customerId }: Entry): string {
+  return customerId ?? "an erased customer";
+}
+
+function Customer({ entry }: { entry: Entry }) {
+  const { projectId, environment, customerId } = entry;
+  if (projectId === null || environment === null || customerId === null) return nameOfCustomer(entry);
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId"
+      params={{ projectId, environment, customerId }}
+    >
+      {customerId}
+    </TextLink>
+  );
+}
+
+function Part({ piece: { kind, text }, entry }: { piece: Piece; entry: Entry }) {
+  if (kind === "customer") return <Customer entry={entry} />;
+  return kind === "strong" ? <span className="font-medium">{text}</span> : text;
 }

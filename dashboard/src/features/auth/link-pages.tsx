@@ -2,8 +2,8 @@ import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
 import { Button } from "../../ui/button.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { AuthCard, CutLink, isSpent, SpentLink, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 const JOIN_TITLE = "Choose a password";

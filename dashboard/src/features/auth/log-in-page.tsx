@@ -4,9 +4,8 @@ import type { Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { AuthCard, useSessionStart } from "./auth-card.tsx";
 
 const route = getRouteApi("/log-in");

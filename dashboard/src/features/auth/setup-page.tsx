@@ -3,9 +3,8 @@ import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { AuthCard, isSpent, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 const route = getRouteApi("/setup");

@@ -2,9 +2,8 @@ import { CircleCheck } from "lucide-react";
 import { formatCount } from "../../format/numbers.ts";
 import { joinWords } from "../../format/terms.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
-import { Card } from "../../ui/card.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { Disclosure } from "../../ui/code-block.tsx";
+import { Card, EmptyState } from "../../ui/page.tsx";
 import { SentenceList } from "../plans/plan-parts.tsx";
 import { type Reach, ReachChoice } from "../plans/reach-choice.tsx";
 import {

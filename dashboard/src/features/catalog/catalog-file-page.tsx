@@ -5,19 +5,15 @@ import type { Body } from "../../api/answer.ts";
 import { callOf, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { ApiCall, CodeBlock, Disclosure } from "../../ui/code-block.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, TextArea } from "../../ui/field.tsx";
-import { Page } from "../../ui/page.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Card, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
 import type { Reach } from "../plans/reach-choice.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
@@ -127,7 +123,6 @@ function ApplyCatalog() {
             <ApplyPanel
               given={compare.variables.body}
               diff={compare.data}
-              isReading={compare.isPending}
               onReadAgain={submit}
               onDone={() => change(() => setText(""))}
             />
@@ -141,13 +136,11 @@ function ApplyCatalog() {
 function ApplyPanel({
   given,
   diff: { version, changes },
-  isReading,
   onReadAgain,
   onDone,
 }: {
   given: CatalogGiven;
   diff: CatalogDiff;
-  isReading: boolean;
   onReadAgain: () => void;
   onDone: () => void;
 }) {
@@ -170,11 +163,10 @@ function ApplyPanel({
       <div className="flex flex-col gap-4">
         <CatalogReach changes={changes} value={reach} onChange={setReach} />
         <EditProblem
-          error={apply.error}
+          write={apply}
           edited={{ actions: CATALOG_ACTIONS, subject: null }}
+          read={async () => onReadAgain()}
           note="Comparing again shows what the file would do now."
-          isReading={isReading}
-          onReadAgain={onReadAgain}
         />
         <ApiCall call={apply.callOf(request)} />
         <div>

@@ -1,31 +1,38 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import type { Environment, Item, Place } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api } from "../../api/client.ts";
 import type { Session } from "../../api/session.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useSession } from "../../frame/use-session.ts";
+import { usePlace, useSession } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Time } from "../../ui/time.tsx";
 
 /** What went wrong; and where somebody else was first, who it was and the way on. */
-export function EditProblem({
-  error,
+export function EditProblem<T>({
+  write,
   edited,
-  note,
-  isReading,
-  onReadAgain,
+  read,
+  onRead,
+  note = "Read it again, then decide again.",
 }: {
-  error: unknown;
+  write: { readonly error: unknown; readonly reset: () => void };
   edited: Edited;
+  /** Asks for what it is now. */
+  read: () => Promise<T>;
+  onRead?: (read: T) => void;
   /** What reading again does with what was typed. */
-  note: string;
-  isReading: boolean;
-  onReadAgain: () => void;
+  note?: string;
 }) {
+  const readAgain = useMutation({
+    mutationFn: read,
+    onSuccess: (now) => {
+      onRead?.(now);
+      write.reset();
+    },
+  });
+  const error = write.error ?? readAgain.error;
   if (!(error instanceof ApiProblem && error.status === 412)) return <ProblemCallout error={error} />;
   return (
     <Callout tone="bad" title="Somebody else was first">
@@ -33,7 +40,7 @@ export function EditProblem({
         <WhoWasFirst edited={edited} /> Nothing of yours was written. {note}
       </p>
       <div className="mt-2">
-        <Button icon={RotateCw} isBusy={isReading} onClick={onReadAgain}>
+        <Button icon={RotateCw} isBusy={readAgain.isPending} onClick={() => readAgain.mutate()}>
           Read again
         </Button>
       </div>

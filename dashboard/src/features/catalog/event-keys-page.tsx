@@ -8,20 +8,17 @@ import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { Button, TextLink } from "../../ui/button.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
+import { NAME_RULES, NameField } from "./key-fields.tsx";
 import { ListFilter, matches } from "./list-filter.tsx";
 import { type EventKey, eventKeysQuery, readEventKeySearch, refreshCatalog } from "./queries.ts";
 
@@ -188,13 +185,7 @@ function NameEventKeyDialog({
       onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
-        maxLength={120}
-        autoComplete="off"
-        error={formState.errors.name?.message}
-        {...register("name", { validate: (text) => (text.trim() === "" ? "This is needed." : undefined) })}
-      />
+      <NameField error={formState.errors.name?.message} {...register("name", NAME_RULES)} />
       <TextField
         label="Unit"
         hint="What is counted, in the singular. May stay empty."

@@ -1,24 +1,20 @@
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Archive, ArchiveRestore } from "lucide-react";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
+import type { Tagged } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
-import type { Tagged } from "../../api/tagged.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { capitalize, costInWords } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
+import { ApiCall, Json } from "../../ui/code-block.tsx";
+import { Dialog, DialogActions, WriteForm } from "../../ui/dialog.tsx";
+import { Details } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteForm } from "../../ui/write-dialog.tsx";
 import { PlanNames, useNames } from "../plans/plan-parts.tsx";
 import { isSamePrice } from "../plans/plan-terms.ts";
 import { EditProblem } from "./edit-problem.tsx";
@@ -89,15 +85,6 @@ function EditFeatureForm({
       onClose();
     },
   });
-  const readAgain = useMutation({
-    mutationFn: () => queryClient.fetchQuery(featureQuery(place, key)),
-    onSuccess: (read) => {
-      // What was typed stays; what was not is now as the other one left it.
-      form.reset(valuesOf(read.value), { keepDirtyValues: true });
-      save.reset();
-      onReadAgain(read);
-    },
-  });
   const isArchived = feature.archivedAt !== null;
   return (
     <WriteForm
@@ -107,11 +94,15 @@ function EditFeatureForm({
       noValidate
       problem={
         <EditProblem
-          error={save.error ?? readAgain.error}
+          write={save}
           edited={{ actions: ["feature."], subject: key }}
+          read={() => queryClient.fetchQuery(featureQuery(place, key))}
+          onRead={(read) => {
+            // What was typed stays; what was not is now as the other one left it.
+            form.reset(valuesOf(read.value), { keepDirtyValues: true });
+            onReadAgain(read);
+          }}
           note="Reading again keeps the fields that you changed, and shows the others as they are now."
-          isReading={readAgain.isPending}
-          onReadAgain={() => readAgain.mutate()}
         />
       }
       actionsNote={
@@ -150,13 +141,6 @@ function ArchiveFeature({
       onClose();
     },
   });
-  const readAgain = useMutation({
-    mutationFn: () => queryClient.fetchQuery(featureQuery(place, key)),
-    onSuccess: (read) => {
-      archive.reset();
-      onReadAgain(read);
-    },
-  });
   return (
     <>
       {body.archived ? (
@@ -178,11 +162,10 @@ function ArchiveFeature({
         </p>
       )}
       <EditProblem
-        error={archive.error ?? readAgain.error}
+        write={archive}
         edited={{ actions: ["feature."], subject: key }}
-        note="Read it again, then decide again."
-        isReading={readAgain.isPending}
-        onReadAgain={() => readAgain.mutate()}
+        read={() => queryClient.fetchQuery(featureQuery(place, key))}
+        onRead={onReadAgain}
       />
       <ApiCall call={archive.callOf(request)} />
       <DialogActions>
@@ -212,9 +195,7 @@ function FeatureDetails({ feature }: { feature: Feature }) {
           ...(archivedAt === null ? [] : [{ name: "Archived", value: <Time at={archivedAt} /> }]),
         ]}
       />
-      <Disclosure title="JSON">
-        <CodeBlock label="the feature" code={JSON.stringify(feature, null, 2)} />
-      </Disclosure>
+      <Json label="the feature" value={feature} />
     </>
   );
 }

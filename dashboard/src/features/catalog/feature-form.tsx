@@ -5,21 +5,14 @@ import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { type Cost, chargeOf, costInWords, joinWords, nameOfKey, pluralOf } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { Callout } from "../../ui/callout.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { TextLink } from "../../ui/button.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
-import {
-  type FeatureValues,
-  KEY_HINT,
-  KEY_PATTERN,
-  newFeature,
-  toBody,
-  wholeNumber,
-} from "./feature-values.ts";
+import { type FeatureValues, newFeature, toBody, wholeNumber } from "./feature-values.ts";
+import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { poolsQuery, refreshCatalog } from "./queries.ts";
 
 export function CreateFeatureDialog({
@@ -79,8 +72,6 @@ export function CreateFeatureDialog({
   );
 }
 
-const REQUIRED = "This is needed.";
-
 export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValues>; isNew: boolean }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
   const {
@@ -93,17 +84,10 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
   return (
     <>
       {isNew && (
-        <TextField
-          label="Key"
-          hint={KEY_HINT}
+        <KeyField
           error={errors.key?.message}
-          isMono
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={120}
           {...register("key", {
-            required: REQUIRED,
-            pattern: KEY_PATTERN,
+            ...KEY_RULES,
             onChange: ({ target }) => {
               if (dirtyFields.name !== true) setValue("name", nameOfKey(target.value));
             },
@@ -111,13 +95,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
         />
       )}
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Name"
-          error={errors.name?.message}
-          maxLength={120}
-          autoComplete="off"
-          {...register("name", { validate: (name) => (name.trim() === "" ? REQUIRED : undefined) })}
-        />
+        <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
         <TextField
           label="Unit"
           hint="What is counted, in the singular. May stay empty."

@@ -1,5 +1,5 @@
-import { usePlace } from "../../frame/use-place.ts";
-import { TabLink, TabLinks } from "../../ui/link.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { TabLink, TabLinks } from "../../ui/button.tsx";
 
 export function FeatureTabs() {
   const place = usePlace();

@@ -11,12 +11,6 @@ export type FeatureValues = {
   per: number;
 };
 
-export const KEY_PATTERN = {
-  value: /^[A-Za-z0-9][A-Za-z0-9._:-]*$/,
-  message: "Begin with a letter or digit; then also . _ : and -",
-};
-export const KEY_HINT = "Letters, digits and . _ : - as your code will send it. It cannot be changed later.";
-
 export function newFeature(key: string, name: string): FeatureValues {
   return { key, name, unit: "", pool: "credits", credits: 1, per: 1 };
 }

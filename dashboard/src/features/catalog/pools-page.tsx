@@ -6,17 +6,14 @@ import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Page } from "../../ui/page.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
+import { Card, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
-import { KEY_HINT, KEY_PATTERN } from "./feature-values.ts";
+import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
 
 /** Kinds of credits. Most environments never need a second one. */
@@ -128,17 +125,10 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
       onClose={onClose}
     >
       {pool === null && (
-        <TextField
-          label="Key"
-          hint={KEY_HINT}
+        <KeyField
           error={errors.key?.message}
-          isMono
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={120}
           {...register("key", {
-            required: "This is needed.",
-            pattern: KEY_PATTERN,
+            ...KEY_RULES,
             validate: (key) =>
               pools.some((known) => known.key === key) ? "There is a pool with this key already." : undefined,
             onChange: ({ target }) => {
@@ -147,13 +137,7 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
           })}
         />
       )}
-      <TextField
-        label="Name"
-        error={errors.name?.message}
-        autoComplete="off"
-        maxLength={120}
-        {...register("name", { validate: (name) => (name.trim() === "" ? "This is needed." : undefined) })}
-      />
+      <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
       {pool === null && (
         <p className="text-muted">
           Its credits can be spent only on features that draw from it. It cannot be deleted later.

@@ -1,4 +1,4 @@
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Answer } from "../../api/answer.ts";
@@ -6,17 +6,15 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
 import { classNames } from "../../ui/class-names.ts";
+import { ApiCall } from "../../ui/code-block.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox } from "../../ui/field.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Card, Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
 import type { Reach } from "../plans/reach-choice.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
@@ -146,21 +144,16 @@ function PromotePanel({
     },
     onError: () => setConfirming(false),
   });
-  const readAgain = useMutation({
-    mutationFn: () => queryClient.fetchQuery(promotionQuery(projectId, archiveMissing)),
-    onSuccess: () => promote.reset(),
-  });
   return (
     <Card title="Promote">
       <div className="flex flex-col gap-4">
         <p>{count} of what live sells, all in one step or none at all.</p>
         <CatalogReach changes={changes} value={reach} onChange={setReach} />
         <EditProblem
-          error={promote.error ?? readAgain.error}
+          write={promote}
           edited={{ actions: CATALOG_ACTIONS, subject: null, environments: ["test", "live"] }}
+          read={() => queryClient.fetchQuery(promotionQuery(projectId, archiveMissing))}
           note="Reading again shows what promoting would do now."
-          isReading={readAgain.isPending}
-          onReadAgain={() => readAgain.mutate()}
         />
         <ApiCall call={promote.callOf(request)} />
         <div>

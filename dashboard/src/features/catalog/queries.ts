@@ -1,10 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, type Item, type Place, placeOf } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { answerOf, api, queryOf } from "../../api/client.ts";
+import { answerOf, api, queryOf, taggedAnswerOf } from "../../api/client.ts";
 import { wholeListOf } from "../../api/lists.ts";
 import { refresh } from "../../api/query-client.ts";
-import { taggedAnswerOf } from "../../api/tagged.ts";
 import { choice, searchOf, text } from "../../format/search.ts";
 
 export {

@@ -9,13 +9,12 @@ import { inEnvironment } from "../../format/environments.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatCount, formatPrice } from "../../format/numbers.ts";
 import { nameOfClock } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import { useClock } from "../../ui/preferences.ts";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { useClock } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteForm } from "../../ui/write-dialog.tsx";
 import type { Customer } from "../customers/queries.ts";
 import {
   type CreditsBody,
@@ -27,27 +26,7 @@ import {
 import { CreditsOutcome, creditsPreviewQuery, TwinWarning, twinsOf } from "./credits-preview.tsx";
 
 /** Each opening is a new wish, with a form of its own. */
-export function AddCreditsDialog({
-  customer,
-  isOpen,
-  onClose,
-}: {
-  customer: Customer;
-  isOpen: boolean;
-  onClose: () => void;
-}) {
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title={`Add credits to ${customer.name ?? customer.customerId}`}
-    >
-      <AddCreditsForm customer={customer} onClose={onClose} />
-    </Dialog>
-  );
-}
-
-function AddCreditsForm({ customer, onClose }: { customer: Customer; onClose: () => void }) {
+export function AddCreditsDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId, name } = customer;
   const place = usePlace();
   const whose = { ...place, customerId };
@@ -100,7 +79,8 @@ function AddCreditsForm({ customer, onClose }: { customer: Customer; onClose: ()
     await add.mutateAsync({ params: { path: whose }, body }).catch(() => {});
   }
   return (
-    <WriteForm
+    <WriteDialog
+      title={`Add credits to ${name ?? customerId}`}
       write={add}
       request={body === null ? null : { params: { path: whose }, body }}
       action={inEnvironment(body === null ? "Add credits" : `Add ${amount}`, place.environment)}
@@ -138,7 +118,7 @@ function AddCreditsForm({ customer, onClose }: { customer: Customer; onClose: ()
           boxRef={twinBox}
         />
       )}
-    </WriteForm>
+    </WriteDialog>
   );
 }
 

@@ -4,16 +4,12 @@ import { Coins } from "lucide-react";
 import type { ReactNode } from "react";
 import { BURN_ORDER, GRANT_STATE_WORDS, GRANT_WORDS, type GrantState } from "../../format/ledger-words.ts";
 import { formatCount, formatPrice } from "../../format/numbers.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs } from "../../frame/use-here.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { More } from "../../ui/more.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { CopyButton, Json } from "../../ui/code-block.tsx";
+import { Card, Details, EmptyState } from "../../ui/page.tsx";
+import { type Column, More, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Whose } from "../customers/queries.ts";
 import { ActorName, useShowRow } from "../ledger/ledger-links.tsx";
@@ -244,9 +240,7 @@ function GrantDetails({
           <RevokeButton whose={whose} grant={grant} />
         </div>
       )}
-      <Disclosure title="JSON">
-        <CodeBlock label={`grant ${grant.grant} as JSON`} code={JSON.stringify(grant, null, 2)} />
-      </Disclosure>
+      <Json label={`grant ${grant.grant} as JSON`} value={grant} />
     </div>
   );
 }

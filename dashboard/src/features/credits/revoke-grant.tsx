@@ -5,10 +5,9 @@ import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { Dialog, WriteForm } from "../../ui/dialog.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { customerQuery, type Whose } from "../customers/queries.ts";
@@ -69,12 +68,13 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
   const spent = credits - remaining;
   const isOrAre = remaining === 1 ? "is" : "are";
   return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!revoke.isPending) revoke.mutate(request);
-      }}
+    <WriteForm
+      write={revoke}
+      request={request}
+      action={inEnvironment(`Revoke ${countOf(remaining, "credit")}`, whose.environment)}
+      tone="danger"
+      isDisabled={remaining === 0}
+      onClose={onDone}
     >
       <p>
         {remaining === 0
@@ -84,15 +84,7 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
         back; credits can be added again.
       </p>
       <BalanceChange pool={pool} before={before} gain={-remaining} />
-      <ProblemCallout error={revoke.error} />
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" tone="danger" isBusy={revoke.isPending} isDisabled={remaining === 0}>
-          {inEnvironment(`Revoke ${countOf(remaining, "credit")}`, whose.environment)}
-        </Button>
-      </DialogActions>
-      <ApiCall call={revoke.callOf(request)} />
-    </form>
+    </WriteForm>
   );
 }
 

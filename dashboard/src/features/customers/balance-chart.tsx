@@ -10,7 +10,8 @@ import {
 } from "recharts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { type Clock, formatDay, formatTime, formatTimeOfDay } from "../../format/times.ts";
-import { useClock } from "../../ui/preferences.ts";
+import { GRID, X_AXIS, Y_AXIS } from "../../ui/chart.ts";
+import { useClock } from "../../ui/time.tsx";
 import type { BalancePoint } from "./balance-history.ts";
 
 const DAY_MS = 86_400_000;
@@ -31,7 +32,7 @@ export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
           margin={{ top: 12, right: 12, bottom: 0, left: 0 }}
           accessibilityLayer={false}
         >
-          <CartesianGrid vertical={false} stroke="var(--line)" />
+          <CartesianGrid {...GRID} />
           <XAxis
             dataKey="at"
             type="number"
@@ -39,19 +40,9 @@ export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
             domain={["dataMin", "dataMax"]}
             tickFormatter={(at: number) => tickOf(at, to - from, clock)}
             ticks={timeTicks({ from, to, clock })}
-            minTickGap={24}
-            tickLine={false}
-            axisLine={{ stroke: "var(--line)" }}
-            tick={{ fill: "var(--muted)" }}
+            {...X_AXIS}
           />
-          <YAxis
-            width="auto"
-            allowDecimals={false}
-            tickFormatter={formatCount}
-            tickLine={false}
-            axisLine={false}
-            tick={{ fill: "var(--muted)" }}
-          />
+          <YAxis {...Y_AXIS} />
           <Tooltip
             cursor={{ stroke: "var(--line-strong)" }}
             isAnimationActive={false}

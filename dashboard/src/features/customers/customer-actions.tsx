@@ -1,17 +1,16 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus } from "lucide-react";
-import { Fragment, useState } from "react";
+import { useState } from "react";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { about, queryClient, refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { AssignPlanDialog } from "../assignments/assign-plan-form.tsx";
 import { balancesOf } from "../assignments/bulk-assignment.tsx";
 import { AddCreditsDialog } from "../credits/add-credits-form.tsx";
@@ -22,10 +21,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 
 type Act = "credits" | "plan" | "end" | "edit" | "block" | "erase";
 
-const ACTS = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" } as const satisfies Record<
-  AskedFor,
-  Act
->;
+const ACTS: Record<AskedFor, Act> = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" };
 
 /** What may be done to a customer, by who may do it. */
 export function CustomerActions({ customer }: { customer: Customer }) {
@@ -33,61 +29,56 @@ export function CustomerActions({ customer }: { customer: Customer }) {
   const isAdmin = useMayActAs("admin");
   const { do: asked } = route.useSearch();
   const navigate = route.useNavigate();
-  const [{ act, opening }, setState] = useState<{ act: Act | null; opening: number }>({
-    act: asked === undefined ? null : ACTS[asked],
-    opening: 0,
-  });
+  const [act, setAct] = useState<Act | null>(asked === undefined ? null : ACTS[asked]);
   if (!isOperator) return null;
-  const open = (name: Act) => setState({ act: name, opening: opening + 1 });
   const onClose = () => {
-    setState({ act: null, opening });
+    setAct(null);
     // It was asked for once: going back or reloading does not ask again.
     if (asked !== undefined)
       void navigate({ to: ".", search: ({ do: _, ...search }) => search, replace: true });
   };
-  const dialog = (name: Act) => ({ customer, isOpen: act === name, onClose });
+  const dialog = { customer, onClose };
   return (
     <>
-      <Button onClick={() => open("plan")}>Assign plan</Button>
-      <Button tone="primary" icon={Plus} onClick={() => open("credits")}>
+      <Button onClick={() => setAct("plan")}>Assign plan</Button>
+      <Button tone="primary" icon={Plus} onClick={() => setAct("credits")}>
         Add credits
       </Button>
       <Menu trigger={<MoreButton />}>
-        <MenuItem icon={Pencil} onClick={() => open("edit")}>
+        <MenuItem icon={Pencil} onClick={() => setAct("edit")}>
           Edit
         </MenuItem>
         {customer.plan !== null && !customer.plan.isDefault && (
-          <MenuItem icon={CalendarX} onClick={() => open("end")}>
+          <MenuItem icon={CalendarX} onClick={() => setAct("end")}>
             End plan
           </MenuItem>
         )}
-        <MenuItem icon={customer.isBlocked ? CircleCheck : Ban} onClick={() => open("block")}>
+        <MenuItem icon={customer.isBlocked ? CircleCheck : Ban} onClick={() => setAct("block")}>
           {customer.isBlocked ? "Unblock" : "Block"}
         </MenuItem>
         {isAdmin && (
           <>
             <MenuSeparator />
-            <MenuItem icon={Eraser} isDangerous onClick={() => open("erase")}>
+            <MenuItem icon={Eraser} isDangerous onClick={() => setAct("erase")}>
               Erase for ever
             </MenuItem>
           </>
         )}
       </Menu>
-      {/* What was tried before, and how it went, is forgotten with each opening. */}
-      <Fragment key={opening}>
-        <AddCreditsDialog {...dialog("credits")} />
-        <AssignPlanDialog {...dialog("plan")} />
-        <EndPlanDialog {...dialog("end")} />
-        <BlockDialog {...dialog("block")} />
+      {act === "credits" && <AddCreditsDialog {...dialog} />}
+      {act === "plan" && <AssignPlanDialog {...dialog} />}
+      {act === "end" && <EndPlanDialog {...dialog} />}
+      {act === "block" && <BlockDialog {...dialog} />}
+      {act === "edit" && (
         <CustomerDialog
-          {...dialog("edit")}
+          {...dialog}
           onSaved={({ name, customerId }) => {
             tell(`Saved ${name ?? customerId}`);
             onClose();
           }}
         />
-        {isAdmin && <EraseDialog {...dialog("erase")} />}
-      </Fragment>
+      )}
+      {act === "erase" && <EraseDialog {...dialog} />}
     </>
   );
 }
@@ -106,11 +97,11 @@ function MoreButton(props: object) {
   );
 }
 
-type DialogProps = { customer: Customer; isOpen: boolean; onClose: () => void };
+type DialogProps = { customer: Customer; onClose: () => void };
 
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
-function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, ...dialog }: DialogProps) {
+function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, onClose }: DialogProps) {
   const place = usePlace();
   // As it was when the dialog opened: what a colleague does meanwhile must not turn Block into Unblock under the pointer.
   const [isBlocked] = useState(isBlockedNow);
@@ -124,13 +115,13 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
           ? "Every request is denied from now on"
           : "Requests are decided by plan and balance again",
       );
-      dialog.onClose();
+      onClose();
       await refresh("customers");
     },
   });
   return (
     <WriteDialog
-      {...dialog}
+      onClose={onClose}
       title={`${verb} ${who}`}
       write={block}
       request={{ params: { path: { ...place, customerId } }, body: { blocked: !isBlocked } }}
@@ -146,7 +137,7 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
   );
 }
 
-function EndPlanDialog({ customer, ...dialog }: DialogProps) {
+function EndPlanDialog({ customer, onClose }: DialogProps) {
   const { customerId, name, plan } = customer;
   const place = usePlace();
   const { data: plans } = useSuspenseQuery(plansQuery(place));
@@ -157,13 +148,13 @@ function EndPlanDialog({ customer, ...dialog }: DialogProps) {
       if (outcome === "ended")
         tell(`${plan?.name ?? "The plan"} has ended for ${name ?? customerId}`, balance);
       else tell("Nothing changed", "No plan was assigned any more");
-      dialog.onClose();
+      onClose();
       await refresh("customers");
     },
   });
   return (
     <WriteDialog
-      {...dialog}
+      onClose={onClose}
       title={`End ${plan?.name ?? "the plan"} of ${name ?? customerId}`}
       write={end}
       request={{ params: { path: { ...place, customerId } } }}
@@ -182,12 +173,12 @@ function EndPlanDialog({ customer, ...dialog }: DialogProps) {
   );
 }
 
-function EraseDialog({ customer: { customerId, name }, ...dialog }: DialogProps) {
+function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
   const place = usePlace();
   const navigate = useNavigate();
   const erase = useWrite("delete", CUSTOMER_PATH, {
     onSuccess: async () => {
-      dialog.onClose();
+      onClose();
       await queryClient.invalidateQueries({ ...about("customers"), refetchType: "none" });
       // Away from the page first: there is nothing left that it could ask for.
       await navigate({ to: "/projects/$projectId/$environment/customers", params: place });
@@ -197,7 +188,7 @@ function EraseDialog({ customer: { customerId, name }, ...dialog }: DialogProps)
   });
   return (
     <WriteDialog
-      {...dialog}
+      onClose={onClose}
       title={`Erase ${name ?? customerId} for ever`}
       write={erase}
       request={{ params: { path: { ...place, customerId } } }}

@@ -5,10 +5,9 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { queryClient, refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
-import { WriteForm } from "../../ui/write-dialog.tsx";
 import { type Customer, customerQuery, type Whose } from "./queries.ts";
 import { refuseOverwriting } from "./refuse-overwriting.ts";
 
@@ -20,25 +19,7 @@ type Props = {
 };
 
 /** Makes a customer, or changes what is known about one. */
-export function CustomerDialog({ isOpen, ...form }: Props & { isOpen: boolean }) {
-  const { customer, onClose } = form;
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title={customer === null ? "New customer" : `Edit ${customer.name ?? customer.customerId}`}
-      note={
-        customer === null
-          ? "A customer who sends usage needs none of this: it appears by itself. All but the id may stay empty."
-          : undefined
-      }
-    >
-      <CustomerForm {...form} />
-    </Dialog>
-  );
-}
-
-function CustomerForm({ customer, onClose, onSaved }: Props) {
+export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   const place = usePlace();
   // What the form began with.
   const [opened] = useState(customer);
@@ -65,7 +46,13 @@ function CustomerForm({ customer, onClose, onSaved }: Props) {
   });
   const request = body === null ? null : { params: { path: { ...place, customerId } }, body };
   return (
-    <WriteForm
+    <WriteDialog
+      title={customer === null ? "New customer" : `Edit ${customer.name ?? customer.customerId}`}
+      note={
+        customer === null
+          ? "A customer who sends usage needs none of this: it appears by itself. All but the id may stay empty."
+          : undefined
+      }
       write={save}
       request={customerId === "" ? null : request}
       action={inEnvironment(customer === null ? "Make customer" : "Save", place.environment)}
@@ -110,7 +97,7 @@ function CustomerForm({ customer, onClose, onSaved }: Props) {
           validate: (text) => readMetadata(text) !== undefined || "This is no JSON object.",
         })}
       />
-    </WriteForm>
+    </WriteDialog>
   );
 }
 

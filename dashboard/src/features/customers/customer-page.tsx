@@ -2,12 +2,11 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { TabLink, TabLinks } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code-block.tsx";
-import { Figure } from "../../ui/details.tsx";
-import { TabLink, TabLinks } from "../../ui/link.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Figure, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { findRenewal } from "../credits/grants.ts";
 import { knownGrantsQuery } from "../ledger/queries.ts";
@@ -15,6 +14,15 @@ import { CustomerActions } from "./customer-actions.tsx";
 import { type Customer, customerQuery, planVersionQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
+
+const TABS = [
+  { name: "Overview", to: "/projects/$projectId/$environment/customers/$customerId" },
+  { name: "Ledger", to: "/projects/$projectId/$environment/customers/$customerId/ledger" },
+  { name: "Grants", to: "/projects/$projectId/$environment/customers/$customerId/grants" },
+  { name: "Usage", to: "/projects/$projectId/$environment/customers/$customerId/usage" },
+  { name: "Requests", to: "/projects/$projectId/$environment/customers/$customerId/requests" },
+  { name: "Plan history", to: "/projects/$projectId/$environment/customers/$customerId/plans" },
+] as const;
 
 /** What stands over all of a customer's tabs. */
 export function CustomerPage() {
@@ -31,28 +39,11 @@ export function CustomerPage() {
     >
       <CustomerStanding customer={customer} />
       <TabLinks label="About this customer">
-        <TabLink
-          to="/projects/$projectId/$environment/customers/$customerId"
-          params={params}
-          activeOptions={{ exact: true }}
-        >
-          Overview
-        </TabLink>
-        <TabLink to="/projects/$projectId/$environment/customers/$customerId/ledger" params={params}>
-          Ledger
-        </TabLink>
-        <TabLink to="/projects/$projectId/$environment/customers/$customerId/grants" params={params}>
-          Grants
-        </TabLink>
-        <TabLink to="/projects/$projectId/$environment/customers/$customerId/usage" params={params}>
-          Usage
-        </TabLink>
-        <TabLink to="/projects/$projectId/$environment/customers/$customerId/requests" params={params}>
-          Requests
-        </TabLink>
-        <TabLink to="/projects/$projectId/$environment/customers/$customerId/plans" params={params}>
-          Plan history
-        </TabLink>
+        {TABS.map(({ name, to }) => (
+          <TabLink key={name} to={to} params={params} activeOptions={{ exact: name === "Overview" }}>
+            {name}
+          </TabLink>
+        ))}
       </TabLinks>
       <Outlet />
     </Page>

@@ -1,26 +1,23 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { FileUp, Plus } from "lucide-react";
-import { Fragment, useState } from "react";
+import { FileUp, Plus, SearchX, UsersRound } from "lucide-react";
+import { useEffect, useState } from "react";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
-import { formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
+import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { More } from "../../ui/more.tsx";
-import { Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { type Column, More, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { BulkAssignButton } from "../assignments/bulk-assign-form.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
 import { ImportDialog } from "./import-form.tsx";
-import { NoCustomers, useReadOn } from "./no-customers.tsx";
 import { type Customer, type CustomerFilters, customersQuery, readFilters } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers");
@@ -161,32 +158,25 @@ function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
   );
 }
 
-type Act = "new" | "import";
-
 /** How customers come to be by hand. */
 function CustomersActions() {
   const place = usePlace();
   const navigate = useNavigate();
   const isOperator = useMayActAs("operator");
-  const [{ act, opening }, setState] = useState<{ act: Act | null; opening: number }>({
-    act: null,
-    opening: 0,
-  });
+  const [act, setAct] = useState<"new" | "import" | null>(null);
   if (!isOperator) return null;
-  const open = (name: Act) => setState({ act: name, opening: opening + 1 });
-  const onClose = () => setState({ act: null, opening });
+  const onClose = () => setAct(null);
   return (
     <>
-      <Button icon={FileUp} onClick={() => open("import")}>
+      <Button icon={FileUp} onClick={() => setAct("import")}>
         Import CSV
       </Button>
-      <Button tone="primary" icon={Plus} onClick={() => open("new")}>
+      <Button tone="primary" icon={Plus} onClick={() => setAct("new")}>
         New customer
       </Button>
-      <Fragment key={opening}>
+      {act === "new" && (
         <CustomerDialog
           customer={null}
-          isOpen={act === "new"}
           onClose={onClose}
           onSaved={({ customerId, name }) => {
             tell(`${name ?? customerId} is a customer now`, "Assign a plan or add credits next");
@@ -196,8 +186,95 @@ function CustomersActions() {
             });
           }}
         />
-        <ImportDialog isOpen={act === "import"} onClose={onClose} />
-      </Fragment>
+      )}
+      {act === "import" && <ImportDialog onClose={onClose} />}
     </>
+  );
+}
+
+type Pages = {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: unknown;
+  fetchNextPage: () => unknown;
+};
+
+/**
+ * Plan, block and balance follow from time, so the API looks at some customers a page: as long as it has found nobody and
+ * there are more, the next page is asked for by itself. Used beside the query: an effect of a component within would come
+ * before the query has heard of another filter.
+ */
+function useReadOn(
+  { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage }: Pages,
+  isEmpty: boolean,
+) {
+  const isDue = isEmpty && hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
+  useEffect(() => {
+    if (isDue) fetchNextPage();
+  }, [isDue, fetchNextPage]);
+}
+
+/** Nothing to show, and why. */
+function NoCustomers({
+  pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
+  pagesRead,
+  filters,
+}: {
+  pages: Pages;
+  pagesRead: number;
+  filters: CustomerFilters;
+}) {
+  const isOperator = useMayActAs("operator");
+  if (isFetchNextPageError && !isFetchingNextPage) {
+    return (
+      <div className="flex flex-col items-start gap-3 p-4">
+        <ProblemCallout error={error} />
+        <Button onClick={() => void fetchNextPage()}>Look on</Button>
+      </div>
+    );
+  }
+  if (hasNextPage) {
+    return (
+      <>
+        <p role="status" className="border-b border-line px-4 py-2 text-caption text-muted">
+          Nobody found yet, still looking: {countOf(pagesRead, "page")} searched so far.
+        </p>
+        <SkeletonRows rows={4} />
+      </>
+    );
+  }
+  if (Object.keys(filters).length === 0) {
+    return (
+      <EmptyState
+        icon={UsersRound}
+        title="No customers yet"
+        action={
+          <ButtonLink
+            from="/projects/$projectId/$environment/customers"
+            to="/projects/$projectId/$environment/first-event"
+          >
+            Send a first event
+          </ButtonLink>
+        }
+      >
+        A customer appears by itself with its first event, plan or credits.
+        {isOperator && " You can also make one here, or import a file."}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={SearchX}
+      title="Nobody matches"
+      action={
+        <ButtonLink from="/projects/$projectId/$environment/customers" to="." search={{}}>
+          Clear the filters
+        </ButtonLink>
+      }
+    >
+      The search finds ids, names, emails and billing references that begin with what you type. Everybody was
+      looked at.
+    </EmptyState>
   );
 }

@@ -6,21 +6,19 @@ import { refresh } from "../../api/query-client.ts";
 import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { CodeBlock, Disclosure } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { useStop } from "../../ui/use-stop.ts";
 import { importNameOf, isImportName } from "./import-name.ts";
 
 /** First a look at every row, then the import of exactly what was looked at. */
-function ImportForm({ onClose }: { onClose: () => void }) {
+export function ImportDialog({ onClose }: { onClose: () => void }) {
   const place = usePlace();
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState("");
@@ -42,67 +40,75 @@ function ImportForm({ onClose }: { onClose: () => void }) {
   const looked = look.data !== undefined && look.variables?.file === file && look.variables.name === name;
   const rows = (look.data?.rows ?? 0) - (look.data?.failed ?? 0);
   return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (file === null || !isImportName(name) || isBusy || run.isSuccess) return;
-        if (looked) run.mutate({ file, name, signal: begin() });
-        else look.mutate({ file, name, signal: begin() });
-      }}
+    <Dialog
+      isOpen
+      onClose={onClose}
+      isWide
+      title="Import customers"
+      note="From a CSV file with plans and opening balances. It is checked row by row first, and nothing is written before you say so."
     >
-      {run.data === undefined && (
-        <div className="grid gap-4 sm:grid-cols-2">
-          <TextField
-            label="File"
-            type="file"
-            accept=".csv,text/csv"
-            required
-            disabled={isBusy}
-            onChange={({ target }) => void choose(target.files?.[0] ?? null)}
-          />
-          <TextField
-            label="Name of the import"
-            hint="The same file under the same name adds nothing twice."
-            error={name === "" || isImportName(name) ? undefined : "Letters, digits and . _ : - only."}
-            value={name}
-            required
-            disabled={isBusy}
-            isMono
-            onChange={(event) => setName(event.target.value)}
-          />
-        </div>
-      )}
-      {run.data === undefined ? (
-        looked && <ImportReportView report={look.data} />
-      ) : (
-        <ImportReportView report={run.data} />
-      )}
-      <ProblemCallout error={run.error ?? look.error} />
-      {run.error !== null && (
-        <p className="text-muted">
-          Import the same file under the same name again: it goes on, and adds nothing twice.
-        </p>
-      )}
-      {run.data === undefined && <Help call={curlOfImport(place, name, file?.name)} />}
-      <DialogActions>
-        {isBusy ? (
-          <Button onClick={stop}>Stop</Button>
-        ) : (
-          <Button onClick={onClose}>{run.data === undefined ? "Cancel" : "Close"}</Button>
-        )}
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (file === null || !isImportName(name) || isBusy || run.isSuccess) return;
+          if (looked) run.mutate({ file, name, signal: begin() });
+          else look.mutate({ file, name, signal: begin() });
+        }}
+      >
         {run.data === undefined && (
-          <Button
-            type="submit"
-            tone="primary"
-            isBusy={isBusy}
-            isDisabled={file === null || !isImportName(name) || (looked && rows === 0)}
-          >
-            {looked ? inEnvironment(`Import ${countOf(rows, "row")}`, place.environment) : "Check the file"}
-          </Button>
+          <div className="grid gap-4 sm:grid-cols-2">
+            <TextField
+              label="File"
+              type="file"
+              accept=".csv,text/csv"
+              required
+              disabled={isBusy}
+              onChange={({ target }) => void choose(target.files?.[0] ?? null)}
+            />
+            <TextField
+              label="Name of the import"
+              hint="The same file under the same name adds nothing twice."
+              error={name === "" || isImportName(name) ? undefined : "Letters, digits and . _ : - only."}
+              value={name}
+              required
+              disabled={isBusy}
+              isMono
+              onChange={(event) => setName(event.target.value)}
+            />
+          </div>
         )}
-      </DialogActions>
-    </form>
+        {run.data === undefined ? (
+          looked && <ImportReportView report={look.data} />
+        ) : (
+          <ImportReportView report={run.data} />
+        )}
+        <ProblemCallout error={run.error ?? look.error} />
+        {run.error !== null && (
+          <p className="text-muted">
+            Import the same file under the same name again: it goes on, and adds nothing twice.
+          </p>
+        )}
+        {run.data === undefined && <Help call={curlOfImport(place, name, file?.name)} />}
+        <DialogActions>
+          {isBusy ? (
+            <Button onClick={stop}>Stop</Button>
+          ) : (
+            <Button onClick={onClose}>{run.data === undefined ? "Cancel" : "Close"}</Button>
+          )}
+          {run.data === undefined && (
+            <Button
+              type="submit"
+              tone="primary"
+              isBusy={isBusy}
+              isDisabled={file === null || !isImportName(name) || (looked && rows === 0)}
+            >
+              {looked ? inEnvironment(`Import ${countOf(rows, "row")}`, place.environment) : "Check the file"}
+            </Button>
+          )}
+        </DialogActions>
+      </form>
+    </Dialog>
   );
 }
 
@@ -135,20 +141,6 @@ function curlOfImport(place: Place, name: string, file = "customers.csv"): strin
     "-H 'Content-Type: text/csv'",
     `--data-binary '@${file.replaceAll("'", "'\\''")}'`,
   ].join(" \\\n  ");
-}
-
-export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      isWide
-      title="Import customers"
-      note="From a CSV file with plans and opening balances. It is checked row by row first, and nothing is written before you say so."
-    >
-      <ImportForm onClose={onClose} />
-    </Dialog>
-  );
 }
 
 const IMPORTS_PATH = "/manage/v1/projects/{projectId}/{environment}/imports";

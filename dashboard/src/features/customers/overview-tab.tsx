@@ -4,13 +4,10 @@ import { CircleAlert, ShieldCheck } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { useClock } from "../../ui/preferences.ts";
+import { Disclosure, Json } from "../../ui/code-block.tsx";
+import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useClock } from "../../ui/time.tsx";
 import { knownGrantsQuery } from "../ledger/queries.ts";
 import { type BalancePoint, balanceHistory } from "./balance-history.ts";
 import { OpenGrantsCard, PlanCard } from "./overview-cards.tsx";
@@ -72,9 +69,7 @@ function About({ customer }: { customer: Customer }) {
             })),
           ]}
         />
-        <Disclosure title="JSON">
-          <CodeBlock label="the customer as JSON" code={JSON.stringify(customer, null, 2)} />
-        </Disclosure>
+        <Json label="the customer as JSON" value={customer} />
       </div>
     </Card>
   );

@@ -4,7 +4,7 @@ import { readUntil } from "../../api/lists.ts";
 import { usageQuery } from "../../api/usage.ts";
 import { askedOf } from "../../format/usage-search.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
-import { readClock } from "../../ui/preferences.ts";
+import { readClock } from "../../ui/time.tsx";
 import {
   customerRequestsQuery,
   grantsQuery,

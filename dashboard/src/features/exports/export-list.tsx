@@ -1,11 +1,10 @@
 import { Download, FileDown, Play, X } from "lucide-react";
 import { countOf, formatBytes, formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { Card, EmptyState } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import {
   cancelExport,

@@ -3,10 +3,9 @@ import { Check } from "lucide-react";
 import { Children, type ReactNode } from "react";
 import type { Place } from "../../api/answer.ts";
 import { countOf } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { ButtonLink } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
+import { Card } from "../../ui/page.tsx";
 import { planCountQuery } from "./queries.ts";
 
 /** Nothing ever came: instead of empty charts, the way to the first request. */

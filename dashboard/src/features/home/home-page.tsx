@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Item } from "../../api/answer.ts";
 import { outcomeOf } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Card } from "../../ui/card.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { Page } from "../../ui/page.tsx";
+import { TextLink } from "../../ui/button.tsx";
+import { Card, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -2,8 +2,8 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { Card } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 

@@ -1,7 +1,8 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import { formatCount } from "../../format/numbers.ts";
 import { type Clock, formatTime, formatTimeOfDay } from "../../format/times.ts";
-import { useClock } from "../../ui/preferences.ts";
+import { GRID, X_AXIS, Y_AXIS } from "../../ui/chart.ts";
+import { useClock } from "../../ui/time.tsx";
 import { type Hour, SERIES } from "./queries.ts";
 
 /** For eyes; whoever reads has the table. */
@@ -20,24 +21,14 @@ export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
           margin={{ top: 8, right: 0, bottom: 0, left: 0 }}
           accessibilityLayer={false}
         >
-          <CartesianGrid vertical={false} stroke="var(--line)" />
+          <CartesianGrid {...GRID} />
           <XAxis
             dataKey="hour"
             tickFormatter={(hour: string) => formatTimeOfDay(hour, clock)}
             interval="equidistantPreserveStart"
-            minTickGap={24}
-            tickLine={false}
-            axisLine={{ stroke: "var(--line)" }}
-            tick={{ fill: "var(--muted)" }}
+            {...X_AXIS}
           />
-          <YAxis
-            width="auto"
-            allowDecimals={false}
-            tickFormatter={formatCount}
-            tickLine={false}
-            axisLine={false}
-            tick={{ fill: "var(--muted)" }}
-          />
+          <YAxis {...Y_AXIS} />
           <Tooltip
             cursor={{ fill: "var(--hover)" }}
             content={({ active, payload }) => (

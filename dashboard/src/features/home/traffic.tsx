@@ -1,15 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Activity } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Answer } from "../../api/answer.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describeProblem, describeReason } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { ButtonLink } from "../../ui/button.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { ViewSwitch } from "../../ui/segments.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { ButtonLink, TextLink } from "../../ui/button.tsx";
+import { ViewSwitch } from "../../ui/choices.tsx";
+import { EmptyState } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LineOf, Lines, Nothing, Part } from "./part.tsx";
@@ -107,55 +106,62 @@ type Outcome = Answer<"summarizeRequests">["byOutcome"][number];
 
 /** Why customers were turned away. */
 export function Denials() {
-  const place = usePlace();
-  const query = useQuery(summaryQuery(place));
   return (
-    <Part title="Denials by reason" query={query}>
-      {({ byOutcome }) => {
-        const groups = groupBy(byOutcome, ({ reason }) => reason);
-        if (groups.length === 0) return <Nothing>Nobody was denied in the last 24 hours.</Nothing>;
-        return (
-          <Lines>
-            {groups.map(({ key, endpoints, requests }) => (
-              <LineOf key={key} end={formatCount(requests)}>
-                <TextLink
-                  to="/projects/$projectId/$environment/requests"
-                  params={place}
-                  search={{ reason: key }}
-                >
-                  {describeReason(key)}
-                </TextLink>
-                <span className="text-caption text-muted">{endpoints}</span>
-              </LineOf>
-            ))}
-          </Lines>
-        );
-      }}
-    </Part>
+    <Outcomes
+      title="Denials by reason"
+      none="Nobody was denied in the last 24 hours."
+      by="reason"
+      nameOf={describeReason}
+      noteOf={({ endpoints }) => <span className="text-caption text-muted">{endpoints}</span>}
+    />
   );
 }
 
 /** What callers did wrong, and what we did. */
 export function Errors() {
+  return (
+    <Outcomes
+      title="Errors by code"
+      none="No errors in the last 24 hours."
+      by="code"
+      nameOf={describeProblem}
+      noteOf={({ key }) => <code className="font-mono text-caption text-muted">{key}</code>}
+    />
+  );
+}
+
+function Outcomes({
+  title,
+  none,
+  by,
+  nameOf,
+  noteOf,
+}: {
+  title: string;
+  none: string;
+  by: "reason" | "code";
+  nameOf: (key: string) => string;
+  noteOf: (group: Group) => ReactNode;
+}) {
   const place = usePlace();
   const query = useQuery(summaryQuery(place));
   return (
-    <Part title="Errors by code" query={query}>
+    <Part title={title} query={query}>
       {({ byOutcome }) => {
-        const groups = groupBy(byOutcome, ({ code }) => code);
-        if (groups.length === 0) return <Nothing>No errors in the last 24 hours.</Nothing>;
+        const groups = groupBy(byOutcome, (outcome) => outcome[by]);
+        if (groups.length === 0) return <Nothing>{none}</Nothing>;
         return (
           <Lines>
-            {groups.map(({ key, requests }) => (
-              <LineOf key={key} end={formatCount(requests)}>
+            {groups.map((group) => (
+              <LineOf key={group.key} end={formatCount(group.requests)}>
                 <TextLink
                   to="/projects/$projectId/$environment/requests"
                   params={place}
-                  search={{ code: key }}
+                  search={{ [by]: group.key }}
                 >
-                  {describeProblem(key)}
+                  {nameOf(group.key)}
                 </TextLink>
-                <code className="font-mono text-caption text-muted">{key}</code>
+                {noteOf(group)}
               </LineOf>
             ))}
           </Lines>

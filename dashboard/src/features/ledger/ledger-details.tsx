@@ -1,10 +1,9 @@
 import type { ReactNode } from "react";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
-import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { TextLink } from "../../ui/link.tsx";
+import { TextLink } from "../../ui/button.tsx";
+import { CopyButton, Json } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { findGrant } from "../credits/grants.ts";
 import { ActorName, ChargeLink, GrantLink, KeyLink } from "./ledger-links.tsx";
@@ -26,9 +25,7 @@ export function LedgerDetails({ line, context }: { line: LedgerLine; context: Le
       <div className="md:hidden">
         <ReverseButton entry={entry} context={context} />
       </div>
-      <Disclosure title="JSON">
-        <CodeBlock label={`entry ${entry.sequence} as JSON`} code={JSON.stringify(entry, null, 2)} />
-      </Disclosure>
+      <Json label={`entry ${entry.sequence} as JSON`} value={entry} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from "react";
-import { TextLink } from "../../ui/link.tsx";
+import { TextLink } from "../../ui/button.tsx";
 import type { Whose } from "../customers/queries.ts";
 import type { Actor, Entry } from "./queries.ts";
 

@@ -1,25 +1,26 @@
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
+import type { Answer } from "../../api/answer.ts";
 import type { Feature } from "../../api/catalog-lists.ts";
+import { queryOf } from "../../api/client.ts";
 import { refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
-import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { countOf, formatChange, formatCount, formatStep } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog, DialogActions } from "../../ui/dialog.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { Dialog, WriteForm } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { BalanceChange } from "../credits/balance-change.tsx";
-import type { Whose } from "../customers/queries.ts";
+import { type Whose, whoseOf } from "../customers/queries.ts";
 import type { Twin } from "./ledger-twins.ts";
 import type { Entry, Grant, LedgerLine } from "./queries.ts";
-import { type ReversalPreview, ReversalReturns, reversalPreviewQuery } from "./reversal-preview.tsx";
 
 /** Undoes a charge: one click to see what would happen, and one to do it. */
 export function ReverseButton({
@@ -85,12 +86,18 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
   const preview = quantity === null || quantity === left ? all : part.data;
   const before = (preview ?? all).balanceBefore;
   const { requestOf, reverse } = useReversal({ whose, entry, onDone }, before);
-  const submit = handleSubmit((fields) => {
-    if (quantity === null || preview === undefined || reverse.isPending) return;
-    reverse.mutate(requestOf(quantity, fields.note));
-  });
   return (
-    <form className="flex flex-col gap-4" onSubmit={(event) => void submit(event)} noValidate>
+    <WriteForm
+      write={reverse}
+      request={requestOf(quantity ?? left, typed.note ?? "")}
+      action={inEnvironment(describeAction(preview?.credits ?? 0, quantity ?? left), whose.environment)}
+      isDisabled={quantity === null || preview === undefined}
+      noValidate
+      onSubmit={handleSubmit(({ note }) => {
+        if (quantity !== null && preview !== undefined) reverse.mutate(requestOf(quantity, note));
+      })}
+      onClose={onDone}
+    >
       {left > 1 && (
         <TextField
           label="Quantity to reverse"
@@ -124,20 +131,7 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
         autoFocus
         {...register("note")}
       />
-      <ProblemCallout error={reverse.error} />
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button
-          type="submit"
-          tone="primary"
-          isBusy={reverse.isPending}
-          isDisabled={quantity === null || preview === undefined}
-        >
-          {inEnvironment(describeAction(preview?.credits ?? 0, quantity ?? left), whose.environment)}
-        </Button>
-      </DialogActions>
-      <ApiCall call={reverse.callOf(requestOf(quantity ?? left, typed.note ?? ""))} />
-    </form>
+    </WriteForm>
   );
 }
 
@@ -196,4 +190,81 @@ export type LedgerContext = {
 /** How much of a charge's quantity was not reversed. */
 function leftOf({ kind, quantity, reversedQuantity }: Entry): number {
   return kind === "consume" ? (quantity ?? 0) - (reversedQuantity ?? 0) : 0;
+}
+
+type Return = ReversalPreview["returns"][number];
+
+/** What goes back to which grants, and what becomes of it there. */
+function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview }) {
+  if (returns.length === 0) {
+    return <p>It cost no credits, so none go back. What was counted towards a limit no longer counts.</p>;
+  }
+  const lost = returns.reduce((sum, { credits, spendable }) => sum + credits - spendable, 0);
+  return (
+    <div className="flex flex-col gap-2">
+      <h3 className="text-form font-medium">Goes back to</h3>
+      <ul className="divide-y divide-line rounded-md border border-line">
+        {returns.map((back) => (
+          <li key={back.grant} className="flex items-center gap-3 px-3 py-2">
+            <span className="min-w-0 flex-1">
+              {GRANT_WORDS[back.kind]}, grant {back.grant}
+              <span className="block text-caption text-muted">
+                <Stays back={back} /> {restInWords(back)}
+              </span>
+            </span>
+            <span className="font-medium text-good tabular-nums">{formatChange(back.credits)}</span>
+          </li>
+        ))}
+      </ul>
+      {lost > 0 && (
+        <Callout tone="warn">
+          {countOf(lost, "credit")} of it cannot be spent now. Add credits instead if the customer should have
+          them.
+        </Callout>
+      )}
+    </div>
+  );
+}
+
+function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
+  if (spendable === 0) return null;
+  const what = spendable === credits ? "Can be spent again" : `${formatCount(spendable)} can be spent again`;
+  if (expiresAt === null) return `${what}, without an end.`;
+  return (
+    <>
+      {what} until <Time at={expiresAt} />.
+    </>
+  );
+}
+
+function restInWords({ spendable, credits, rest }: Return): string | null {
+  const what = spendable === 0 ? "this" : `the other ${formatCount(credits - spendable)}`;
+  switch (rest) {
+    case "revoked":
+      return `It was revoked, so ${what} is taken back again at once.`;
+    case "expired":
+      return `It is over, so ${what} expires again at once.`;
+    case "waiting":
+      return `The customer has left its plan: ${what} waits with the plan, and counts once it is taken up again.`;
+    default:
+      return null;
+  }
+}
+
+type ReversalPreview = Answer<"previewReversal">;
+
+/** What reversing a charge would do, as the API decides it now. Null: all that is left of it. */
+function reversalPreviewQuery(whose: Whose, consumeId: string, quantity: number | null) {
+  return queryOptions({
+    ...queryOf(
+      "post",
+      "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse/preview",
+      { params: { path: { ...whoseOf(whose), consumeId } }, body: { quantity } },
+    ),
+    // Once for each opening: what changes later is found out by trying.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+    meta: { tellsFailures: true },
+  });
 }

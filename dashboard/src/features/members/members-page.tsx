@@ -1,24 +1,27 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { KeyRound, Link2, Pencil, UserRoundMinus, UserRoundPlus } from "lucide-react";
 import { useState } from "react";
+import { useForm } from "react-hook-form";
+import type { Answer, Body } from "../../api/answer.ts";
+import { refresh } from "../../api/query-client.ts";
 import { mayActAs } from "../../api/session.ts";
+import { useWrite } from "../../api/use-write.ts";
 import { nameOfCreator } from "../../format/creator.ts";
-import { useMayActAs, useSession } from "../../frame/use-session.ts";
+import { useMayActAs, useSession } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
+import { Callout } from "../../ui/callout.tsx";
+import { Choices } from "../../ui/choices.tsx";
+import { CodeBlock, Json } from "../../ui/code-block.tsx";
+import { Dialog, DialogActions, WriteDialog } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { MenuItem, MenuLabel, MenuSeparator, RowMenu } from "../../ui/menu.tsx";
-import { More } from "../../ui/more.tsx";
-import { Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { Card, Details, Page } from "../../ui/page.tsx";
+import { type Column, More, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { membersQuery } from "../workspace/queries.ts";
 import { EditMemberDialog, RemoveMemberDialog } from "./member-changes.tsx";
-import { InviteDialog, NewLinkDialog } from "./member-links.tsx";
-import { isLastOwner, type Member, nameOfRole, ROLES } from "./roles.ts";
+import { isLastOwner, type Member, nameOfRole, ROLES, roleChoices } from "./roles.ts";
 
 type Open = { readonly action: MemberAction; readonly member: Member };
 
@@ -54,9 +57,7 @@ export function MembersPage() {
       <Card title="What roles may do" note="Each may also do what those above it may.">
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />
       </Card>
-      <Disclosure title="JSON">
-        <CodeBlock label="the members" code={JSON.stringify(members, null, 2)} />
-      </Disclosure>
+      <Json label="the members" value={members} />
       {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
       {open?.action === "edit" && (
         <EditMemberDialog member={open.member} isLastOwner={isLast(open.member)} onClose={close} />
@@ -170,5 +171,110 @@ function MemberMenu({
         </MenuItem>
       )}
     </RowMenu>
+  );
+}
+
+function InviteDialog({ onClose }: { onClose: () => void }) {
+  const { role } = useSession();
+  const { register, handleSubmit, watch } = useForm<Body<"inviteMember">>({
+    defaultValues: { name: "", email: "", role: "viewer" },
+  });
+  const invite = useWrite("post", "/manage/v1/members", { onSuccess: () => refresh("members") });
+  if (invite.data !== undefined) return <MadeLink made={invite.data} onClose={onClose} />;
+  return (
+    <WriteDialog
+      title="Invite member"
+      note="You get a link to send to them. It works once, for a week."
+      write={invite}
+      request={{ body: watch() }}
+      action="Make invitation link"
+      onSubmit={handleSubmit((body) => invite.mutate({ body }))}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        autoComplete="off"
+        required
+        maxLength={120}
+        {...register("name", { required: true })}
+      />
+      <TextField
+        label="Email"
+        type="email"
+        autoComplete="off"
+        hint="What they log in with."
+        required
+        {...register("email", { required: true })}
+      />
+      <Choices label="Role" choices={roleChoices(role)} {...register("role")} />
+    </WriteDialog>
+  );
+}
+
+/** For who lost their invitation, or forgot their password. */
+function NewLinkDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { id, name, status } = member;
+  const isInvited = status === "invited";
+  const renew = useWrite("post", "/manage/v1/members/{id}/link");
+  if (renew.data !== undefined) return <MadeLink made={renew.data} onClose={onClose} />;
+  return (
+    <WriteDialog
+      title={isInvited ? `New invitation for ${name}` : `New password for ${name}`}
+      write={renew}
+      request={{ params: { path: { id } } }}
+      action={isInvited ? "Make invitation link" : "Make password link"}
+      onClose={onClose}
+    >
+      <p>
+        {isInvited
+          ? "The new link is good once, for a week. Links made for them before end now."
+          : "The link is good once, for a day, and lets them choose a new password. Until they do, the old one works; then their other sessions end. Links made for them before end now."}
+      </p>
+    </WriteDialog>
+  );
+}
+
+/** What an invitation, or a forgotten password, is answered with: a link that somebody has to hand over. */
+function MadeLink({
+  made: { member, link },
+  onClose,
+}: {
+  made: Answer<"inviteMember">;
+  onClose: () => void;
+}) {
+  const isInvitation = member.status === "invited";
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={isInvitation ? `Invitation for ${member.name}` : `New password for ${member.name}`}
+      isSticky
+      isWide
+    >
+      <CodeBlock label="the link" code={`${window.location.origin}${link.path}`} />
+      <Details
+        items={[
+          { name: "For", value: `${member.name}, ${member.email}, as ${nameOfRole(member.role)}` },
+          {
+            name: "Good until",
+            value: (
+              <>
+                <Time at={link.expiresAt} /> (<Time at={link.expiresAt} as="ago" />
+                ), once
+              </>
+            ),
+          },
+        ]}
+      />
+      <Callout title="Copy it and send it yourself">
+        Purser sends no email. Whoever opens the link first comes in as {member.name}, so send it where only
+        they read it. It is not shown again; you can always make another.
+      </Callout>
+      <DialogActions>
+        <Button tone="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
   );
 }

@@ -11,17 +11,13 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 import { callOf } from "../../api/use-write.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { ApiCall, Json } from "../../ui/code-block.tsx";
 import { Select } from "../../ui/field.tsx";
-import { Page } from "../../ui/page.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -74,11 +70,7 @@ export function MonthEndPage() {
         </>
       )}
       <div className="flex flex-col items-start gap-3">
-        {data !== undefined && (
-          <Disclosure title="JSON">
-            <CodeBlock label="the month as JSON" code={JSON.stringify(data, null, 2)} />
-          </Disclosure>
-        )}
+        {data !== undefined && <Json label="the month as JSON" value={data} />}
         <ApiCall
           call={callOf("get", MONTH_PATH, { params: { path: { ...place, month } } })}
           title="Read this by API"

@@ -1,17 +1,16 @@
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { Tagged } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
-import type { Tagged } from "../../api/tagged.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
+import { Card } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
 import { featuresQuery, type Plan, planQuery, refreshCatalog } from "../catalog/queries.ts";
 import { SentenceList, useNames } from "./plan-parts.tsx";
@@ -82,13 +81,6 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
       await refreshCatalog();
     },
   });
-  const readAgain = useMutation({
-    mutationFn: () => queryClient.fetchQuery(planQuery(place, key)),
-    onSuccess: (read) => {
-      discard.reset();
-      setOpened(read);
-    },
-  });
   return (
     <WriteDialog
       title="Discard the draft"
@@ -98,11 +90,10 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
       request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } } }}
       problem={
         <EditProblem
-          error={discard.error ?? readAgain.error}
+          write={discard}
           edited={{ actions: ["plan"], subject: key }}
-          note="Read it again, then decide again."
-          isReading={readAgain.isPending}
-          onReadAgain={() => readAgain.mutate()}
+          read={() => queryClient.fetchQuery(planQuery(place, key))}
+          onRead={setOpened}
         />
       }
       onClose={onClose}
@@ -129,13 +120,6 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
       onClose();
     },
   });
-  const readAgain = useMutation({
-    mutationFn: () => queryClient.fetchQuery(planQuery(place, key)),
-    onSuccess: (read) => {
-      archive.reset();
-      setOpened(read);
-    },
-  });
   return (
     <WriteDialog
       title={body.archived ? `Archive ${name}` : `Offer ${name} again`}
@@ -145,11 +129,10 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
       request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } }, body }}
       problem={
         <EditProblem
-          error={archive.error ?? readAgain.error}
+          write={archive}
           edited={{ actions: ["plan"], subject: key }}
-          note="Read it again, then decide again."
-          isReading={readAgain.isPending}
-          onReadAgain={() => readAgain.mutate()}
+          read={() => queryClient.fetchQuery(planQuery(place, key))}
+          onRead={setOpened}
         />
       }
       onClose={onClose}

@@ -2,23 +2,19 @@ import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { FormProvider, useForm, useWatch } from "react-hook-form";
-import { api } from "../../api/client.ts";
+import { api, type Tagged, taggedAnswerOf } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
-import { type Tagged, taggedAnswerOf } from "../../api/tagged.ts";
 import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
-import { Button } from "../../ui/button.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { Button, TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
+import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Card, Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
+import { NAME_RULES, NameField } from "../catalog/key-fields.tsx";
 import { featuresQuery, type Plan, planQuery, poolsQuery, refreshCatalog } from "../catalog/queries.ts";
 import { AllowanceFields, PlanFeatureFields } from "./plan-fields.tsx";
 import { SentenceList, useNames } from "./plan-parts.tsx";
@@ -93,22 +89,14 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
       });
     },
   });
-  const readAgain = useMutation({
-    mutationFn: async () => {
-      await refreshCatalog();
-      return {
-        read: await queryClient.fetchQuery(planQuery(place, key)),
-        features: await queryClient.fetchQuery(featuresQuery(place)),
-        pools: await queryClient.fetchQuery(poolsQuery(place)),
-      };
-    },
-    onSuccess: ({ read, ...known }) => {
-      const merged = mergeTerms(start, toTerms(form.getValues()), startOf(read.value));
-      form.reset(toValues(merged, known));
-      save.reset();
-      setOpened(read);
-    },
-  });
+  async function readAgain() {
+    await refreshCatalog();
+    return {
+      read: await queryClient.fetchQuery(planQuery(place, key)),
+      features: await queryClient.fetchQuery(featuresQuery(place)),
+      pools: await queryClient.fetchQuery(poolsQuery(place)),
+    };
+  }
   const submit = (isToPublish: boolean): void =>
     void form.handleSubmit((values) => {
       if (!save.isPending) save.mutate({ values, isToPublish });
@@ -126,15 +114,10 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
       >
         <div className="flex min-w-0 flex-col gap-6">
           <Card title="Name">
-            <TextField
-              label="Name"
+            <NameField
               isLabelHidden
-              maxLength={120}
-              autoComplete="off"
               error={form.formState.errors.name?.message}
-              {...form.register("name", {
-                validate: (name) => (name.trim() === "" ? "This is needed." : undefined),
-              })}
+              {...form.register("name", NAME_RULES)}
             />
           </Card>
           <AllowanceFields />
@@ -143,11 +126,15 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
         <div className="flex min-w-0 flex-col gap-4 lg:sticky lg:top-6">
           <DraftPreview plan={plan} terms={terms} />
           <EditProblem
-            error={save.error ?? readAgain.error}
+            write={save}
             edited={{ actions: ["plan"], subject: key }}
+            read={readAgain}
+            onRead={({ read, ...known }) => {
+              const merged = mergeTerms(start, toTerms(form.getValues()), startOf(read.value));
+              form.reset(toValues(merged, known));
+              setOpened(read);
+            }}
             note="Reading again keeps what you changed, and takes the rest as it is now."
-            isReading={readAgain.isPending}
-            onReadAgain={() => readAgain.mutate()}
           />
           <div className="flex flex-col gap-2">
             <Button tone="primary" isBusy={isPublishing} onClick={() => submit(true)}>

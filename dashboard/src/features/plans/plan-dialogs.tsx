@@ -6,11 +6,11 @@ import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { nameOfKey } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { Select, TextField } from "../../ui/field.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { WriteDialog } from "../../ui/dialog.tsx";
+import { Select } from "../../ui/field.tsx";
 import { tell } from "../../ui/toast.tsx";
-import { WriteDialog } from "../../ui/write-dialog.tsx";
-import { KEY_HINT, KEY_PATTERN } from "../catalog/feature-values.ts";
+import { KEY_RULES, KeyField, NAME_RULES, NameField } from "../catalog/key-fields.tsx";
 import { type PlanSummary, plansQuery, refreshCatalog } from "../catalog/queries.ts";
 
 type Values = { key: string; name: string; from: string };
@@ -47,17 +47,10 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
       onSubmit={handleSubmit((wanted) => create.mutate(requestOf(wanted)))}
       onClose={onClose}
     >
-      <TextField
-        label="Key"
-        hint={KEY_HINT}
+      <KeyField
         error={errors.key?.message}
-        isMono
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={120}
         {...register("key", {
-          required: "This is needed.",
-          pattern: KEY_PATTERN,
+          ...KEY_RULES,
           validate: (key) =>
             plans.some((plan) => plan.key === key) ? "There is a plan with this key already." : undefined,
           onChange: ({ target }) => {
@@ -65,13 +58,7 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
           },
         })}
       />
-      <TextField
-        label="Name"
-        error={errors.name?.message}
-        autoComplete="off"
-        maxLength={120}
-        {...register("name", { validate: (name) => (name.trim() === "" ? "This is needed." : undefined) })}
-      />
+      <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
       {plans.length > 0 && (
         <Select
           label="Begin with"

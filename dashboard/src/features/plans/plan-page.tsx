@@ -3,15 +3,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, Ellipsis, PenLine, Star, UsersRound } from "lucide-react";
 import { useState } from "react";
 import { capitalize, costInWords, limitInWords } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ButtonLink, IconButton } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { TextLink } from "../../ui/link.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { ButtonLink, IconButton, TextLink } from "../../ui/button.tsx";
+import { Json } from "../../ui/code-block.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Card, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { featuresQuery, type PlanVersion, planQuery } from "../catalog/queries.ts";
@@ -83,9 +79,7 @@ export function PlanPage() {
       {plan.draft !== null && <DraftCard opened={tagged} draft={plan.draft} />}
       {latest !== null && <TermsCard version={latest} />}
       {latest !== null && <VersionsCard versions={plan.versions} hasMore={plan.nextBefore !== null} />}
-      <Disclosure title="JSON">
-        <CodeBlock label="the plan" code={JSON.stringify(plan, null, 2)} />
-      </Disclosure>
+      <Json label="the plan" value={plan} />
       {open === "archive" && <ArchivePlanDialog opened={tagged} onClose={() => setOpen(null)} />}
       {open === "default" && <DefaultPlanDialog suggested={key} onClose={() => setOpen(null)} />}
     </Page>

@@ -3,10 +3,10 @@ import { ArrowRight, type LucideIcon, Minus, Plus } from "lucide-react";
 import { Fragment } from "react";
 import type { Place } from "../../api/answer.ts";
 import { type Allowance, capitalize, givenInWords, rolloverInWords } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { TextLink } from "../../ui/link.tsx";
 import { featuresQuery, type PlanSummary, plansQuery, poolsQuery } from "../catalog/queries.ts";
 import type { Names, Sentence } from "./plan-terms.ts";
 

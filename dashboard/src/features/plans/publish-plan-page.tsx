@@ -1,17 +1,15 @@
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
-import { Page } from "../../ui/page.tsx";
+import { ApiCall } from "../../ui/code-block.tsx";
+import { Card, Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
 import { type PlanDiff, planReviewQuery, refreshCatalog } from "../catalog/queries.ts";
@@ -104,10 +102,6 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
       );
     },
   });
-  const readAgain = useMutation({
-    mutationFn: () => queryClient.fetchQuery(planReviewQuery(place, key)),
-    onSuccess: () => publish.reset(),
-  });
   return (
     <Card title={isFirst ? "Publish" : "Publish to whom"}>
       <form
@@ -126,11 +120,10 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
           </>
         )}
         <EditProblem
-          error={publish.error ?? readAgain.error}
+          write={publish}
           edited={{ actions: ["plan", "feature."], subject: null }}
+          read={() => queryClient.fetchQuery(planReviewQuery(place, key))}
           note="Reading again shows what publishing would do now."
-          isReading={readAgain.isPending}
-          onReadAgain={() => readAgain.mutate()}
         />
         <ApiCall call={publish.callOf(request)} />
         <div>

@@ -1,8 +1,8 @@
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { Card } from "../../ui/card.tsx";
-import { TextLink } from "../../ui/link.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { TextLink } from "../../ui/button.tsx";
+import { Card } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Denial } from "./queries.ts";

@@ -8,13 +8,12 @@ import {
 } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { ButtonLink, type Tone } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { useClock } from "../../ui/preferences.ts";
+import { Card } from "../../ui/page.tsx";
+import { useClock } from "../../ui/time.tsx";
 import type { Denial } from "./queries.ts";
 
 /** Whether the same request would be allowed by now, and what can be done if not. */

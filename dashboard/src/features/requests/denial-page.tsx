@@ -6,16 +6,11 @@ import { sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { Page } from "../../ui/page.tsx";
-import { useClock } from "../../ui/preferences.ts";
-import { Time } from "../../ui/time.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { TextLink } from "../../ui/button.tsx";
+import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
+import { Card, Details, Page } from "../../ui/page.tsx";
+import { Time, useClock } from "../../ui/time.tsx";
 import { DenialCharges, DenialGrants } from "./denial-history.tsx";
 import { DenialNow, Sum } from "./denial-now.tsx";
 import { DENIAL_PATH, type Denial, denialQuery } from "./queries.ts";
@@ -48,9 +43,7 @@ export function DenialPage() {
       <DenialGrants denial={denial} />
       <DenialCharges denial={denial} />
       <div className="flex flex-col gap-3">
-        <Disclosure title="JSON">
-          <CodeBlock label="the denial as JSON" code={JSON.stringify(denial, null, 2)} />
-        </Disclosure>
+        <Json label="the denial as JSON" value={denial} />
         <ApiCall
           title="Read this by API"
           call={callOf("get", DENIAL_PATH, { params: { path: { ...place, denialId } } })}

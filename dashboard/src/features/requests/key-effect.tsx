@@ -1,13 +1,12 @@
 import type { ReactNode } from "react";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Card } from "../../ui/card.tsx";
+import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { TextLink } from "../../ui/link.tsx";
+import { Card, Details } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type Compared, compareReuse } from "./compare-reuse.ts";
 import type { KeyStory } from "./queries.ts";

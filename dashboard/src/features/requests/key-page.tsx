@@ -4,18 +4,12 @@ import { FileQuestionMark, Send } from "lucide-react";
 import { useState } from "react";
 import { callOf } from "../../api/use-write.ts";
 import { countUses, describeReason, whatKeyDid } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { ApiCall, CodeBlock, CopyButton, Json } from "../../ui/code-block.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { TextLink } from "../../ui/link.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { KeyEffect, KeyRefusals } from "./key-effect.tsx";
@@ -44,11 +38,7 @@ export function KeyPage() {
     >
       {story === null ? <UnknownKey /> : <Told story={story} />}
       <div className="flex flex-col gap-3">
-        {story !== null && (
-          <Disclosure title="JSON">
-            <CodeBlock label="the key's story as JSON" code={JSON.stringify(story, null, 2)} />
-          </Disclosure>
-        )}
+        {story !== null && <Json label="the key's story as JSON" value={story} />}
         <ApiCall
           title="Read this by API"
           call={callOf("get", KEY_PATH, { params: { path: { ...place, idempotencyKey } } })}

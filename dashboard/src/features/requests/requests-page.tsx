@@ -3,16 +3,13 @@ import { Activity, ArrowUp, KeyRound, Send } from "lucide-react";
 import { useCallback, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { useKey } from "../../frame/keyboard.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { Switch } from "../../ui/choices.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import { More } from "../../ui/more.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Switch } from "../../ui/switch.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { More } from "../../ui/table.tsx";
 import { FindKey } from "./key-page.tsx";
 import {
   filtersOf,

@@ -1,12 +1,10 @@
 import { type ReactNode, useEffect } from "react";
 import { outcomeOf } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { TextLink } from "../../ui/link.tsx";
+import { TextLink } from "../../ui/button.tsx";
+import { Json } from "../../ui/code-block.tsx";
+import { Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { LoggedRequest } from "./queries.ts";
@@ -147,9 +145,7 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
         ]}
       />
       <p className="text-caption text-muted">The log keeps no bodies, no metadata and no API keys.</p>
-      <Disclosure title="JSON">
-        <CodeBlock label="the request as JSON" code={JSON.stringify(request, null, 2)} />
-      </Disclosure>
+      <Json label="the request as JSON" value={request} />
     </div>
   );
 }

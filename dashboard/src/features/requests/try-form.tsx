@@ -9,14 +9,12 @@ import { refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
 import { featureKeysQuery, type LoggedRequest } from "./queries.ts";
 import { TryResult } from "./try-result.tsx";
 

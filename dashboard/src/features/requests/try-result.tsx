@@ -1,10 +1,10 @@
 import type { Answer, Body } from "../../api/answer.ts";
 import { countOf } from "../../format/numbers.ts";
 import { describeTries, explainTry, summarizeTries } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { TextLink } from "../../ui/link.tsx";
 
 type Result = Answer<"tryRequest"> & { tried: Body<"tryRequest"> };
 

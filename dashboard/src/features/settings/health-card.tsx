@@ -3,12 +3,9 @@ import { RotateCw } from "lucide-react";
 import type { Answer } from "../../api/answer.ts";
 import { formatBytes } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Details } from "../../ui/details.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { CodeBlock, Json } from "../../ui/code-block.tsx";
+import { Card, Details } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { healthQuery } from "../workspace/queries.ts";
 
@@ -58,9 +55,7 @@ export function HealthCard() {
             code={DOCTOR}
           />
         </div>
-        <Disclosure title="JSON">
-          <CodeBlock label="the health" code={JSON.stringify(health, null, 2)} />
-        </Disclosure>
+        <Json label="the health" value={health} />
       </div>
     </Card>
   );

@@ -4,13 +4,12 @@ import type { Answer, Body } from "../../api/answer.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { formatBytes, formatCount } from "../../format/numbers.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { Details } from "../../ui/details.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { ApiCall } from "../../ui/code-block.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Card, Details } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { workspaceQuery } from "../workspace/queries.ts";
 

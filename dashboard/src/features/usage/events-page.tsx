@@ -2,19 +2,18 @@ import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { FileDown, FilterX, Gauge } from "lucide-react";
 import { inEnvironment } from "../../format/environments.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { usePlace } from "../../frame/use-here.ts";
+import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
+import { Json } from "../../ui/code-block.tsx";
 import { EnterField } from "../../ui/filter-field.tsx";
-import { More } from "../../ui/more.tsx";
-import { Page } from "../../ui/page.tsx";
-import { readClock, useClock } from "../../ui/preferences.ts";
+import { Card, Details, EmptyState, Page } from "../../ui/page.tsx";
+import { type Column, More, Table } from "../../ui/table.tsx";
+import { readClock, Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
-import { EventsTable } from "./events-table.tsx";
-import { type EventFilters, eventsQuery, readEventFilters } from "./queries.ts";
+import { type EventFilters, eventsQuery, readEventFilters, type UsageEvent } from "./queries.ts";
 import { UsageTabs } from "./usage-tabs.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/events");
@@ -161,5 +160,108 @@ function NoEvents({
     >
       Your backend records what is used with POST /v1/events: tokens, minutes, bytes. Each shows up here.
     </EmptyState>
+  );
+}
+
+const COLUMNS: readonly Column<UsageEvent>[] = [
+  {
+    name: "Time",
+    hidesWhenNarrow: true,
+    cell: ({ occurredAt, recordedAt }) => (
+      <>
+        <Time at={occurredAt} />
+        {isLate(occurredAt, recordedAt) && <div className="text-caption text-muted">Came later</div>}
+      </>
+    ),
+  },
+  {
+    name: "Event",
+    cell: (event) => (
+      <>
+        <Cut text={event.event} />
+        <div className="flex gap-2 text-caption text-muted md:hidden">
+          <Time at={event.occurredAt} />
+          <Customer event={event} />
+        </div>
+      </>
+    ),
+  },
+  { name: "Customer", hidesWhenNarrow: true, cell: (event) => <Customer event={event} /> },
+  { name: "Metadata", isWide: true, hidesWhenNarrow: true, cell: (event) => <Metadata event={event} /> },
+  { name: "Quantity", isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
+];
+
+/** The newest first. */
+function EventsTable({ events }: { events: readonly UsageEvent[] }) {
+  return (
+    <Table
+      label="Events"
+      columns={COLUMNS}
+      rows={events}
+      keyOf={({ eventId }) => eventId}
+      details={{
+        label: ({ event, occurredAt }) => `Details of ${event}, ${occurredAt}`,
+        show: (event) => <EventDetails event={event} />,
+      }}
+    />
+  );
+}
+
+const LATE_MS = 60_000;
+
+function isLate(occurredAt: string, recordedAt: string): boolean {
+  return Date.parse(recordedAt) - Date.parse(occurredAt) > LATE_MS;
+}
+
+function Customer({ event: { customerId } }: { event: UsageEvent }) {
+  const place = usePlace();
+  if (customerId === null) return <span className="text-muted">Erased</span>;
+  return (
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+      <Cut text={customerId} />
+    </TextLink>
+  );
+}
+
+function Metadata({ event: { metadata } }: { event: UsageEvent }) {
+  const entries = Object.entries(metadata ?? {});
+  if (entries.length === 0) return <span className="text-muted">None</span>;
+  return (
+    <span className="line-clamp-1 font-mono text-caption wrap-anywhere text-muted">
+      {entries.map(([name, value]) => `${name}=${textOf(value)}`).join("  ")}
+    </span>
+  );
+}
+
+function EventDetails({ event }: { event: UsageEvent }) {
+  return (
+    <div className="flex flex-col gap-4">
+      <Details
+        items={[
+          { name: "Event", value: <code className="font-mono">{event.event}</code> },
+          { name: "Feature", value: "None: an event belongs to no feature, and moves no credits" },
+          { name: "Customer", value: <Customer event={event} /> },
+          { name: "Happened", value: <Time at={event.occurredAt} as="exact" /> },
+          { name: "Recorded", value: <Time at={event.recordedAt} as="exact" /> },
+          { name: "Id", value: <code className="font-mono">{event.eventId}</code> },
+          { name: "Request", value: <code className="font-mono">{event.requestId}</code> },
+          ...Object.entries(event.metadata ?? {}).map(([name, value]) => ({ name, value: textOf(value) })),
+        ]}
+      />
+      <Json label="the event as JSON" value={event} />
+    </div>
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** In full when you point at it, and below the row. */
+function Cut({ text }: { text: string }) {
+  return (
+    <span title={text} className="block max-w-44 truncate font-mono text-caption">
+      {text}
+    </span>
   );
 }

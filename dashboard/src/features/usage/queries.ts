@@ -4,7 +4,7 @@ import { queryOf } from "../../api/client.ts";
 import { pagesOf } from "../../api/lists.ts";
 import { type SearchOf, searchOf, text } from "../../format/search.ts";
 import { type RangeSearch, rangeOf, readRangeSearch } from "../../format/usage-range.ts";
-import { readClock } from "../../ui/preferences.ts";
+import { readClock } from "../../ui/time.tsx";
 
 /** `featureId` is in it too, and always null, which the client's types leave out. */
 export type UsageEvent = Omit<Item<"listEvents">, "featureId">;

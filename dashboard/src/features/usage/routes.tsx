@@ -3,7 +3,7 @@ import { featureNamesQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { usageQuery } from "../../api/usage.ts";
 import { askedOf, readUsageSearch } from "../../format/usage-search.ts";
 import { placeRoute } from "../../frame/root-routes.tsx";
-import { readClock } from "../../ui/preferences.ts";
+import { readClock } from "../../ui/time.tsx";
 import { readExportSearch } from "../exports/export-search.ts";
 import { lastMonth, readMonthSearch } from "../months/month-search.ts";
 import { monthQuery } from "../months/queries.ts";

@@ -1,11 +1,11 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Coins, Layers, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
-import { usePlace } from "../../frame/use-place.ts";
+import { usePlace } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Card } from "../../ui/card.tsx";
+import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { TextLink } from "../../ui/link.tsx";
+import { Card } from "../../ui/page.tsx";
 import { arrivalQuery, featuresQuery } from "./queries.ts";
 
 /** Where an event leads: a customer, its plan, a charge. */

@@ -4,13 +4,10 @@ import type { Body, Place } from "../../api/answer.ts";
 import { queryClient, refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { usePlace } from "../../frame/use-place.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { ApiCall } from "../../ui/api-call.tsx";
+import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { ApiCall, CodeBlock, Disclosure } from "../../ui/code-block.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { KEY_VARIABLE } from "./next-steps.tsx";
 

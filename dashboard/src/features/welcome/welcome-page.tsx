@@ -3,28 +3,71 @@ import { useNavigate } from "@tanstack/react-router";
 import { FolderPlus } from "lucide-react";
 import { type ComponentProps, type ReactNode, useId, useState } from "react";
 import { type UseFormRegister, useForm } from "react-hook-form";
+import text from "../../../../docs/guides/catalog.json?raw";
+import type { Answer, Body } from "../../api/answer.ts";
+import { answerOf, api } from "../../api/client.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
+import { queryClient } from "../../api/query-client.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { useMayActAs } from "../../frame/use-session.ts";
-import { curlOf } from "../../ui/api-call.tsx";
+import { allowanceInWords, costInWords, limitInWords } from "../../format/terms.ts";
+import { useMayActAs } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
-import { Card } from "../../ui/card.tsx";
-import { CodeBlock } from "../../ui/code-block.tsx";
-import { Disclosure } from "../../ui/disclosure.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { CodeBlock, curlOf, Disclosure } from "../../ui/code-block.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { Page } from "../../ui/page.tsx";
-import { ProblemCallout } from "../../ui/problem-callout.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";
-import {
-  applySample,
-  beginProject,
-  describeFeatures,
-  describePlans,
-  SAMPLE_BODY,
-  SAMPLE_CATALOG,
-} from "./begin-project.ts";
+import { keepNewSecret } from "./secrets.tsx";
+
+type Catalog = Body<"applyCatalog">["catalog"];
+
+/** The very document of the guide: what the guide explains is what is here. */
+const SAMPLE_CATALOG: Catalog = JSON.parse(text);
+
+/** "Image generation": "10 credits per image" */
+function describeFeatures({ features = [] }: Catalog) {
+  return features.map(({ key, name, unit = null, cost: { credits, per = 1 } }) => ({
+    key,
+    name,
+    cost: costInWords({ credits, per }, unit),
+  }));
+}
+
+/** "Free": "100 credits a month, at most 5 images a day" */
+function describePlans({ features = [], plans = [], defaultPlan = null }: Catalog) {
+  const unitOf = (wanted: string): string | null => features.find(({ key }) => key === wanted)?.unit ?? null;
+  return plans.map(({ key, name, allowances, features: included }) => ({
+    key,
+    name,
+    isDefault: key === defaultPlan,
+    terms: [
+      ...allowances.map(({ rollover = 0, ...allowance }) => allowanceInWords({ ...allowance, rollover })),
+      ...included.flatMap(({ feature, limit = null }) =>
+        limit === null ? [] : [limitInWords(limit, unitOf(feature))],
+      ),
+    ].join(", "),
+  }));
+}
+
+const SAMPLE_BODY = { catalog: SAMPLE_CATALOG, reach: "new_assignments" } as const;
+
+/** Its keys are in this answer and nowhere else: they are kept before anything else can fail. */
+async function beginProject(name: string): Promise<Project> {
+  const { project, secrets } = await answerOf(api.POST("/manage/v1/projects", { body: { name } }));
+  keepNewSecret({ projectId: project.id, environment: "test" }, secrets.test);
+  keepNewSecret({ projectId: project.id, environment: "live" }, secrets.live);
+  queryClient.setQueryData(projectsQuery.queryKey, (known = []) => [...known, project]);
+  return project;
+}
+
+function applySample(projectId: string): Promise<Answer<"applyCatalog">> {
+  return answerOf(
+    api.POST("/manage/v1/projects/{projectId}/{environment}/catalog/apply", {
+      params: { path: { projectId, environment: "test" } },
+      body: SAMPLE_BODY,
+    }),
+  );
+}
 
 type Wanted = { name: string; start: Start };
 

@@ -3,7 +3,7 @@ import { momentText, nameOfClock, readMoment } from "../../format/times.ts";
 import { momentsOf, RANGE_WORDS, type Range, type RangeSearch } from "../../format/usage-range.ts";
 import { Button } from "../button.tsx";
 import { Select, TextField } from "../field.tsx";
-import { useClock } from "../preferences.ts";
+import { useClock } from "../time.tsx";
 
 type RangeChange = { range?: string | undefined; from?: string | undefined; to?: string | undefined };
 

@@ -1,15 +1,12 @@
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { BUCKET_WORDS, nameOfBucket } from "../../format/calendar.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { capitalize } from "../../format/terms.ts";
-import { nameOfClock } from "../../format/times.ts";
-import { Card } from "../card.tsx";
-import { Figure } from "../details.tsx";
-import { LinkButton } from "../link.tsx";
-import { useClock } from "../preferences.ts";
-import { type View, ViewSwitch } from "../segments.tsx";
+import { BUCKET_WORDS, nameOfBucket, nameOfClock } from "../../format/times.ts";
+import { LinkButton } from "../button.tsx";
+import { type View, ViewSwitch } from "../choices.tsx";
+import { Card, Figure } from "../page.tsx";
 import { type Column, Table } from "../table.tsx";
-import { Time } from "../time.tsx";
+import { Time, useClock } from "../time.tsx";
 import type { UsageRow, UsageShown } from "./usage-series.ts";
 import { WindowEdge } from "./window-edge.tsx";
 

@@ -9,14 +9,13 @@ import {
   XAxis,
   YAxis,
 } from "recharts";
-import { nameOfBucket, tickOfBucket } from "../../format/calendar.ts";
 import { formatCount } from "../../format/numbers.ts";
-import type { Clock } from "../../format/times.ts";
-import { useClock } from "../preferences.ts";
+import { type Clock, nameOfBucket, tickOfBucket } from "../../format/times.ts";
+import { GRID, X_AXIS, Y_AXIS } from "../chart.ts";
+import { useClock } from "../time.tsx";
 import type { UsageRow, UsageShown } from "./usage-series.ts";
 
 const HEIGHT = 268;
-const TICK = { fill: "var(--muted)" };
 
 /** For eyes and a mouse; whoever reads, or has a keyboard, has the table. */
 export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
@@ -44,24 +43,14 @@ export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (
             if (row !== undefined && !row.isBefore) onNarrow(row.at);
           }}
         >
-          <CartesianGrid vertical={false} stroke="var(--line)" />
+          <CartesianGrid {...GRID} />
           <XAxis
             dataKey="at"
             tickFormatter={(at: string) => tickOfBucket(at, asked.bucket, clock)}
             interval="equidistantPreserveStart"
-            minTickGap={24}
-            tickLine={false}
-            axisLine={{ stroke: "var(--line)" }}
-            tick={TICK}
+            {...X_AXIS}
           />
-          <YAxis
-            width="auto"
-            allowDecimals={false}
-            tickFormatter={formatCount}
-            tickLine={false}
-            axisLine={false}
-            tick={TICK}
-          />
+          <YAxis {...Y_AXIS} />
           <Tooltip
             cursor={{ fill: "var(--hover)" }}
             isAnimationActive={false}

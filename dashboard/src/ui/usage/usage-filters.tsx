@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useId } from "react";
-import { BUCKET_WORDS } from "../../format/calendar.ts";
+import { BUCKET_WORDS } from "../../format/times.ts";
 import { bucketsFor } from "../../format/usage-range.ts";
 import {
   GROUP_WORDS,
@@ -11,9 +11,9 @@ import {
   type UsageSearch,
   WHATS,
 } from "../../format/usage-search.ts";
+import { Segments } from "../choices.tsx";
 import { Select } from "../field.tsx";
 import { EnterField } from "../filter-field.tsx";
-import { Segments } from "../segments.tsx";
 import { RangeFields } from "./range-fields.tsx";
 
 export type UsageChange = Partial<Record<keyof UsageSearch, unknown>>;

@@ -2,11 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import type { Place } from "../../api/answer.ts";
 import { featureNamesQuery } from "../../api/catalog-lists.ts";
 import { type Usage, usageQuery } from "../../api/usage.ts";
-import { startOf } from "../../format/calendar.ts";
 import { describeReason } from "../../format/request-sentences.ts";
-import type { Clock } from "../../format/times.ts";
+import { type Clock, startOf } from "../../format/times.ts";
 import { askedOf, type Measure, type UsageAsked, type UsageSearch } from "../../format/usage-search.ts";
-import { useClock } from "../preferences.ts";
+import { useClock } from "../time.tsx";
 
 type Line = Usage["lines"][number];
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { countOf } from "../../format/numbers.ts";
+import { TextLink } from "../button.tsx";
 import { Callout } from "../callout.tsx";
-import { TextLink } from "../link.tsx";
 import { Time } from "../time.tsx";
 
 const DAY_MS = 86_400_000;
