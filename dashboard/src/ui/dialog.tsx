@@ -1,13 +1,14 @@
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useContext, useRef, useState } from "react";
 import type { Write } from "../api/use-write.ts";
+import { inEnvironment } from "../format/environments.ts";
 import { Button } from "./button.tsx";
 import { Callout, ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
 import { ApiCall, CodeBlock } from "./code-block.tsx";
 import { TextField } from "./field.tsx";
-import { useEdge } from "./page.tsx";
+import { Here, useEdge } from "./page.tsx";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
 /** Of what is shown once: a second Enter copies it, and does not close it for ever. */
@@ -95,7 +96,7 @@ type Form<R> = {
   write: Write<R>;
   /** What is sent, as far as it is known; shown as curl. Null: not yet. */
   request: R | null;
-  /** What the button says: it names the environment. */
+  /** What the button says, before the environment: nobody should have to look elsewhere. */
   action: string;
   tone?: "primary" | "danger";
   /** For what cannot be undone: the button works once this stands there. */
@@ -146,12 +147,13 @@ export function WriteForm<R>({
   onClose,
   children,
 }: Form<R>) {
+  const here = useContext(Here);
   const [typed, setTyped] = useState("");
   const isReady = wanted === undefined || typed === wanted;
   const call = request !== null && <ApiCall call={write.callOf(request)} />;
   function submit(event: FormEvent): void {
     event.preventDefault();
-    if (isBusy || !isReady) return;
+    if (isBusy || isDisabled || !isReady) return;
     if (onSubmit !== undefined) onSubmit(event);
     else if (request !== null) write.mutate(request);
   }
@@ -180,7 +182,7 @@ export function WriteForm<R>({
       <DialogActions note={actionsNote}>
         <Button onClick={onClose}>{closeName}</Button>
         <Button type="submit" tone={tone} isBusy={isBusy} isDisabled={isDisabled || !isReady}>
-          {action}
+          {here === null ? action : inEnvironment(action, here)}
         </Button>
       </DialogActions>
     </form>

@@ -19,6 +19,8 @@ export type Column<Row> = {
   readonly hidesWhenNarrow?: boolean;
   /** Takes what the others leave, and wraps. */
   readonly isWide?: boolean;
+  /** False: left out, for who may not use it. */
+  readonly isShown?: boolean;
 };
 
 type RowTone = "warn" | "accent" | "new" | null;
@@ -28,7 +30,7 @@ type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactN
 /** Rows come sorted and filtered from the API, page by page: a table only shows them. */
 export function Table<Row>({
   label,
-  columns,
+  columns: all,
   rows,
   keyOf,
   toneOf,
@@ -46,6 +48,7 @@ export function Table<Row>({
   /** By which a link finds a row. */
   idOf?: (row: Row) => string;
 }) {
+  const columns = all.filter(({ isShown = true }) => isShown);
   return (
     // Focusable, because what scrolls must scroll by keyboard too; positioned, so that what only readers see stays inside.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs it

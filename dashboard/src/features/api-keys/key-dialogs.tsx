@@ -3,7 +3,6 @@ import { type ReactNode, useState } from "react";
 import { useForm } from "react-hook-form";
 import { refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { usePlace } from "../../frame/use-here.ts";
 import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
@@ -48,7 +47,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
       title="Create API key"
       write={create}
       request={requestOf(wanted, openedAt)}
-      action={inEnvironment("Create key", place.environment)}
+      action="Create key"
       isDisabled={!hasScope}
       onSubmit={handleSubmit((form) => hasScope && create.mutate(requestOf(form, Date.now())))}
       onClose={onClose}
@@ -111,7 +110,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       note={old}
       write={rotate}
       request={requestOf(wanted, openedAt)}
-      action={inEnvironment("Rotate key", place.environment)}
+      action="Rotate key"
       onSubmit={handleSubmit((form) => rotate.mutate(requestOf(form, Date.now())))}
       onClose={onClose}
     >
@@ -163,7 +162,7 @@ export function RevokeKeyDialog({
       write={revoke}
       request={{ params: { path: { ...place, id } } }}
       wanted={name}
-      action={inEnvironment("Revoke key", place.environment)}
+      action="Revoke key"
       tone="danger"
       onClose={onClose}
     >

@@ -6,7 +6,6 @@ import { type PlanSummary, plansQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { allowanceInWords, joinWords } from "../../format/terms.ts";
 import { readMoment } from "../../format/times.ts";
@@ -58,7 +57,7 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
       title={`Assign a plan to ${customer.name ?? customerId}`}
       write={assign}
       request={form.plan === "" ? null : requestOf(body)}
-      action={inEnvironment(`Assign ${chosen?.name ?? "a plan"}`, place.environment)}
+      action={`Assign ${chosen?.name ?? "a plan"}`}
       closeName={isUnchanged ? "Close" : "Cancel"}
       isBusy={formState.isSubmitting || assign.isPending}
       isDisabled={chosen === undefined || (form.ending === "at" && body.endsAt === undefined)}

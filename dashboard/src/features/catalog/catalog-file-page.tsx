@@ -157,7 +157,7 @@ function ApplyPanel({
     },
     onError: () => setConfirming(false),
   });
-  const action = inEnvironment(`Apply ${count}`, place.environment);
+  const action = `Apply ${count}`;
   return (
     <Card title="Apply">
       <div className="flex flex-col gap-4">
@@ -175,7 +175,7 @@ function ApplyPanel({
             isBusy={apply.isPending}
             onClick={() => (place.environment === "live" ? setConfirming(true) : apply.mutate(request))}
           >
-            {action}
+            {inEnvironment(action, place.environment)}
           </Button>
         </div>
       </div>

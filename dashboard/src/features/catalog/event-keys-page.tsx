@@ -5,7 +5,6 @@ import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
 import { useMayActAs, usePlace } from "../../frame/use-here.ts";
@@ -61,25 +60,22 @@ export function EventKeysPage() {
       hidesWhenNarrow: true,
       cell: ({ seen }) => (seen === null ? null : <Time at={seen.lastSeenAt} as="ago" />),
     },
-    ...(mayEdit
-      ? [
-          {
-            name: "Actions",
-            isNameHidden: true,
-            isNumber: true,
-            cell: (eventKey: EventKey) => (
-              <Button
-                tone="quiet"
-                icon={PenLine}
-                aria-label={`${eventKey.name === null ? "Name" : "Rename"} ${eventKey.key}`}
-                onClick={() => setNaming(eventKey)}
-              >
-                {eventKey.name === null ? "Name" : "Rename"}
-              </Button>
-            ),
-          },
-        ]
-      : []),
+    {
+      isShown: mayEdit,
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      cell: (eventKey: EventKey) => (
+        <Button
+          tone="quiet"
+          icon={PenLine}
+          aria-label={`${eventKey.name === null ? "Name" : "Rename"} ${eventKey.key}`}
+          onClick={() => setNaming(eventKey)}
+        >
+          {eventKey.name === null ? "Name" : "Rename"}
+        </Button>
+      ),
+    },
   ];
   return (
     <Page
@@ -180,7 +176,7 @@ function NameEventKeyDialog({
       note={<span className="font-mono text-caption">{key}</span>}
       write={save}
       request={requestOf(values)}
-      action={inEnvironment("Save name", place.environment)}
+      action="Save name"
       noValidate
       onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
       onClose={onClose}

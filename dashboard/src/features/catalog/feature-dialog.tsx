@@ -90,7 +90,7 @@ function EditFeatureForm({
     <WriteForm
       write={save}
       request={requestOf(values)}
-      action={inEnvironment("Save feature", place.environment)}
+      action="Save feature"
       noValidate
       problem={
         <EditProblem

@@ -2,7 +2,6 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { type UseFormReturn, useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { type Cost, chargeOf, costInWords, joinWords, nameOfKey, pluralOf } from "../../format/terms.ts";
 import { usePlace } from "../../frame/use-here.ts";
@@ -46,7 +45,7 @@ export function CreateFeatureDialog({
       note="Something that a customer may do."
       write={create}
       request={requestOf({ ...values, key: values.key || "image.render" })}
-      action={inEnvironment("Define feature", place.environment)}
+      action="Define feature"
       noValidate
       problem={
         isTaken ? (

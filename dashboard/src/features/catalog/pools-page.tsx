@@ -3,7 +3,6 @@ import { PenLine, Plus } from "lucide-react";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
 import { useMayActAs, usePlace } from "../../frame/use-here.ts";
@@ -41,25 +40,17 @@ export function PoolsPage() {
       hidesWhenNarrow: true,
       cell: (pool) => <DrawnFrom pool={pool} />,
     },
-    ...(mayEdit
-      ? [
-          {
-            name: "Actions",
-            isNameHidden: true,
-            isNumber: true,
-            cell: (pool: Pool) => (
-              <Button
-                tone="quiet"
-                icon={PenLine}
-                aria-label={`Rename ${pool.key}`}
-                onClick={() => setOpen(pool)}
-              >
-                Rename
-              </Button>
-            ),
-          },
-        ]
-      : []),
+    {
+      isShown: mayEdit,
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      cell: (pool: Pool) => (
+        <Button tone="quiet" icon={PenLine} aria-label={`Rename ${pool.key}`} onClick={() => setOpen(pool)}>
+          Rename
+        </Button>
+      ),
+    },
   ];
   return (
     <Page
@@ -120,7 +111,7 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
       title={pool === null ? "New pool" : `Rename ${pool.name}`}
       write={save}
       request={requestOf({ ...values, key: values.key || "video" })}
-      action={inEnvironment(pool === null ? "Make pool" : "Rename pool", place.environment)}
+      action={pool === null ? "Make pool" : "Rename pool"}
       onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
       onClose={onClose}
     >

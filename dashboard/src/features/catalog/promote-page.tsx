@@ -168,7 +168,7 @@ function PromotePanel({
         write={promote}
         request={null}
         wanted="LIVE"
-        action={`Make ${count} in LIVE`}
+        action={`Make ${count}`}
         tone="danger"
         problem={null}
         onSubmit={() => promote.mutate(request)}

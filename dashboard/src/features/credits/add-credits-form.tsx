@@ -5,7 +5,6 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { queryClient, refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatCount, formatPrice } from "../../format/numbers.ts";
 import { nameOfClock } from "../../format/times.ts";
@@ -83,7 +82,7 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
       title={`Add credits to ${name ?? customerId}`}
       write={add}
       request={body === null ? null : { params: { path: whose }, body }}
-      action={inEnvironment(body === null ? "Add credits" : `Add ${amount}`, place.environment)}
+      action={body === null ? "Add credits" : `Add ${amount}`}
       isBusy={formState.isSubmitting || add.isPending}
       isDisabled={(twins !== null && accepted !== twins) || shown?.outcome === "refused"}
       problem={

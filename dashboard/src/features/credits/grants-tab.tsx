@@ -143,17 +143,14 @@ function grantColumns({ whose, mayRevoke, changes, next, now }: GrantContext): C
         );
       },
     },
-    ...(mayRevoke
-      ? [
-          {
-            name: "Actions",
-            isNameHidden: true,
-            isNumber: true,
-            hidesWhenNarrow: true,
-            cell: ({ grant }: GrantLine) => <RevokeButton whose={whose} grant={grant} />,
-          },
-        ]
-      : []),
+    {
+      isShown: mayRevoke,
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: ({ grant }: GrantLine) => <RevokeButton whose={whose} grant={grant} />,
+    },
   ];
 }
 

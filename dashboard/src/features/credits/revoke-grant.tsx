@@ -2,7 +2,6 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { type ReactNode, Suspense, useState } from "react";
 import { about, queryClient, refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -71,7 +70,7 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
     <WriteForm
       write={revoke}
       request={request}
-      action={inEnvironment(`Revoke ${countOf(remaining, "credit")}`, whose.environment)}
+      action={`Revoke ${countOf(remaining, "credit")}`}
       tone="danger"
       isDisabled={remaining === 0}
       onClose={onDone}

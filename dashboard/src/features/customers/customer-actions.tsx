@@ -5,7 +5,6 @@ import { useState } from "react";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { about, queryClient, refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
@@ -125,7 +124,7 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
       title={`${verb} ${who}`}
       write={block}
       request={{ params: { path: { ...place, customerId } }, body: { blocked: !isBlocked } }}
-      action={inEnvironment(verb, place.environment)}
+      action={verb}
       tone={isBlocked ? "primary" : "danger"}
     >
       <p>
@@ -158,7 +157,7 @@ function EndPlanDialog({ customer, onClose }: DialogProps) {
       title={`End ${plan?.name ?? "the plan"} of ${name ?? customerId}`}
       write={end}
       request={{ params: { path: { ...place, customerId } } }}
-      action={inEnvironment(`End ${plan?.name ?? "the plan"} now`, place.environment)}
+      action={`End ${plan?.name ?? "the plan"} now`}
       tone="danger"
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
@@ -193,7 +192,7 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
       write={erase}
       request={{ params: { path: { ...place, customerId } } }}
       wanted={customerId}
-      action={inEnvironment("Erase for ever", place.environment)}
+      action="Erase for ever"
       tone="danger"
     >
       <p>

@@ -4,7 +4,6 @@ import type { Answer, Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { queryClient, refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { usePlace } from "../../frame/use-here.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
@@ -55,7 +54,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
       }
       write={save}
       request={customerId === "" ? null : request}
-      action={inEnvironment(customer === null ? "Make customer" : "Save", place.environment)}
+      action={customer === null ? "Make customer" : "Save"}
       isBusy={formState.isSubmitting || save.isPending}
       onSubmit={handleSubmit(async () => {
         if (request !== null) await save.mutateAsync(request).catch(() => {});

@@ -33,17 +33,13 @@ export function latestRequestsQuery(place: Place) {
 
 export function hasCustomersQuery(place: Place) {
   return queryOptions({
-    ...customersQuery(place, { limit: "1" }),
+    ...queryOf("get", CUSTOMERS_PATH, { params: { path: place, query: { limit: "1" } } }),
     select: ({ items }) => items.length > 0,
     refetchInterval: ({ state: { data } }) => (data?.items.length ? false : REFRESH_MS),
   });
 }
 
 const CUSTOMERS_PATH = "/manage/v1/projects/{projectId}/{environment}/customers";
-
-function customersQuery(place: Place, query: { limit: string; search?: string }) {
-  return queryOf("get", CUSTOMERS_PATH, { params: { path: place, query } });
-}
 
 type Customer = Item<"listCustomers">;
 
@@ -124,10 +120,15 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
 /** `purser dev` puts it into the test environment alone; it is known by the one whose name and id go together. */
 export function isDemoQuery(place: Place) {
   return queryOptions({
-    ...customersQuery(place, { limit: "1", search: "org_1031" }),
-    select: ({ items }) =>
-      place.environment === "test" &&
-      items.some(({ customerId, name }) => customerId === "org_1031" && name === "Northlight Robotics"),
+    queryKey: ["get", CUSTOMERS_PATH, place, "demo"],
+    queryFn: async () => {
+      if (place.environment !== "test") return false;
+      const request = { params: { path: place, query: { search: "org_1031" } } };
+      const { items } = await readPage(CUSTOMERS_PATH, request, { limit: "1" });
+      return items.some(
+        ({ customerId, name }) => customerId === "org_1031" && name === "Northlight Robotics",
+      );
+    },
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -31,17 +31,14 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
       hidesWhenNarrow: true,
       cell: ({ entry }) => formatCount(entry.balanceAfter),
     },
-    ...(mayReverse
-      ? [
-          {
-            name: "Actions",
-            isNameHidden: true,
-            isNumber: true,
-            hidesWhenNarrow: true,
-            cell: ({ entry }: LedgerLine) => <ReverseButton entry={entry} context={context} />,
-          },
-        ]
-      : []),
+    {
+      isShown: mayReverse,
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: ({ entry }: LedgerLine) => <ReverseButton entry={entry} context={context} />,
+    },
   ];
 }
 

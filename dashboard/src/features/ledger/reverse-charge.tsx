@@ -6,7 +6,6 @@ import type { Feature } from "../../api/catalog-lists.ts";
 import { queryOf } from "../../api/client.ts";
 import { refresh } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatChange, formatCount, formatStep } from "../../format/numbers.ts";
@@ -90,7 +89,7 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
     <WriteForm
       write={reverse}
       request={requestOf(quantity ?? left, typed.note ?? "")}
-      action={inEnvironment(describeAction(preview?.credits ?? 0, quantity ?? left), whose.environment)}
+      action={describeAction(preview?.credits ?? 0, quantity ?? left)}
       isDisabled={quantity === null || preview === undefined}
       noValidate
       onSubmit={handleSubmit(({ note }) => {

@@ -89,22 +89,19 @@ function columnsOf({
       ),
     },
     { name: "Since", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
-    ...(mayManage
-      ? [
-          {
-            name: "Actions",
-            isNameHidden: true,
-            isNumber: true,
-            cell: (member: Member) => (
-              <MemberMenu
-                member={member}
-                isLastOwner={isLast(member)}
-                onAct={(action) => onAct({ action, member })}
-              />
-            ),
-          },
-        ]
-      : []),
+    {
+      isShown: mayManage,
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      cell: (member: Member) => (
+        <MemberMenu
+          member={member}
+          isLastOwner={isLast(member)}
+          onAct={(action) => onAct({ action, member })}
+        />
+      ),
+    },
   ];
 }
 

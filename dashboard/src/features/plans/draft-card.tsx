@@ -4,7 +4,6 @@ import { useState } from "react";
 import type { Tagged } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
@@ -84,7 +83,7 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
   return (
     <WriteDialog
       title="Discard the draft"
-      action={inEnvironment("Discard draft", place.environment)}
+      action="Discard draft"
       tone="danger"
       write={discard}
       request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } } }}
@@ -123,7 +122,7 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
   return (
     <WriteDialog
       title={body.archived ? `Archive ${name}` : `Offer ${name} again`}
-      action={inEnvironment(body.archived ? "Archive plan" : "Offer plan again", place.environment)}
+      action={body.archived ? "Archive plan" : "Offer plan again"}
       tone={body.archived ? "danger" : "primary"}
       write={archive}
       request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } }, body }}

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
 import { nameOfKey } from "../../format/terms.ts";
 import { usePlace } from "../../frame/use-here.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
@@ -41,7 +40,7 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
   return (
     <WriteDialog
       title="New plan"
-      action={inEnvironment("Begin a draft", place.environment)}
+      action="Begin a draft"
       write={create}
       request={requestOf({ ...values, key: values.key || "pro" })}
       onSubmit={handleSubmit((wanted) => create.mutate(requestOf(wanted)))}
@@ -106,10 +105,7 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
   return (
     <WriteDialog
       title="Default plan"
-      action={inEnvironment(
-        body.plan === null ? "Have no default plan" : `Make ${name} the default`,
-        place.environment,
-      )}
+      action={body.plan === null ? "Have no default plan" : `Make ${name} the default`}
       write={choose}
       request={{ params: { path: place }, body }}
       onClose={onClose}
