@@ -1,4 +1,4 @@
-export type FieldError = { readonly field: string; readonly message: string };
+type FieldError = { readonly field: string; readonly message: string };
 
 type Said = {
   status: number;

@@ -2,7 +2,7 @@ import type { Place } from "./answer.ts";
 import { ApiProblem, readProblem } from "./api-problem.ts";
 import { callOf } from "./use-write.ts";
 
-export type ExportKind = "events" | "charges" | "ledger" | "grants";
+type ExportKind = "events" | "charges" | "ledger" | "grants";
 export type ExportFormat = "csv" | "ndjson";
 
 export type ExportOrder = {
@@ -13,7 +13,7 @@ export type ExportOrder = {
   readonly to: string | null;
 };
 
-export type ExportStream = {
+type ExportStream = {
   readonly rowsEstimate: number;
   readonly asOf: string | null;
   readonly windowStart: string | null;

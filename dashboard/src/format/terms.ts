@@ -51,7 +51,7 @@ export function limitInWords(limit: Limit | null, unit: string | null): string {
   return `at most ${count} ${period === "once" ? "in all" : periodInWords(period)}`;
 }
 
-export function periodInWords(period: Period): string {
+function periodInWords(period: Period): string {
   return period === "once" ? "once" : `a ${period}`;
 }
 

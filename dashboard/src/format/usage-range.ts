@@ -8,7 +8,7 @@ export const RANGE_WORDS = {
   month: "This month",
 } as const;
 
-export type RangeName = keyof typeof RANGE_WORDS;
+type RangeName = keyof typeof RANGE_WORDS;
 
 /** A name, or two moments; they stand in the address. */
 export type RangeSearch = { range?: RangeName; from?: string; to?: string };
@@ -16,7 +16,7 @@ export type RangeSearch = { range?: RangeName; from?: string; to?: string };
 /** Null: up to now. */
 export type Range = { readonly from: number; readonly to: number | null };
 
-export const DEFAULT_RANGE = "30d" as const satisfies RangeName;
+const DEFAULT_RANGE = "30d" as const satisfies RangeName;
 const DAYS = { "7d": 7, "30d": 30, "90d": 90 } as const;
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;

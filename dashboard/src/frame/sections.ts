@@ -2,7 +2,6 @@ import {
   Activity,
   BookOpenText,
   ChartColumn,
-  Coins,
   House,
   KeyRound,
   Layers,
@@ -36,4 +35,3 @@ export const WORKSPACE_SECTIONS = [
 type Section = { name: string; to: string; icon: LucideIcon; key: string };
 
 export const DOCS = { name: "API reference", href: "/docs/", icon: BookOpenText } as const;
-export const BRAND_ICON = Coins;

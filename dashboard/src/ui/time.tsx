@@ -10,8 +10,9 @@ const FORMATS = {
 } as const;
 
 /** A moment, by the chosen clock; to the millisecond when you point at it. */
-export function Time({ at, as = "time" }: { at: string; as?: "ago" | keyof typeof FORMATS }) {
+export function Time({ at, as = "time" }: { at: string | null; as?: "ago" | keyof typeof FORMATS }) {
   const clock = useClock();
+  if (at === null) return <span className="text-muted">Never</span>;
   const text = as === "ago" ? formatAgo(at, Date.now()) : FORMATS[as](at, clock);
   return (
     <time

@@ -43,16 +43,11 @@ export function ApiKeysPage() {
           </EmptyState>
         ) : (
           <>
-            <ApiKeysTable
-              keys={keys}
-              actions={
-                mayManage
-                  ? {
-                      onRotate: (key) => setOpened({ kind: "rotate", key }),
-                      onRevoke: (key) => setOpened({ kind: "revoke", key }),
-                    }
-                  : null
-              }
+            <Table
+              label="API keys"
+              columns={columnsOf(place.environment, mayManage, setOpened)}
+              rows={keys}
+              keyOf={({ id }) => id}
             />
             <More pages={pages} shown={keys.length} what="keys" />
           </>
@@ -66,29 +61,11 @@ export function ApiKeysPage() {
   );
 }
 
-type Actions = { onRotate: (key: ApiKey) => void; onRevoke: (key: ApiKey) => void };
-
-function ApiKeysTable({
-  keys,
-  actions,
-}: {
-  keys: readonly ApiKey[];
-  /** Null: who looks may not. */
-  actions: Actions | null;
-}) {
-  const { environment } = usePlace();
-  const columns = columnsOf(environment);
-  return (
-    <Table
-      label="API keys"
-      columns={actions === null ? columns : [...columns, actionsColumn(actions)]}
-      rows={keys}
-      keyOf={({ id }) => id}
-    />
-  );
-}
-
-function columnsOf(environment: Environment): Column<ApiKey>[] {
+function columnsOf(
+  environment: Environment,
+  mayManage: boolean,
+  open: (opened: Opened) => void,
+): Column<ApiKey>[] {
   return [
     {
       name: "Key",
@@ -111,21 +88,37 @@ function columnsOf(environment: Environment): Column<ApiKey>[] {
     {
       name: "Last used",
       hidesWhenNarrow: true,
-      cell: ({ lastUsedAt }) =>
-        lastUsedAt === null ? <span className="text-muted">Never</span> : <Time at={lastUsedAt} as="ago" />,
+      cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" />,
     },
     {
       name: "Ends",
       hidesWhenNarrow: true,
       cell: ({ expiresAt, revokedAt }) => {
         const at = revokedAt ?? expiresAt;
-        return at === null ? <span className="text-muted">Never</span> : <Time at={at} />;
+        return <Time at={at} />;
       },
     },
     {
       name: "Created",
       hidesWhenNarrow: true,
       cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
+    },
+    {
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      isShown: mayManage,
+      cell: (key) =>
+        key.isValid && (
+          <RowMenu label={`Actions for ${key.name} …${key.lastFour}`}>
+            <MenuItem icon={RefreshCw} onClick={() => open({ kind: "rotate", key })}>
+              Rotate
+            </MenuItem>
+            <MenuItem icon={Ban} isDangerous onClick={() => open({ kind: "revoke", key })}>
+              Revoke
+            </MenuItem>
+          </RowMenu>
+        ),
     },
   ];
 }
@@ -140,25 +133,6 @@ const STATES = {
 function State({ apiKey }: { apiKey: ApiKey }) {
   const { tone, text } = STATES[stateOf(apiKey, Date.now())];
   return <Badge tone={tone}>{text}</Badge>;
-}
-
-function actionsColumn({ onRotate, onRevoke }: Actions): Column<ApiKey> {
-  return {
-    name: "Actions",
-    isNameHidden: true,
-    isNumber: true,
-    cell: (key) =>
-      key.isValid && (
-        <RowMenu label={`Actions for ${key.name} …${key.lastFour}`}>
-          <MenuItem icon={RefreshCw} onClick={() => onRotate(key)}>
-            Rotate
-          </MenuItem>
-          <MenuItem icon={Ban} isDangerous onClick={() => onRevoke(key)}>
-            Revoke
-          </MenuItem>
-        </RowMenu>
-      ),
-  };
 }
 
 /** Keys that stop working soon: before they do, and not by the errors afterwards. */

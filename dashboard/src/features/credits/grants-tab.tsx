@@ -202,7 +202,7 @@ function Reference({ reference }: { reference: string | null }) {
 }
 
 function Expiry({ at }: { at: string | null }) {
-  return at === null ? <span className="text-muted">Never</span> : <Time at={at} as="day" />;
+  return <Time at={at} as="day" />;
 }
 
 type Item = { name: string; value: ReactNode };

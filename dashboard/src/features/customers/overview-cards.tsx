@@ -79,8 +79,7 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
     },
     {
       name: "Expires",
-      cell: ({ expiresAt }) =>
-        expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} as="day" />,
+      cell: ({ expiresAt }) => <Time at={expiresAt} as="day" />,
     },
   ];
 }

@@ -8,7 +8,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 
 /** What a part needs to know of its query, or of two in one. */
-export type Asked<Data> = Pick<UseQueryResult<Data>, "isFetching" | "dataUpdatedAt"> & {
+type Asked<Data> = Pick<UseQueryResult<Data>, "isFetching" | "dataUpdatedAt"> & {
   error: unknown;
   data: Data | undefined;
   refetch: () => unknown;

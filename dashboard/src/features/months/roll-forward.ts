@@ -3,9 +3,9 @@ import type { Month } from "./queries.ts";
 
 type Line = Month["lines"][number];
 
-export const AMOUNTS = ["opening", "granted", "used", "expired", "revoked", "reversed", "closing"] as const;
+const AMOUNTS = ["opening", "granted", "used", "expired", "revoked", "reversed", "closing"] as const;
 export type Amount = (typeof AMOUNTS)[number];
-export type Amounts = Readonly<Record<Amount, number>>;
+type Amounts = Readonly<Record<Amount, number>>;
 
 /** A line of the report: one kind of credits in a pool, or all of a pool together. */
 export type BookLine = { readonly pool: string; readonly kind: GrantKind | null; readonly amounts: Amounts };

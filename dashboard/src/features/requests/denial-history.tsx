@@ -61,8 +61,7 @@ function grantColumns(customerId: string | null, hasPools: boolean): Column<Gran
     {
       name: "Expires",
       hidesWhenNarrow: true,
-      cell: ({ expiresAt }) =>
-        expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} />,
+      cell: ({ expiresAt }) => <Time at={expiresAt} />,
     },
     { name: "Left", isNumber: true, cell: ({ remaining }) => formatCount(remaining) },
   ];

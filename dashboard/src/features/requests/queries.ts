@@ -21,7 +21,7 @@ export function requestsQuery(place: Place, filters: RequestFilters) {
 }
 
 /** What came since the list was read, the newest first. */
-export type Tail = { readonly items: readonly LoggedRequest[]; readonly latestCursor: string | null };
+type Tail = { readonly items: readonly LoggedRequest[]; readonly latestCursor: string | null };
 
 const TAIL_MAX = 500;
 

@@ -13,7 +13,7 @@ const FILTERS = {
 export type RequestFilters = SearchOf<typeof FILTERS>;
 
 /** Also in the address: whether new ones are followed, and a dialog to begin with. */
-export type RequestsSearch = RequestFilters & { live?: true; do?: "try" };
+type RequestsSearch = RequestFilters & { live?: true; do?: "try" };
 
 export const readSearch: (search: Record<string, unknown>) => RequestsSearch = searchOf({
   ...FILTERS,

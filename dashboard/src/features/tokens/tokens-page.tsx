@@ -36,7 +36,9 @@ import {
 export function TokensPage() {
   const pages = useSuspenseInfiniteQuery(tokensQuery);
   const tokens = pages.data.pages.flatMap(({ items }) => items);
+  const { role } = useSession();
   const mayManage = useMayActAs("admin");
+  const { data: projects } = useSuspenseQuery(projectsQuery);
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<Token | null>(null);
   const createButton = mayManage && (
@@ -58,7 +60,12 @@ export function TokensPage() {
           </EmptyState>
         ) : (
           <>
-            <TokensTable tokens={tokens} onRevoke={mayManage ? setRevoked : null} />
+            <Table
+              label="Management tokens"
+              columns={columnsOf(projects, mayManage ? role : null, setRevoked)}
+              rows={tokens}
+              keyOf={({ id }) => id}
+            />
             <More pages={pages} shown={tokens.length} what="tokens" />
           </>
         )}
@@ -70,21 +77,12 @@ export function TokensPage() {
   );
 }
 
-function TokensTable({
-  tokens,
-  onRevoke,
-}: {
-  tokens: readonly Token[];
-  /** Null: who looks may not. */
-  onRevoke: ((token: Token) => void) | null;
-}) {
-  const { role } = useSession();
-  const { data: projects } = useSuspenseQuery(projectsQuery);
-  const columns = onRevoke === null ? columnsOf(projects) : [...columnsOf(projects), actions(role, onRevoke)];
-  return <Table label="Management tokens" columns={columns} rows={tokens} keyOf={({ id }) => id} />;
-}
-
-function columnsOf(projects: readonly Project[]): Column<Token>[] {
+/** `own` is the role of who may revoke; null: they may not. */
+function columnsOf(
+  projects: readonly Project[],
+  own: Role | null,
+  onRevoke: (token: Token) => void,
+): Column<Token>[] {
   return [
     { name: "Token", isWide: true, cell: (token) => <Name token={token} /> },
     {
@@ -102,38 +100,35 @@ function columnsOf(projects: readonly Project[]): Column<Token>[] {
     {
       name: "Last used",
       hidesWhenNarrow: true,
-      cell: ({ lastUsedAt }) =>
-        lastUsedAt === null ? <span className="text-muted">Never</span> : <Time at={lastUsedAt} as="ago" />,
+      cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" />,
     },
     {
       name: "Expires",
       hidesWhenNarrow: true,
-      cell: ({ expiresAt }) =>
-        expiresAt === null ? <span className="text-muted">Never</span> : <Time at={expiresAt} as="day" />,
+      cell: ({ expiresAt }) => <Time at={expiresAt} as="day" />,
     },
     {
       name: "Created",
       hidesWhenNarrow: true,
       cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
     },
+    {
+      name: "Actions",
+      isNameHidden: true,
+      isNumber: true,
+      isShown: own !== null,
+      cell: (token) =>
+        token.revokedAt === null &&
+        own !== null &&
+        mayActAs(own, token.role) && (
+          <RowMenu label={`Actions for ${token.name}`}>
+            <MenuItem icon={Ban} isDangerous onClick={() => onRevoke(token)}>
+              Revoke
+            </MenuItem>
+          </RowMenu>
+        ),
+    },
   ];
-}
-
-function actions(own: Role, onRevoke: (token: Token) => void): Column<Token> {
-  return {
-    name: "Actions",
-    isNameHidden: true,
-    isNumber: true,
-    cell: (token) =>
-      token.revokedAt === null &&
-      mayActAs(own, token.role) && (
-        <RowMenu label={`Actions for ${token.name}`}>
-          <MenuItem icon={Ban} isDangerous onClick={() => onRevoke(token)}>
-            Revoke
-          </MenuItem>
-        </RowMenu>
-      ),
-  };
 }
 
 function Name({ token }: { token: Token }) {
