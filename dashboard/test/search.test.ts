@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { choice, searchOf, text, whole } from "../src/format/search.ts";
+
+const read = searchOf({
+  customerId: text(5),
+  code: text(9, /^[a-z]+$/),
+  show: choice(["all", true]),
+  below: whole(1),
+});
+
+test("an address is read by its schema, and numbers may stand for text and text for numbers", () => {
+  expect(read({ customerId: 42, code: "abc", show: true, below: "100" })).toEqual({
+    customerId: "42",
+    code: "abc",
+    show: true,
+    below: 100,
+  });
+});
+
+test("what is not sound in an address is left out, and so is what the schema does not know", () => {
+  expect(read({ customerId: "too long", code: "ABC", show: "none", below: 0, other: 1 })).toEqual({});
+  expect(read({ customerId: "", code: null, show: undefined, below: "-1" })).toEqual({});
+});
