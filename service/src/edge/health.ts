@@ -35,8 +35,8 @@ export function createHealthServer(readiness: Readiness, metrics: Metrics): Serv
         response.end(readiness.text);
         return;
       case "/metrics":
-        response.setHeader("content-type", metrics.registry.contentType);
-        response.end(await metrics.registry.metrics());
+        response.setHeader("content-type", metrics.contentType);
+        response.end(await metrics.print());
         return;
       default:
         response.statusCode = 404;

@@ -1,8 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
+/** Memory, garbage collection and event loop: of the process, however many services it runs. */
+const PROCESS = new Registry();
+let isObserved = false;
+
 /** What `/metrics` shows. Label values come from fixed sets: a caller cannot make a new series. */
 export class Metrics {
-  readonly registry = new Registry();
+  readonly #registry = new Registry();
   readonly #requests: Counter<"route" | "status" | "code">;
   readonly #durations: Histogram<"route">;
   readonly #batchSizes: Histogram;
@@ -17,8 +21,10 @@ export class Metrics {
   #usageCompleteAtMs: number | null = null;
 
   constructor(queueLengths: () => readonly number[]) {
-    const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
+    const registers = [this.#registry];
+    // Each call would add an observer of the garbage collection, which nothing removes.
+    if (!isObserved) collectDefaultMetrics({ register: PROCESS });
+    isObserved = true;
     this.#requests = new Counter({
       name: "purser_requests_total",
       help: "Requests answered, by route, status and problem code",
@@ -100,6 +106,15 @@ export class Metrics {
       registers,
       collect: () => gauge.set(queueLengths().reduce((sum, length) => sum + length, 0)),
     });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** In Prometheus's text format. */
+  async print(): Promise<string> {
+    return (await Promise.all([PROCESS.metrics(), this.#registry.metrics()])).join("");
   }
 
   request(request: { route: string; status: number; code: string | null; durationMs: number }): void {
