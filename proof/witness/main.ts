@@ -15,14 +15,14 @@ const HELP = `npm run witness -- --against COMMIT [options]
 
 Makes the same calls through HTTP to this tree, as it lies on disk, and to another commit, each on a fresh PostgreSQL with a
 clock that only this program moves. Compares every answer and every row that was left. What is random is compared by the order
-of its first appearance. Exit code 0: identical; 1: something differs, an operation was never called, or it failed.
+of its first appearance. Exit code 0: identical; 1: something differs, a call failed with 5xx, or an operation or a reason was missed.
 Needs libfaketime (Debian: apt-get install faketime).
 
   --against COMMIT  what to compare this tree with
   --calls N         how many calls (2000)
   --seed N          another seed makes other calls (1)
-  --except NAME     leaves out a table, a column (table.column) or a text in answers (such as detail), where it is meant to differ;
-                    may be given several times
+  --except NAME     leaves out a table (cell.grants), a column (cell.grants.note), a text in answers (detail) or a header (etag)
+                    that is meant to differ; may be given several times
   --keep DIRECTORY  writes all that was recorded there, as before.txt and now.txt
   --json            the last line is JSON
 `;
@@ -85,8 +85,8 @@ async function main(): Promise<void> {
   if (values.keep !== undefined) await keep(values.keep, { before, now });
   const differing = findDifferences(before.sections, now.sections);
   for (const difference of differing.slice(0, SHOWN_MAX)) await show(difference);
-  const uncovered = findUncovered(now);
-  for (const line of uncovered) console.error(`FAILED: ${line}`);
+  const faults = findFaults(now);
+  for (const line of faults) console.error(`FAILED: ${line}`);
 
   const { calls, sections, coverage } = now;
   const rows = sections.filter(({ title }) => title.startsWith("rows")).flatMap(({ lines }) => lines).length;
@@ -97,9 +97,9 @@ async function main(): Promise<void> {
   );
   if (values.except.length > 0) console.log(`left out: ${values.except.join(", ")}`);
   const first = differing.slice(0, SHOWN_MAX).map(titleOf);
-  const result = { commit, calls, rows, seconds, differing: differing.length, first, uncovered };
+  const result = { commit, calls, rows, seconds, differing: differing.length, first, faults };
   if (values.json) console.log(JSON.stringify(result));
-  if (differing.length > 0 || uncovered.length > 0) process.exitCode = 1;
+  if (differing.length > 0 || faults.length > 0) process.exitCode = 1;
 }
 
 /** A run that fails is compared up to there: that it fails in one tree alone is a difference. */
@@ -168,7 +168,7 @@ async function show({ before, now }: Difference): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "purser-witness-"));
   await writeFile(join(directory, "before"), textOf(before));
   await writeFile(join(directory, "now"), textOf(now));
-  const words = '--word-diff-regex=[^\\s",:{}]+';
+  const words = '--word-diff-regex=[^[:space:]",:{}]+';
   const args = ["diff", "--no-index", "--unified=1", "--word-diff=plain", words, "before", "now"];
   // Differing files make it end with code 1.
   const compared: Promise<{ stdout: string }> = run("git", args, { cwd: directory });
@@ -186,8 +186,9 @@ async function keep(directory: string, recorders: Readonly<Record<string, Record
     await writeFile(join(directory, `${name}.txt`), sections.map(textOf).join("\n"));
 }
 
-function findUncovered({ coverage, reasons }: Recorder): string[] {
+function findFaults({ coverage, reasons, faults }: Recorder): string[] {
   return [
+    ...faults,
     ...[...coverage].flatMap(([id, { succeeded, refused }]) => [
       ...(succeeded === 0 ? [`${id} never succeeded`] : []),
       ...(refused === 0 ? [`${id} was never refused`] : []),

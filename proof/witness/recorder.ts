@@ -85,6 +85,8 @@ export class Recorder {
   readonly coverage: ReadonlyMap<string, { succeeded: number; refused: number }>;
   /** Of denials that consumes were answered with. */
   readonly reasons = new Set<string>();
+  /** Calls that the service failed to answer. */
+  readonly faults: string[] = [];
   readonly #pseudonyms = new Pseudonyms();
   readonly #except: ReadonlySet<string>;
   calls = 0;
@@ -118,13 +120,16 @@ export class Recorder {
     const counts = this.coverage.get(id);
     if (counts !== undefined) counts[response.ok ? "succeeded" : "refused"] += 1;
     if (id === "consume") this.reasons.add(String(Object(reply.body)["reason"]));
+    if (reply.status >= 500) this.faults.push(`call ${this.calls}, ${id}: ${reply.status}`);
     this.#record(id, `${method} ${path}`, body, reply);
     return reply;
   }
 
   #record(id: string, call: string, body: unknown, { status, headers, text, body: answer }: Reply): void {
     const sent = body === undefined ? [] : [typeof body === "string" ? body : JSON.stringify(body)];
-    const compared = [...headers].filter(([name]) => !HEADERS_NOT_COMPARED.has(name));
+    const compared = [...headers].filter(
+      ([name]) => !HEADERS_NOT_COMPARED.has(name) && !this.#except.has(name),
+    );
     const shown = id === HEALTH ? JSON.stringify(Object.keys(Object(answer))) : text;
     const comparable = this.#leaveOut(shown.replaceAll(TIMED, '"~"'));
     const title = this.#pseudonyms.replace(`call ${this.calls}, ${id}: ${call}`);

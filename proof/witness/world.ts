@@ -12,7 +12,6 @@ import { startTemporaryServer } from "../../service/test/temporary-server.ts";
 
 /** Two days before the end of a month and three hours before the end of a day. */
 const START = Date.UTC(2027, 0, 29, 21);
-const DATABASE = "witness";
 /** Their names in /metrics, which operators build alerts on. */
 const JOBS = ["usage", "expiries", "request log"];
 const JOBS_SECONDS_MAX = 60;
@@ -73,15 +72,11 @@ export async function openWorld(tree: string, stack: AsyncDisposableStack): Prom
   const settings = ["autovacuum=off", "timezone=UTC"];
   const server = await startTemporaryServer("witness", { settings, environment: clock.environment });
   stack.defer(() => server.stop());
-  const admin = new pg.Client(server.url("postgres"));
-  await admin.connect();
-  await admin.query(`create database ${DATABASE}`);
-  await admin.end();
-
-  const environment = { PATH: process.env["PATH"], ...clock.environment, DATABASE_URL: server.url(DATABASE) };
+  const databaseUrl = server.url("postgres");
+  const environment = { PATH: process.env["PATH"], ...clock.environment, DATABASE_URL: databaseUrl };
   await migrate(tree, environment);
   const { url, metricsUrl, setupToken } = await serve(tree, environment, stack);
-  const client = new pg.Client(server.url(DATABASE));
+  const client = new pg.Client(databaseUrl);
   await client.connect();
   stack.defer(() => client.end());
   return {
