@@ -1,129 +1,119 @@
-import { parseArgs } from "node:util";
-import { median, ms, rounded } from "../bench/figures.ts";
-import { FEATURE } from "../bench/load/calls.ts";
-import { type OpenLoopResult, runOpenLoop } from "../bench/load/open-loop.ts";
-import { openProofServer } from "../manage/server.ts";
-import { Service } from "../manage/service.ts";
-import { openShop, type Shop } from "../manage/shop.ts";
+import { Caller, type Sent } from "../harness/caller.ts";
+import { runProof } from "../harness/command.ts";
+import { median, ms, rounded } from "../harness/figures.ts";
+import { CALLS, FEATURE } from "../harness/load/calls.ts";
+import { type OpenLoopResult, runOpenLoop } from "../harness/load/open-loop.ts";
+import { PostgresServer } from "../harness/postgres.ts";
+import { openProject } from "../harness/project.ts";
+import { Service } from "../harness/purser.ts";
 import { type Statuses, startAttack } from "./attacker.ts";
 import { floodWithForgedSecrets, floodWithGarbage, floodWithSlowSockets } from "./floods.ts";
 import { worstRequests } from "./worst-bodies.ts";
 
-const HELP = `npm run abuse -- [options]
-
-Measures /v1/check without and beside strangers who send the most expensive bodies there are, in turns. Then floods the
-service with forged keys, tokens and sessions, with slow sockets and with what is not HTTP, while real callers go on. Fails
-when checks become more than three times as slow, when a real caller gets a 5xx, or when memory grows. Needs Linux.
-
-  --rounds N     turns of each side (7)
-  --seconds N    length of each turn (5)
-  --rate N       checks a second (200)
-  --connections N  of strangers who send the worst bodies (64)
-  --addresses N  from which they come (1)
-  --forged N     forged secrets (12000)
-  --slow N       slow sockets (2000)
-  --malformed N  connections that send no HTTP (2000)
-  --slowdown N   how many times slower checks may become (3)
-  --json         the last line is JSON
-`;
-
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "7" },
-    seconds: { type: "string", default: "5" },
-    rate: { type: "string", default: "200" },
-    connections: { type: "string", default: "64" },
-    addresses: { type: "string", default: "1" },
-    forged: { type: "string", default: "12000" },
-    slow: { type: "string", default: "2000" },
-    malformed: { type: "string", default: "2000" },
-    slowdown: { type: "string", default: "3" },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
-
 /** Of the heap that a busy service grows into by itself, beyond what the first flood left. */
 const GROWTH_MEGABYTES_MAX = 64;
 
-async function main(): Promise<void> {
-  if (values.help) return console.log(HELP);
-  await using stack = new AsyncDisposableStack();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(130)));
-  }
-  const server = await openProofServer(stack);
-  const shop = await openShop(server);
-  const service = await Service.start(server.databaseUrl, stack);
-
-  const worst = await measureWorstBodies(service, shop);
-  const { quietP99Ms, abusedP99Ms, answers, failed } = worst;
-  const slowdown = abusedP99Ms / quietP99Ms;
-  console.log(
-    `checks alone: p99 ${ms(quietP99Ms)}; beside the worst bodies: ${ms(abusedP99Ms)}, ${slowdown.toFixed(2)} times`,
-  );
-  console.log(`  strangers were answered with ${JSON.stringify(answers)}`);
-
-  const faults: string[] = [];
-  if (slowdown > Number(values.slowdown)) faults.push(`checks become ${slowdown.toFixed(2)} times slower`);
-  if (failed > 0) faults.push(`${failed} checks failed beside the worst bodies`);
-  const floods = {
-    forged: () => floodWithForgedSecrets(service.url, readCount("forged")),
-    slow: () => floodWithSlowSockets(service.url, readCount("slow")),
-    malformed: () => floodWithGarbage(service.url, readCount("malformed")),
-  };
-  // The first of each lets the heap grow to where it stays.
-  const memory: number[] = [];
-  for (const name of ["forged", "slow", "malformed", "forged", "slow", "malformed"] as const) {
-    const outcome = await besideRealCallers(service, shop, floods[name]);
-    memory.push(await service.residentMegabytes());
-    console.log(`${name}: ${JSON.stringify(outcome)}, ${memory.at(-1)?.toFixed(0)} MB resident`);
-    if (outcome.errors > 0) faults.push(`${outcome.errors} real calls failed beside the flood ${name}`);
-    if (Object.keys(outcome.answers).some((status) => status.startsWith("5")))
-      faults.push(`strangers of the flood ${name} were answered with ${JSON.stringify(outcome.answers)}`);
-  }
-  const growth = Math.max(...memory.slice(3)) - Math.max(...memory.slice(0, 3));
-  if (growth > GROWTH_MEGABYTES_MAX) faults.push(`memory grew by ${growth.toFixed(0)} MB`);
-
-  for (const fault of faults) console.error(`FAILED: ${fault}`);
-  if (values.json)
+await runProof(
+  {
+    command: "npm run abuse",
+    about: `Measures /v1/check without and beside strangers who send the most expensive bodies there are, in turns. Then floods the
+service with forged keys, tokens and sessions, with slow sockets and with what is not HTTP, while real callers go on. Fails
+when checks become more than three times as slow, when a real caller gets a 5xx, or when memory grows. Needs Linux.`,
+    options: {
+      rounds: { default: 7, help: "turns of each side" },
+      seconds: { default: 5, help: "length of each turn" },
+      rate: { default: 200, help: "checks a second" },
+      connections: { default: 64, help: "of strangers who send the worst bodies" },
+      addresses: { default: 1, help: "from which they come" },
+      forged: { default: 12_000, help: "forged secrets" },
+      slow: { default: 2_000, help: "slow sockets" },
+      malformed: { default: 2_000, help: "connections that send no HTTP" },
+      slowdown: { default: 3, help: "how many times slower checks may become" },
+    },
+  },
+  async ({ options, stack }) => {
+    const server = await PostgresServer.start(stack);
+    const database = await server.createDatabase("purser");
+    const project = await openProject(database.url);
+    const service = await Service.start(database.url, stack);
+    const { url } = service;
+    const check = (seconds: number): Promise<OpenLoopResult> =>
+      runOpenLoop({
+        url,
+        apiKey: project.apiKey,
+        // Denied ones count too.
+        call: { ...CALLS.check, proof: '"allowed":' },
+        customers: 1_000,
+        perSecond: options.rate,
+        warmUpSeconds: 1,
+        seconds,
+        connections: 16,
+        keyPrefix: "",
+      });
+    const { quietP99Ms, abusedP99Ms, answers, failed } = await measureWorstBodies({ ...options, url, check });
+    const slowdown = abusedP99Ms / quietP99Ms;
     console.log(
-      JSON.stringify({
-        check_p99_ms: rounded(quietP99Ms),
-        check_p99_abused_ms: rounded(abusedP99Ms),
-        slowdown: rounded(slowdown),
-        resident_mb: memory.map(rounded),
-      }),
+      `checks alone: p99 ${ms(quietP99Ms)}; beside the worst bodies: ${ms(abusedP99Ms)}, ${slowdown.toFixed(2)} times`,
     );
-  if (faults.length > 0) process.exitCode = 1;
-}
+    console.log(`  strangers were answered with ${JSON.stringify(answers)}`);
 
-function readCount(
-  name: "rounds" | "seconds" | "rate" | "connections" | "addresses" | "forged" | "slow" | "malformed",
-): number {
-  const count = Number(values[name]);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} takes a number, not ${values[name]}`);
-  return count;
-}
+    const faults: string[] = [];
+    if (slowdown > options.slowdown) faults.push(`checks become ${slowdown.toFixed(2)} times slower`);
+    if (failed > 0) faults.push(`${failed} checks failed beside the worst bodies`);
+    const floods = {
+      forged: () => floodWithForgedSecrets(url, options.forged),
+      slow: () => floodWithSlowSockets(url, options.slow),
+      malformed: () => floodWithGarbage(url, options.malformed),
+    };
+    // The first of each lets the heap grow to where it stays.
+    const memory: number[] = [];
+    for (const name of ["forged", "slow", "malformed", "forged", "slow", "malformed"] as const) {
+      const outcome = await besideRealCallers(new Caller(service, project), floods[name]);
+      memory.push(await service.residentMegabytes());
+      console.log(`${name}: ${JSON.stringify(outcome)}, ${memory.at(-1)?.toFixed(0)} MB resident`);
+      if (outcome.errors > 0) faults.push(`${outcome.errors} real calls failed beside the flood ${name}`);
+      if (Object.keys(outcome.answers).some((status) => status.startsWith("5")))
+        faults.push(`strangers of the flood ${name} were answered with ${JSON.stringify(outcome.answers)}`);
+    }
+    const growth = Math.max(...memory.slice(3)) - Math.max(...memory.slice(0, 3));
+    if (growth > GROWTH_MEGABYTES_MAX) faults.push(`memory grew by ${growth.toFixed(0)} MB`);
+    const figures = {
+      check_p99_ms: rounded(quietP99Ms),
+      check_p99_abused_ms: rounded(abusedP99Ms),
+      slowdown: rounded(slowdown),
+      resident_mb: memory.map(rounded),
+    };
+    return { faults, figures };
+  },
+);
 
-async function measureWorstBodies(service: Service, shop: Shop) {
+type WorstBodies = {
+  readonly url: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly connections: number;
+  readonly addresses: number;
+  readonly check: (seconds: number) => Promise<OpenLoopResult>;
+};
+
+async function measureWorstBodies({ url, rounds, seconds, connections, addresses, check }: WorstBodies) {
   const requests = worstRequests();
   const quiet: number[] = [];
   const abused: number[] = [];
   const answers: Statuses = {};
   let failed = 0;
-  await check(service, shop, 2);
-  for (let round = 0; round < readCount("rounds"); round++) {
-    const alone = await check(service, shop, readCount("seconds"));
+  await check(2);
+  for (let round = 0; round < rounds; round++) {
+    const alone = await check(seconds);
     quiet.push(alone.p99Ms);
     let sent = 0;
     const attack = startAttack({
-      url: service.url,
-      connections: readCount("connections"),
-      addresses: readCount("addresses"),
+      url,
+      connections,
+      addresses,
       next: () => requests[sent++ % requests.length] ?? "",
     });
-    const beside = await check(service, shop, readCount("seconds"));
+    const beside = await check(seconds);
     for (const [status, count] of Object.entries(await attack.stop()))
       answers[status] = (answers[status] ?? 0) + count;
     abused.push(beside.p99Ms);
@@ -138,58 +128,30 @@ function describe({ p99Ms, errors }: OpenLoopResult): string {
   return `p99 ${ms(p99Ms)}${errors === 0 ? "" : ` and ${errors} errors`}`;
 }
 
-function check(service: Service, shop: Shop, seconds: number) {
-  return runOpenLoop({
-    url: service.url,
-    apiKey: shop.apiKey,
-    call: {
-      path: "/v1/check",
-      body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1}`,
-      proof: '"allowed":',
-    },
-    customers: 1_000,
-    perSecond: readCount("rate"),
-    warmUpSeconds: 1,
-    seconds,
-    connections: 16,
-    keyPrefix: "",
-  });
-}
-
 /** Real callers while a flood lasts: a backend, a person, and an API key that nobody has used before. */
-async function besideRealCallers(service: Service, shop: Shop, flood: () => Promise<Statuses>) {
+async function besideRealCallers(caller: Caller, flood: () => Promise<Statuses>) {
+  const body = { customerId: "customer_1", feature: FEATURE };
   let isOver = false;
   let calls = 0;
   let errors = 0;
-  const call = async (path: string, secret: string, body?: object): Promise<Record<string, unknown>> => {
+  const call = async (method: string, path: string, sent: Sent = {}): Promise<Record<string, unknown>> => {
     calls += 1;
-    const reply = await fetch(`${service.url}${path}`, {
-      method: body === undefined ? "GET" : "POST",
-      headers: {
-        authorization: `Bearer ${secret}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((error: unknown) => String(error));
-    if (typeof reply === "string" || !reply.ok) {
+    try {
+      return JSON.parse((await caller.call(method, path, sent)).text);
+    } catch (error) {
       errors += 1;
-      console.error(
-        `${path}: ${typeof reply === "string" ? reply : `${reply.status} ${await reply.text()}`}`,
-      );
+      console.error(String(error));
       return {};
     }
-    return (await reply.json()) as Record<string, unknown>;
   };
   const asBackend = async (): Promise<void> => {
-    while (!isOver) await call("/v1/check", shop.apiKey, { customerId: "customer_1", feature: FEATURE });
+    while (!isOver) await call("POST", "/v1/check", { body });
   };
   const asPerson = async (): Promise<void> => {
     while (!isOver) {
-      const made = await call(`${shop.here}/api-keys`, shop.token, { name: "New", scopes: ["check"] });
-      const { secret } = made;
-      if (typeof secret === "string")
-        await call("/v1/check", secret, { customerId: "customer_1", feature: FEATURE });
-      await call("/manage/v1/session", shop.token);
+      const { secret } = await call("POST", "api-keys", { body: { name: "New", scopes: ["check"] } });
+      if (typeof secret === "string") await call("POST", "/v1/check", { body, secret });
+      await call("GET", "/manage/v1/session");
     }
   };
   const real = Promise.all([asBackend(), asBackend(), asPerson()]);
@@ -198,5 +160,3 @@ async function besideRealCallers(service: Service, shop: Shop, flood: () => Prom
   await real;
   return { calls, errors, answers };
 }
-
-await main();

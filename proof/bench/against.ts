@@ -1,6 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { median, rate } from "./figures.ts";
-import { CUSTOMERS } from "./load/calls.ts";
+import { median, rate } from "../harness/figures.ts";
+import { CUSTOMERS } from "../harness/load/calls.ts";
+import type { PostgresServer } from "../harness/postgres.ts";
+import { THIS_TREE } from "../harness/purser.ts";
 import {
   judgeRatio,
   type MedianInterval,
@@ -9,9 +11,9 @@ import {
   type Verdict,
   worstVerdict,
 } from "./median-interval.ts";
-import { checkOut, THIS_TREE } from "./other-tree.ts";
+import { checkOut } from "./other-tree.ts";
 import { type Load, Purser } from "./purser/purser.ts";
-import { type BenchServer, openBenchServer } from "./server.ts";
+import { openBenchServer, recycleLog } from "./server.ts";
 
 export const COMPARED = ["consume", "check", "events", "hot"] as const;
 export type Compared = (typeof COMPARED)[number];
@@ -71,7 +73,7 @@ export async function benchAgainst(options: AgainstOptions): Promise<AgainstResu
   const measured = new Map<Compared, Pair[]>(parts.map((part) => [part, []]));
 
   for (let index = 0; index < pairs; index++) {
-    if (index % PAIRS_PER_CHECKPOINT === 0) await server.recycleLog();
+    if (index % PAIRS_PER_CHECKPOINT === 0) await recycleLog(server);
     for (const part of parts) {
       await untilQuiet(server);
       const untilStart = meetingOfTwo();
@@ -133,7 +135,7 @@ function describe(part: Compared, comparison: Comparison, pairs: readonly Pair[]
 }
 
 /** Waits until roll-ups have caught up with the last load: their work belongs to that load and not to the next. */
-async function untilQuiet(server: BenchServer): Promise<void> {
+async function untilQuiet(server: PostgresServer): Promise<void> {
   for (let tries = 0; tries < 2 * QUIET_SECONDS_MAX; tries++) {
     const start = await logPosition(server);
     await pause(500);
@@ -142,7 +144,7 @@ async function untilQuiet(server: BenchServer): Promise<void> {
   throw new Error(`the server is still writing ${QUIET_SECONDS_MAX} s after the last load`);
 }
 
-async function logPosition(server: BenchServer): Promise<number> {
+async function logPosition(server: PostgresServer): Promise<number> {
   const [row = {}] = await server.query(
     "postgres",
     "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes",

@@ -1,9 +1,9 @@
+import { ms, rate } from "../harness/figures.ts";
+import { CUSTOMERS } from "../harness/load/calls.ts";
+import type { PostgresServer } from "../harness/postgres.ts";
 import { type BareCharges, runBareCharges } from "./bare/charges.ts";
 import { type BenchOptions, runEventsRound } from "./events.ts";
-import { ms, rate } from "./figures.ts";
-import { CUSTOMERS } from "./load/calls.ts";
 import type { Load, Measured, Purser } from "./purser/purser.ts";
-import type { BenchServer } from "./server.ts";
 
 export const PARTS = ["consume", "two", "hot", "check", "events"] as const;
 export type Part = (typeof PARTS)[number];
@@ -25,7 +25,7 @@ export type Figures = {
 };
 
 type RoundOptions = Pick<BenchOptions, "seconds" | "connections" | "print"> & {
-  readonly server: BenchServer;
+  readonly server: PostgresServer;
   readonly purser: Purser;
   readonly parts: ReadonlySet<Part>;
 };

@@ -1,10 +1,10 @@
+import { median, rounded } from "../harness/figures.ts";
 import { prepareBareCharges } from "./bare/charges.ts";
 import { prepareBareEvents } from "./bare/events.ts";
 import { type Figures, PARTS, type Part, runCreditsRound } from "./credits-round.ts";
 import type { BenchOptions } from "./events.ts";
-import { median, rounded } from "./figures.ts";
 import { Purser } from "./purser/purser.ts";
-import { openBenchServer } from "./server.ts";
+import { openBenchServer, recycleLog } from "./server.ts";
 
 /** What was not measured is null. */
 export type CreditsBenchResult = Readonly<Record<keyof Figures, number | null>>;
@@ -22,7 +22,7 @@ export async function benchCredits(
   const rounds: Partial<Figures>[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     print(`round ${round}`);
-    await server.recycleLog();
+    await recycleLog(server);
     rounds.push(await runCreditsRound({ ...options, server, purser }));
   }
   await purser.checkCharges();

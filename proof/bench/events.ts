@@ -1,8 +1,9 @@
+import { median, ms, rate, rounded } from "../harness/figures.ts";
+import { CUSTOMERS } from "../harness/load/calls.ts";
+import type { PostgresServer } from "../harness/postgres.ts";
 import { prepareBareEvents, runBareEvents } from "./bare/events.ts";
-import { median, ms, rate, rounded } from "./figures.ts";
-import { CUSTOMERS } from "./load/calls.ts";
 import { Purser } from "./purser/purser.ts";
-import { type BenchServer, openBenchServer } from "./server.ts";
+import { openBenchServer, recycleLog } from "./server.ts";
 
 export type BenchOptions = {
   readonly seconds: number;
@@ -34,7 +35,7 @@ export async function benchEvents(options: BenchOptions): Promise<EventsBenchRes
   const rounds: EventsRound[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     options.print(`round ${round}`);
-    await server.recycleLog();
+    await recycleLog(server);
     rounds.push(await runEventsRound(server, purser, options));
   }
   return {
@@ -57,7 +58,7 @@ export type EventsRound = {
 
 /** In turns, so that a noisy neighbour hits all sides alike; rows are counted after each turn. */
 export async function runEventsRound(
-  server: BenchServer,
+  server: PostgresServer,
   purser: Purser,
   options: Pick<BenchOptions, "seconds" | "connections" | "print">,
 ): Promise<EventsRound> {

@@ -3,10 +3,11 @@ import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { THIS_TREE } from "../harness/purser.ts";
+
+export { THIS_TREE };
 
 const run = promisify(execFile);
-
-export const THIS_TREE = join(import.meta.dirname, "../..");
 
 export type OtherTree = { readonly directory: string; readonly commit: string };
 

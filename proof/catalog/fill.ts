@@ -1,12 +1,12 @@
-import { DATABASE, type ProofServer } from "../manage/server.ts";
-import type { Shop } from "../manage/shop.ts";
+import { countRows, type Database } from "../harness/database.ts";
+import type { Project } from "../harness/project.ts";
 
 export type Size = { readonly features: number; readonly plans: number; readonly publications: number };
 
-/** Beside what the shop sells: plans that include everything, each published once, and then again by turns. */
-export async function fillCatalog(server: ProofServer, { context }: Shop, size: Size): Promise<number> {
+/** Beside what the project sells already: plans that include everything, each published once, and then again by turns. */
+export async function fillCatalog(database: Database, { context }: Project, size: Size): Promise<number> {
   const { environmentId } = context;
-  const run = (text: string): Promise<unknown> => server.query(DATABASE, text);
+  const run = (text: string): Promise<unknown> => database.query(text);
   await run(`
     insert into cell.features (environment_id, key, name, unit, pool_id, cost_credits, cost_per)
     select ${environmentId}, 'feature.' || lpad(n::text, 4, '0'), 'Feature ' || n, 'call', p.id, 1 + n % 50, 1
@@ -39,6 +39,5 @@ export async function fillCatalog(server: ProofServer, { context }: Shop, size: 
     from cell.plan_versions as v
     join cell.plans as p on p.environment_id = v.environment_id and p.id = v.plan_id and p.key like 'plan.%'
     join cell.features as f on f.environment_id = v.environment_id and f.key like 'feature.%'`);
-  const [row] = await server.query(DATABASE, "select count(*) as rows from cell.plan_features");
-  return Number(row?.["rows"]);
+  return countRows(database, "cell.plan_features");
 }

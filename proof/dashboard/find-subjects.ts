@@ -1,18 +1,13 @@
+import type { Caller } from "../harness/caller.ts";
 import type { Subjects } from "./pages.ts";
 
-type Where = {
-  readonly url: string;
-  readonly token: string;
-  readonly projectId: string;
-  readonly environment: "test" | "live";
-};
+type Where = { readonly projectId: string; readonly environment: "test" | "live" };
 
 type Line = Readonly<Record<string, unknown>>;
 
 /** Something for each page to be about: a customer who was denied, the key of that request, a plan. What is not there is left out. */
-export async function findSubjects(where: Where): Promise<Subjects> {
-  const { projectId, environment } = where;
-  const list = (path: string): Promise<Line[]> => listOf(where, path);
+export async function findSubjects(caller: Caller, { projectId, environment }: Where): Promise<Subjects> {
+  const list = async (path: string): Promise<Line[]> => (await caller.get<{ items: Line[] }>(path)).items;
   const [plan] = await list("plans?archived=false");
   const { customerId, denials } = await findDenied(list);
   const keyed = denials.find(({ idempotencyKey }) => idempotencyKey !== null);
@@ -44,12 +39,4 @@ async function findDenied(
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-async function listOf({ url, token, projectId, environment }: Where, path: string): Promise<Line[]> {
-  const address = `${url}/manage/v1/projects/${projectId}/${environment}/${path}`;
-  const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
-  if (response.status !== 200) throw new Error(`${address} was answered with ${await response.text()}`);
-  const { items }: { items: Line[] } = JSON.parse(await response.text());
-  return items;
 }

@@ -1,99 +1,74 @@
-import { parseArgs } from "node:util";
-import { ms, rounded } from "../bench/figures.ts";
-import { openProofServer } from "../manage/server.ts";
+import { Caller } from "../harness/caller.ts";
+import { runProof } from "../harness/command.ts";
+import { count, ms, rounded } from "../harness/figures.ts";
+import { PostgresServer } from "../harness/postgres.ts";
+import { OWNER } from "../harness/project.ts";
 import { openChromium } from "./chromium.ts";
-import { fillDatabase } from "./fill.ts";
 import { findSubjects } from "./find-subjects.ts";
+import { fillDatabase } from "./installations.ts";
 import { cookiesOf, type Measured, measurePage } from "./measure.ts";
 import { addressOf, DOOR_PAGES, PAGES } from "./pages.ts";
 
-const HELP = `npm run dashboard-proof -- [options]
+const SCRIPT_BYTES_MAX = 250_000;
 
-Fills a database with 100,000 customers and a million ledger entries, and opens every page of the dashboard in Chromium, each
+await runProof(
+  {
+    command: "npm run dashboard-proof",
+    about: `Fills a database with 100,000 customers and a million ledger entries, and opens every page of the dashboard in Chromium, each
 time with an empty cache: until what it is about is there, no skeleton is left and a click would be answered. Fails when that
 takes longer than a second at p95, when a first load brings more than 250 kB of compressed JavaScript, or when a page complains.
 Charts and the sum of a ledger come when a page can be used already: how long until all is there stands beside, and the JavaScript
-of charts is counted apart.
-
-  --customers N  how many, of nine entries each (100000)
-  --entries N    in all; a busy customer has those that the others leave (1000000)
-  --rounds N     loads of each page (10)
-  --p95-ms N     the bound; more, on a machine that does much else (1000)
-  --json         the last line is JSON
-`;
-
-const SCRIPT_BYTES_MAX = 250_000;
-const OWNER = { email: "owner@example.com", password: "seven-green-kettles" };
-
-const { values } = parseArgs({
-  options: {
-    customers: { type: "string", default: "100000" },
-    entries: { type: "string", default: "1000000" },
-    rounds: { type: "string", default: "10" },
-    "p95-ms": { type: "string", default: "1000" },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
+of charts is counted apart.`,
+    options: {
+      customers: { default: 100_000, help: "how many, of nine entries each" },
+      entries: { default: 1_000_000, help: "in all; a busy customer has those that the others leave" },
+      rounds: { default: 10, help: "loads of each page" },
+      "p95-ms": { default: 1_000, help: "the bound; more, on a machine that does much else" },
+    },
   },
-});
+  async ({ options, stack }) => {
+    const { customers, rounds, "p95-ms": p95MsMax } = options;
+    const server = await PostgresServer.start(stack);
+    const database = await server.createDatabase("purser");
+    const { service, project, entries } = await fillDatabase(database, options, stack);
+    console.log(`${count(customers)} customers and a busy one, ${count(entries)} ledger entries`);
+    const { url } = service;
+    const projectId = String(project.context.projectId);
+    const subjects = await findSubjects(new Caller(service, project), { projectId, environment: "live" });
+    const browser = await openChromium(stack);
+    const complaints: string[] = [];
+    const cookies = await cookiesOf(browser, { url, complaints }, OWNER);
 
-async function main(): Promise<void> {
-  if (values.help) return console.log(HELP);
-  await using stack = new AsyncDisposableStack();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(130)));
-  }
-  const customers = readCount("customers");
-  const server = await openProofServer(stack);
-  const { service, shop, entries } = await fillDatabase(
-    server,
-    { customers, entries: readCount("entries") },
-    stack,
-  );
-  console.log(
-    `${customers.toLocaleString("en")} customers and a busy one, ${entries.toLocaleString("en")} ledger entries`,
-  );
-  const { url } = service;
-  const projectId = String(shop.context.projectId);
-  const subjects = await findSubjects({ url, token: shop.token, projectId, environment: "live" });
-  const browser = await openChromium(stack);
-  const complaints: string[] = [];
-  const cookies = await cookiesOf(browser, { url, complaints }, OWNER);
-
-  const measured: Measured[] = [];
-  const faults: string[] = [];
-  const visits = [
-    ...DOOR_PAGES.map((page) => ({ page, cookies: [] })),
-    ...PAGES.map((page) => ({ page, cookies })),
-  ];
-  for (const { page, cookies: session } of visits) {
-    const address = addressOf(page, subjects);
-    if (address === null) {
-      faults.push(`${page.name}: there is nothing for it to be about`);
-      continue;
+    const measured: Measured[] = [];
+    const faults: string[] = [];
+    const visits = [
+      ...DOOR_PAGES.map((page) => ({ page, cookies: [] })),
+      ...PAGES.map((page) => ({ page, cookies })),
+    ];
+    for (const { page, cookies: session } of visits) {
+      const address = addressOf(page, subjects);
+      if (address === null) {
+        faults.push(`${page.name}: there is nothing for it to be about`);
+        continue;
+      }
+      const visit = { url, complaints, cookies: session, rounds };
+      try {
+        const result = await measurePage(browser, visit, { ...page, address });
+        measured.push(result);
+        print(result);
+      } catch (error) {
+        // One that does not work keeps nobody from measuring the others.
+        faults.push(`${page.name}: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+      }
     }
-    const visit = { url, complaints, cookies: session, rounds: readCount("rounds") };
-    try {
-      const result = await measurePage(browser, visit, { ...page, address });
-      measured.push(result);
-      print(result);
-    } catch (error) {
-      // One that does not work keeps nobody from measuring the others.
-      faults.push(`${page.name}: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
-    }
-  }
-  faults.push(...measured.flatMap(findFaults), ...complaints);
-  for (const fault of faults) console.error(`FAILED: ${fault}`);
-  if (values.json) console.log(JSON.stringify(summarize(customers, entries, measured)));
-  if (faults.length > 0) process.exitCode = 1;
-}
+    faults.push(...measured.flatMap((page) => findFaults(page, p95MsMax)), ...complaints);
+    return { faults, figures: summarize(customers, entries, measured) };
+  },
+);
 
-function readCount(name: "customers" | "entries" | "rounds" | "p95-ms"): number {
-  const count = Number(values[name]);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} takes a number, not ${values[name]}`);
-  return count;
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1_000).toFixed(0)} kB`;
 }
-
-const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(0)} kB`;
 
 function print({ name, p50Ms, p95Ms, settledP95Ms, scriptBytes, chartBytes }: Measured): void {
   const times = `${ms(p50Ms).padStart(10)} p50 ${ms(p95Ms).padStart(10)} p95 ${ms(settledP95Ms).padStart(10)} all`;
@@ -101,8 +76,7 @@ function print({ name, p50Ms, p95Ms, settledP95Ms, scriptBytes, chartBytes }: Me
   console.log(`${times} ${kilobytes(scriptBytes).padStart(8)} of scripts  ${name}${charts}`);
 }
 
-function findFaults({ name, p95Ms, scriptBytes }: Measured): string[] {
-  const p95MsMax = readCount("p95-ms");
+function findFaults({ name, p95Ms, scriptBytes }: Measured, p95MsMax: number): string[] {
   return [
     ...(p95Ms > p95MsMax ? [`${name}: p95 ${ms(p95Ms)}, more than ${p95MsMax} ms`] : []),
     ...(scriptBytes > SCRIPT_BYTES_MAX ? [`${name}: ${kilobytes(scriptBytes)} of scripts`] : []),
@@ -129,5 +103,3 @@ function summarize(customers: number, entries: number, measured: readonly Measur
     ),
   };
 }
-
-await main();

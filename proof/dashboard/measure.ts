@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext } from "playwright-core";
-import { median } from "../bench/figures.ts";
+import { median, quantile } from "../harness/figures.ts";
 import { awaitReady, logIn, type Owner, openContext } from "./chromium.ts";
 import type { DashboardPage } from "./pages.ts";
 import { watchTraffic } from "./traffic.ts";
@@ -46,19 +46,18 @@ export async function measurePage(
   const loads: Loaded[] = [];
   for (let i = 0; i < visit.rounds; i++) loads.push(await load(browser, visit, page));
   const readyMs = loads.map((one) => one.readyMs);
-  const settledP95Ms = p95(loads.map(({ settledMs }) => settledMs));
+  const settledP95Ms = quantile(
+    loads.map(({ settledMs }) => settledMs),
+    0.95,
+  );
   return {
     name: page.name,
     p50Ms: median(readyMs),
-    p95Ms: p95(readyMs),
+    p95Ms: quantile(readyMs, 0.95),
     settledP95Ms,
     scriptBytes,
     chartBytes,
   };
-}
-
-function p95(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.ceil(figures.length * 0.95) - 1] ?? Number.NaN;
 }
 
 async function load(

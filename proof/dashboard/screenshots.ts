@@ -1,25 +1,13 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
+import { runProof } from "../harness/command.ts";
 import { awaitReady, type Look, logIn, openChromium, openContext } from "./chromium.ts";
-import { type Development, startDevelopment } from "./dev.ts";
 import { findLayoutFaults } from "./find-layout-faults.ts";
 import { findSubjects } from "./find-subjects.ts";
+import { type Development, startDevelopment, startUnowned } from "./installations.ts";
 import { addressOf, type DashboardPage, DOOR_PAGES, PAGES, type Subjects } from "./pages.ts";
-import { saveDraft } from "./save-draft.ts";
 import { watchTraffic } from "./traffic.ts";
-import { startUnowned } from "./unowned.ts";
-
-const HELP = `npm run screenshots -- [options]
-
-Starts fresh installations, one with the demo, one without, and one that nobody owns, and takes a picture of every page of the
-dashboard: light and dark, 1440 and 390 wide, with data and empty. Fails when a page complains on its console, is wider than its
-window, or cuts text off that no title has the whole of.
-
-  --out DIR      where to (.screenshots); pictures are named home-demo-light-1440.png
-  --only NAMES   only these pages, by name, with commas between them
-`;
 
 const LOOKS: readonly Look[] = [1440, 390].flatMap((width) => [
   { scheme: "light", width },
@@ -33,54 +21,60 @@ const READY_MS_MAX = 60_000;
 /** Until what is drawn over time has been drawn: a chart, a toast. */
 const SETTLE_MS = 300;
 
-const { values } = parseArgs({
-  options: {
-    out: { type: "string", default: ".screenshots" },
-    only: { type: "string" },
-    help: { type: "boolean", default: false },
+await runProof(
+  {
+    command: "npm run screenshots",
+    about: `Starts fresh installations, one with the demo, one without, and one that nobody owns, and takes a picture of every page of the
+dashboard: light and dark, 1440 and 390 wide, with data and empty. Fails when a page complains on its console, is wider than its
+window, or cuts text off that no title has the whole of.`,
+    options: {
+      out: {
+        default: ".screenshots",
+        takes: "DIR",
+        help: "where to; pictures are named home-demo-light-1440.png",
+      },
+      only: { default: null, takes: "NAMES", help: "only these pages, by name, with commas between them" },
+    },
   },
-});
+  async ({ options: { out, only }, stack }) => {
+    const isWanted = readWanted(only);
+    // A picture of a page that is gone would look like one of today.
+    if (only === null) await rm(out, { recursive: true, force: true });
+    await mkdir(out, { recursive: true });
+    const browser = await openChromium(stack);
+    const faults: string[] = [];
+    const setupUrl = await startUnowned(stack);
+    let taken = 0;
+    for (const content of ["demo", "empty"] as const) {
+      const development = await startDevelopment(content, stack);
+      const found = await findSubjects(development.caller, { projectId: "1", environment: "test" });
+      const subjects = { ...(content === "empty" && NOBODY), ...found };
+      for (const look of LOOKS)
+        taken += await takeAll(browser, {
+          out,
+          development,
+          content,
+          subjects,
+          setupUrl,
+          look,
+          isWanted,
+          faults,
+        });
+    }
+    console.log(`${taken} pictures in ${out}`);
+    return { faults, figures: { pictures: taken, faults: faults.length } };
+  },
+);
 
-async function main(): Promise<void> {
-  if (values.help) return console.log(HELP);
-  await using stack = new AsyncDisposableStack();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(130)));
-  }
-  const isWanted = readWanted();
-  // A picture of a page that is gone would look like one of today.
-  if (values.only === undefined) await rm(values.out, { recursive: true, force: true });
-  await mkdir(values.out, { recursive: true });
-  const browser = await openChromium(stack);
-  const faults: string[] = [];
-  const setupUrl = await startUnowned(stack);
-  let taken = 0;
-  for (const content of ["demo", "empty"] as const) {
-    const development = await startDevelopment(content === "demo" ? [] : ["--no-demo"], stack);
-    if (content === "demo") await saveDraft(development);
-    const found = await findSubjects({
-      url: development.url,
-      token: development.managementToken,
-      projectId: "1",
-      environment: "test",
-    });
-    const subjects = { ...(content === "empty" && NOBODY), ...found };
-    for (const look of LOOKS)
-      taken += await takeAll(browser, { development, content, subjects, setupUrl, look, isWanted, faults });
-  }
-  console.log(`${taken} pictures in ${values.out}`);
-  for (const fault of faults) console.error(`FAILED: ${fault}`);
-  if (faults.length > 0) process.exitCode = 1;
-}
-
-function readWanted(): (page: DashboardPage) => boolean {
-  const wanted = values.only?.split(",");
+function readWanted(only: string | null): (page: DashboardPage) => boolean {
+  const wanted = only?.split(",");
   const unknown = wanted?.filter((name) => ![...DOOR_PAGES, ...PAGES].some((page) => page.name === name));
   if (unknown !== undefined && unknown.length > 0) throw new Error(`there is no page ${unknown.join(", ")}`);
   return ({ name }) => wanted === undefined || wanted.includes(name);
 }
 
 type Taking = {
+  readonly out: string;
   readonly development: Development;
   readonly content: "demo" | "empty";
   readonly subjects: Subjects;
@@ -105,7 +99,7 @@ async function takeAll(browser: Browser, taking: Taking): Promise<number> {
 }
 
 async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<void> {
-  const { content, look, faults } = taking;
+  const { out, content, look, faults } = taking;
   const name = `${shown.name}-${content}-${look.scheme}-${look.width}`;
   // An address that differs behind the # alone would not be loaded anew.
   await page.goto("about:blank");
@@ -114,7 +108,7 @@ async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<v
   await awaitReady(page, ["h1"], READY_MS_MAX);
   await traffic.settle();
   await page.waitForTimeout(SETTLE_MS);
-  await page.screenshot({ path: join(values.out, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(out, `${name}.png`), fullPage: true });
   for (const fault of await findLayoutFaults(page)) faults.push(`${name}: ${fault}`);
 }
 
@@ -126,5 +120,3 @@ function findAddress(shown: DashboardPage, { content, subjects, setupUrl, develo
   if (address === null) throw new Error(`there is nothing for ${shown.name} to be about`);
   return `${development.url}${address}`;
 }
-
-await main();

@@ -1,22 +1,10 @@
-import { parseArgs } from "node:util";
-import pg from "pg";
-import { FEATURE } from "../bench/load/calls.ts";
-import { integerBetween } from "../faults/chance.ts";
-import { CleanUp } from "../faults/machines/clean-up.ts";
-import { PostgresServer } from "../faults/machines/postgres-server.ts";
-import { pause } from "../faults/pause.ts";
-import { Service } from "../manage/service.ts";
-import { openShop, type Shop } from "../manage/shop.ts";
-
-const HELP = `npm run durability-proof -- [options]
-
-Writes through the management API on a database whose default is synchronous_commit = off, ends PostgreSQL in the middle with
-kill -9 or an immediate stop, in turn, and looks for every write that was acknowledged: top-ups, reversals, plan assignments,
-imports and key revocations. Needs Linux. Fails when one is lost.
-
-  --trials N   crashes (50)
-  --json       the last line is JSON
-`;
+import { setTimeout as pause } from "node:timers/promises";
+import { Caller, type Reply } from "../harness/caller.ts";
+import { integerBetween } from "../harness/chance.ts";
+import { runProof } from "../harness/command.ts";
+import { PostgresServer } from "../harness/postgres.ts";
+import { openProject } from "../harness/project.ts";
+import { Service } from "../harness/purser.ts";
 
 /** So many are acknowledged before the crash, however slow the machine, and some more for as long as this. */
 const WRITES_MIN = 10;
@@ -44,129 +32,102 @@ const FIND: Record<Kind, string> = {
     "select metadata ->> 'reference' as name from cell.ledger where metadata ->> 'reference' = any($1::text[])",
 };
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      trials: { type: "string", default: "50" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) return console.log(HELP);
-  const trials = Number(values.trials);
-  if (!Number.isInteger(trials) || trials < 1)
-    throw new Error(`--trials takes a number, not ${values.trials}`);
-  await using stack = new AsyncDisposableStack();
-  const postgres = await PostgresServer.create(new CleanUp());
-  await postgres.start();
-  await query(postgres.url("postgres", "postgres"), "create database purser");
-  await query(postgres.url("postgres", "postgres"), "alter database purser set synchronous_commit = off");
-  // Otherwise the server's own writer saves most of what an asynchronous commit would lose.
-  await query(postgres.url("postgres", "postgres"), "alter system set wal_writer_delay = '10s'");
-  await query(postgres.url("postgres", "postgres"), "select pg_reload_conf()");
-  const databaseUrl = postgres.url("postgres", "purser");
-  const shop = await openShop({ databaseUrl });
-  const service = await Service.start(databaseUrl, stack);
+await runProof(
+  {
+    command: "npm run durability-proof",
+    about: `Writes through the management API on a database whose default is synchronous_commit = off, ends PostgreSQL in the middle with
+kill -9 or an immediate stop, in turn, and looks for every write that was acknowledged: top-ups, reversals, plan assignments,
+imports and key revocations. Needs Linux. Fails when one is lost.`,
+    options: { trials: { default: 50, help: "crashes" } },
+  },
+  async ({ options: { trials }, stack }) => {
+    // Without a delay the server's own writer would save most of what an asynchronous commit would lose.
+    const postgres = await PostgresServer.start(stack, ["wal_writer_delay=10s"], []);
+    const database = await postgres.createDatabase("purser");
+    await database.query("alter database purser set synchronous_commit = off");
+    const project = await openProject(database.url);
+    const service = await Service.start(database.url, stack);
+    const caller = new Caller(service, project);
 
-  const counts: Record<Kind, number> = { topUp: 0, assignment: 0, import: 0, revocation: 0, reversal: 0 };
-  const lost: string[] = [];
-  for (let trial = 0; trial < trials; trial++) {
-    const isKill = trial % 2 === 0;
-    const acknowledged = await writeUntil(service, shop, trial, () =>
-      isKill ? postgres.kill() : postgres.stopImmediately(),
-    );
-    await postgres.start();
-    for (const kind of KINDS) {
-      const names = acknowledged.filter((write) => write.kind === kind).map(({ name }) => name);
-      const found = new Set((await query(databaseUrl, FIND[kind], [names])).map((row) => row["name"]));
-      counts[kind] += names.length;
-      const missing = names.filter((name) => !found.has(name));
-      lost.push(
-        ...missing.map((name) => `${kind} ${name}, trial ${trial}, ${isKill ? "kill -9" : "immediate stop"}`),
+    const counts: Record<Kind, number> = { topUp: 0, assignment: 0, import: 0, revocation: 0, reversal: 0 };
+    const lost: string[] = [];
+    for (let trial = 0; trial < trials; trial++) {
+      const isKill = trial % 2 === 0;
+      await untilBack(service, caller, trial);
+      const acknowledged = await writeUntil(caller, trial, () =>
+        isKill ? postgres.kill() : postgres.stopImmediately(),
       );
+      await postgres.startAgain();
+      for (const kind of KINDS) {
+        const names = acknowledged.filter((write) => write.kind === kind).map(({ name }) => name);
+        const found = new Set((await database.query(FIND[kind], [names])).map((row) => row["name"]));
+        counts[kind] += names.length;
+        const missing = names.filter((name) => !found.has(name));
+        const how = isKill ? "kill -9" : "immediate stop";
+        lost.push(...missing.map((name) => `${kind} ${name}, trial ${trial}, ${how}`));
+      }
     }
-  }
-  console.log(`${trials} crashes; acknowledged: ${JSON.stringify(counts)}; lost: ${lost.length}`);
-  for (const line of lost) console.error(`FAILED: ${line}`);
-  const unseen = KINDS.filter((kind) => counts[kind] === 0);
-  if (unseen.length > 0) console.error(`FAILED: never acknowledged: ${unseen.join(", ")}`);
-  if (values.json) console.log(JSON.stringify({ trials, acknowledged: counts, lost: lost.length }));
-  process.exitCode = lost.length + unseen.length > 0 ? 1 : 0;
+    console.log(`${trials} crashes; acknowledged: ${JSON.stringify(counts)}; lost: ${lost.length}`);
+    const unseen = KINDS.filter((kind) => counts[kind] === 0).map((kind) => `never acknowledged: ${kind}`);
+    return { faults: [...lost, ...unseen], figures: { trials, acknowledged: counts, lost: lost.length } };
+  },
+);
+
+function payerOf(trial: number): string {
+  return `payer-${trial}`;
 }
 
-/** Writes of all kinds at once, until the crash; returns those that were answered with 200. */
-async function writeUntil(
-  service: Service,
-  { here, token, apiKey }: Shop,
-  trial: number,
-  crash: () => Promise<unknown>,
-): Promise<Written[]> {
-  const post = (path: string, body: object | string, bearer = token): Promise<Response> =>
-    fetch(`${service.url}${path}`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${bearer}`,
-        "content-type": typeof body === "string" ? "text/csv" : "application/json",
-      },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-      signal: AbortSignal.timeout(15_000),
-    });
-  const here1 = (path: string, body: object | string) => post(`${here}/${path}`, body);
-  const customer = `payer-${trial}`;
+/** The payer of a trial is also the first to find the service back. */
+async function untilBack(service: Service, caller: Caller, trial: number): Promise<void> {
   const backBeforeMs = performance.now() + BACK_WITHIN_MS;
-  while (
-    !(await here1(`customers/${customer}/plan`, { plan: "wide" }).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  ) {
+  const assign = () => caller.call("POST", `customers/${payerOf(trial)}/plan`, { body: { plan: "wide" } });
+  while ((await assign().catch(() => null)) === null) {
     if (performance.now() > backBeforeMs)
-      throw new Error(`the service did not come back:\n${service.lastWords}`);
+      throw new Error(`the service did not come back: ${service.lastWords}`);
     await pause(100);
   }
+}
+
+/** Writes of all kinds at once, until the crash; returns those that were acknowledged. */
+async function writeUntil(caller: Caller, trial: number, crash: () => Promise<unknown>): Promise<Written[]> {
+  const customer = payerOf(trial);
+  const post = (path: string, body: object): Promise<Reply> => caller.call("POST", path, { body });
   // What reversals and revocations need, before: a charge's own commit would save what came before it.
   const charges: string[] = [];
   const keys: string[] = [];
   for (let i = 0; i < 20; i++) {
-    const charge = await post(
-      "/v1/consume",
-      { customerId: customer, feature: FEATURE, quantity: 1, idempotencyKey: `charge-${trial}-${i}` },
-      apiKey,
-    );
-    charges.push(/"consumeId":"([^"]+)"/.exec(await charge.text())?.[1] ?? "");
-    const made = await here1("api-keys", { name: "Leaked", scopes: ["check"] });
-    keys.push(/"id":"?(\d+)/.exec(await made.text())?.[1] ?? "");
+    charges.push((await caller.consume(customer)).consumeId);
+    const { text } = await post("api-keys", { name: "Leaked", scopes: ["check"] });
+    keys.push(/"id":"?(\d+)/.exec(text)?.[1] ?? "");
   }
-  const written: Written[] = [];
-  let isOver = false;
-  const write: Record<Kind, (name: string, i: number) => Promise<Written | null>> = {
-    topUp: (name) =>
-      keep(
-        "topUp",
-        name,
-        here1(`customers/${customer}/credits`, { credits: 1, kind: "manual", reference: name }),
-      ),
-    assignment: (name) => keep("assignment", name, here1(`customers/${name}/plan`, { plan: "pro" })),
-    import: (name) =>
-      keep(
-        "import",
-        name,
-        here1(`imports?name=${name}`, `customerId,credits,reference\n${name},5,${name}\n`),
-      ),
-    revocation: async (_, i) => {
-      const id = keys[i];
-      return id === undefined ? null : keep("revocation", id, here1(`api-keys/${id}/revoke`, {}));
+  /** What is written, by the name it can be found under afterwards. */
+  const write: Record<Kind, (name: string, i: number) => { name: string; reply: Promise<Reply> } | null> = {
+    topUp: (name) => {
+      const body = { credits: 1, kind: "manual", reference: name };
+      return { name, reply: post(`customers/${customer}/credits`, body) };
     },
-    reversal: async (name, i) => {
-      const id = charges[i];
-      const path = `customers/${customer}/consumes/${id}/reverse`;
-      return id === undefined ? null : keep("reversal", name, here1(path, { reference: name }));
+    assignment: (name) => ({ name, reply: post(`customers/${name}/plan`, { plan: "pro" }) }),
+    import: (name) => {
+      const body = `customerId,credits,reference\n${name},5,${name}\n`;
+      const headers = { "content-type": "text/csv" };
+      return { name, reply: caller.call("POST", `imports?name=${name}`, { body, headers }) };
+    },
+    revocation: (_, i) => {
+      const name = keys[i];
+      return name === undefined ? null : { name, reply: post(`api-keys/${name}/revoke`, {}) };
+    },
+    reversal: (name, i) => {
+      const path = `customers/${customer}/consumes/${charges[i]}/reverse`;
+      return charges[i] === undefined ? null : { name, reply: post(path, { reference: name }) };
     },
   };
+  const written: Written[] = [];
+  let isOver = false;
   const writers = KINDS.map(async (kind) => {
     for (let i = 0; !isOver; i++) {
-      const done = await write[kind](`${kind}-${trial}-${i}`.toLowerCase(), i).catch(() => null);
-      if (done !== null) written.push(done);
+      const sent = write[kind](`${kind}-${trial}-${i}`.toLowerCase(), i);
+      const reply = await sent?.reply.catch(() => null);
+      if (sent !== null && reply) written.push({ kind, name: sent.name });
       else await pause(10);
     }
   });
@@ -178,21 +139,3 @@ async function writeUntil(
   await Promise.all(writers);
   return written;
 }
-
-async function keep(kind: Kind, name: string, reply: Promise<Response>): Promise<Written | null> {
-  const { ok } = await reply;
-  return ok ? { kind, name } : null;
-}
-
-async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-await main();
-process.exit();

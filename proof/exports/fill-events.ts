@@ -1,24 +1,22 @@
-import { DATABASE, type ProofServer } from "../manage/server.ts";
-import type { Shop } from "../manage/shop.ts";
+import type { Database } from "../harness/database.ts";
+import type { Project } from "../harness/project.ts";
 
 export const CUSTOMERS = 10_000;
 const CHUNK = 500_000;
 const DAYS = 80;
 
 /** Events of eighty days, some of which came late, of ten thousand customers; one in a hundred has a rare key. */
-export async function fillEvents(server: ProofServer, { context }: Shop, events: number): Promise<void> {
+export async function fillEvents(database: Database, { context }: Project, events: number): Promise<void> {
   const { environmentId } = context;
-  await server.query(
-    DATABASE,
+  await database.query(
     `insert into cell.customers (environment_id, customer_id, created_at)
      select ${environmentId}, 'customer_' || n, now() - interval '${DAYS} days'
      from generate_series(1, ${CUSTOMERS}) as n`,
   );
-  await server.query(DATABASE, "select cell.ensure_monthly_partitions(4, 1)");
+  await database.query("select cell.ensure_monthly_partitions(4, 1)");
   for (let from = 0; from < events; from += CHUNK) {
     const until = Math.min(events, from + CHUNK);
-    await server.query(
-      DATABASE,
+    await database.query(
       `insert into cell.events
          (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, metadata, request_id)
        select
@@ -40,5 +38,5 @@ export async function fillEvents(server: ProofServer, { context }: Shop, events:
        ) as c`,
     );
   }
-  await server.query(DATABASE, "analyze cell.events");
+  await database.query("analyze cell.events");
 }

@@ -1,8 +1,6 @@
+import type { CatalogContent, Cost, PlanContent } from "../harness/project.ts";
+
 // What the run sells. Loaded into the service before the run, and known to load and checker without asking it.
-
-export type Cost = { readonly credits: number; readonly per: number };
-
-export const POOL = "credits";
 
 /** One of each shape: whole credits, a fraction that rounds up, and a quota that costs nothing. */
 export const FEATURES = {
@@ -16,32 +14,26 @@ export type FeatureKey = keyof typeof FEATURES;
 /** No feature at all: the only right answer is 404, and only after the key was looked up. */
 export const UNKNOWN_FEATURE = "nobody.knows";
 
-export type PlanContent = {
-  readonly allowance: { readonly credits: number; readonly period: "month" | "once" };
-  /** Null: included without a limit. A feature that is not named is not in the plan. */
-  readonly features: Readonly<Partial<Record<FeatureKey, { readonly limit: number | null }>>>;
-};
-
 /** Limits are per day: a run is over long before one begins anew. */
 export const PLANS = {
   free: {
     allowance: { credits: 50, period: "once" },
-    features: { "images.render": { limit: null }, "tokens.generate": { limit: null } },
+    features: { "images.render": null, "tokens.generate": null },
   },
   starter: {
     allowance: { credits: 150, period: "month" },
     features: {
-      "images.render": { limit: null },
-      "tokens.generate": { limit: null },
-      "reports.export": { limit: 40 },
+      "images.render": null,
+      "tokens.generate": null,
+      "reports.export": { quantity: 40, period: "day" },
     },
   },
   growth: {
     allowance: { credits: 200, period: "month" },
     features: {
-      "images.render": { limit: null },
-      "tokens.generate": { limit: null },
-      "reports.export": { limit: 60 },
+      "images.render": null,
+      "tokens.generate": null,
+      "reports.export": { quantity: 60, period: "day" },
     },
   },
 } as const satisfies Record<string, PlanContent>;
@@ -50,6 +42,8 @@ export type PlanKey = keyof typeof PLANS;
 
 /** Of customers whom nobody assigned a plan. */
 export const DEFAULT_PLAN = "free" satisfies PlanKey;
+
+export const CATALOG: CatalogContent = { features: FEATURES, plans: PLANS, defaultPlan: DEFAULT_PLAN };
 
 export function isFeatureKey(key: string | null): key is FeatureKey {
   return key !== null && Object.hasOwn(FEATURES, key);
@@ -62,7 +56,7 @@ export function isPlanKey(key: string): key is PlanKey {
 /** What the plan allows of a feature in a day; null when it sets no limit. */
 export function limitOf(plan: PlanKey, feature: FeatureKey): number | null {
   const { features }: PlanContent = PLANS[plan];
-  return features[feature]?.limit ?? null;
+  return features[feature]?.quantity ?? null;
 }
 
 /** Rounded up, in whole numbers of any size: nothing of the service's own arithmetic. */

@@ -1,24 +1,21 @@
+import { PostgresServer } from "../harness/postgres.ts";
+import { Service } from "../harness/purser.ts";
 import { History } from "./history/history.ts";
+import { isTrueWithin } from "./inject/is-true-within.ts";
 import { killPostgres } from "./inject/kill-postgres.ts";
 import { killService } from "./inject/kill-service.ts";
 import { type FaultsReport, judgeRun } from "./judge-run.ts";
 import { Load } from "./load/load.ts";
 import { settleUnknown } from "./load/settle-unknown.ts";
-import type { CleanUp } from "./machines/clean-up.ts";
-import { PostgresServer } from "./machines/postgres-server.ts";
 import { prepareDatabase } from "./machines/prepare-database.ts";
 import { readStored } from "./machines/read-stored.ts";
-import { ServiceProcess } from "./machines/service-process.ts";
-import { steadyPort } from "./machines/steady-port.ts";
 import { Operator } from "./operator/operator.ts";
-import { isTrueWithin } from "./pause.ts";
 
 export type FaultsOptions = {
   readonly serviceKills: number;
   readonly postgresKills: number;
   readonly historyFile: string;
-  readonly cleanUp: CleanUp;
-  readonly say: (line: string) => void;
+  readonly stack: AsyncDisposableStack;
 };
 
 /** Two, so that the same rows are wanted by processes that know nothing of each other. */
@@ -27,38 +24,33 @@ const FIRST_ANSWER_WITHIN_MS = 30_000;
 
 /** The whole run: load, faults, healing, and the judgement. Throws when it cannot be carried out. */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
-  const { cleanUp, say } = options;
+  const { stack } = options;
   const doubts: string[] = [];
-  const postgres = await PostgresServer.create(cleanUp);
-  await postgres.start();
+  const postgres = await PostgresServer.start(stack, [], []);
   const installation = await prepareDatabase(postgres);
   const history = new History(options.historyFile);
   const operator = new Operator(installation, history);
   await operator.settle();
 
-  const machines = await Promise.all(
-    SERVICES.map(async (name) => ({ name, port: await steadyPort(), metricsPort: await steadyPort() })),
+  const services = await Promise.all(
+    SERVICES.map((name) => Service.start(installation.serviceUrl, stack, { name })),
   );
-  const services = machines.map(
-    (machine) => new ServiceProcess({ ...machine, databaseUrl: installation.serviceUrl }),
-  );
-  for (const service of services) service.start();
-  const target = { services: machines, secret: installation.secret };
+  const target = { services, secret: installation.project.apiKey };
   const load = new Load(target, history);
   const areUp = (): boolean => services.every(({ name }) => history.hasOkSince(0, name));
   if (!(await isTrueWithin(FIRST_ANSWER_WITHIN_MS, areUp)))
     throw new Error(`a service did not come to answer:\n${lastWordsOf(services)}`);
   operator.start();
-  say(`killing one of ${services.length} services ${options.serviceKills} times under load`);
+  console.log(`killing one of ${services.length} services ${options.serviceKills} times under load`);
   const restarts = await killService(services, history, options.serviceKills);
-  say(`killing PostgreSQL ${options.postgresKills} times under load`);
+  console.log(`killing PostgreSQL ${options.postgresKills} times under load`);
   const outages = await killPostgres(postgres, services, history, options.postgresKills);
   await load.stop();
   await operator.stop();
   if (restarts.length < options.serviceKills || outages.length < options.postgresKills)
     doubts.push("not all faults were injected");
 
-  say("healed: retrying half of what is not definite, and reading the database");
+  console.log("healed: retrying half of what is not definite, and reading the database");
   let retried = 0;
   const dead = services.filter(({ isAlive }) => !isAlive);
   if (dead.length === 0) {
@@ -81,6 +73,6 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   return judgeRun({ calls, manageCalls, stored, restarts, outages, retried, death, doubts });
 }
 
-function lastWordsOf(services: readonly ServiceProcess[]): string {
+function lastWordsOf(services: readonly Service[]): string {
   return services.map(({ name, lastWords }) => `${name}: ${lastWords}`).join("\n");
 }

@@ -30,11 +30,11 @@ export function describeReport(report: FaultsReport): string {
   return lines.join("\n");
 }
 
-/** For a machine, on one line. */
-export function toJson(report: FaultsReport): string {
+/** For a machine. */
+export function summarize(report: FaultsReport): object {
   const { history, outages } = report;
   const { event, charge, denial } = history.counts;
-  return JSON.stringify({
+  return {
     verdict: report.verdict,
     service_kills: report.serviceKills,
     postgres_kills: report.postgresKills,
@@ -56,7 +56,7 @@ export function toJson(report: FaultsReport): string {
     restart_ms_max: roundedMax(report.restartMs),
     violations: report.violations.length,
     doubts: report.doubts,
-  });
+  };
 }
 
 export const EXIT_CODE = { pass: 0, fail: 1, unknown: 2 } as const satisfies Record<Verdict, number>;

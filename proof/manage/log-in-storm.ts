@@ -1,18 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import { median } from "../bench/figures.ts";
-import { FEATURE } from "../bench/load/calls.ts";
-import { runOpenLoop } from "../bench/load/open-loop.ts";
-import type { Service } from "./service.ts";
-import type { Shop } from "./shop.ts";
+import { median } from "../harness/figures.ts";
+import { CALLS } from "../harness/load/calls.ts";
+import { runOpenLoop } from "../harness/load/open-loop.ts";
+import type { Project } from "../harness/project.ts";
+import type { Service } from "../harness/purser.ts";
 
 const AT_ONCE = 50;
-const CHECK = {
-  path: "/v1/check",
-  body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1}`,
-  proof: '"allowed":',
-};
+/** Denied ones count too. */
+const CHECK = { ...CALLS.check, proof: '"allowed":' };
 
 export type StormResult = {
   readonly withoutP99Ms: number;
@@ -23,7 +20,7 @@ export type StormResult = {
 
 type Options = {
   readonly service: Service;
-  readonly shop: Shop;
+  readonly project: Project;
   readonly customers: number;
   readonly perSecond: number;
   readonly seconds: number;
@@ -45,10 +42,10 @@ export async function measureLogInStorm(options: Options): Promise<StormResult> 
   return { withoutP99Ms: median(without), besideP99Ms: median(beside), answers };
 }
 
-async function check({ service, shop, customers, perSecond, seconds }: Options): Promise<number> {
+async function check({ service, project, customers, perSecond, seconds }: Options): Promise<number> {
   const { errors, p99Ms } = await runOpenLoop({
     url: service.url,
-    apiKey: shop.apiKey,
+    apiKey: project.apiKey,
     call: CHECK,
     customers: customers - 1,
     perSecond,

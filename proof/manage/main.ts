@@ -1,88 +1,66 @@
-import { parseArgs } from "node:util";
-import { ms, rounded } from "../bench/figures.ts";
-import { verify } from "../verify/run-verify.ts";
-import { makeBusyCustomer } from "./busy-customer.ts";
-import { type ImportResult, importThroughAKill } from "./import-through-a-kill.ts";
+import { runProof } from "../harness/command.ts";
+import { awaitStatistics } from "../harness/database.ts";
+import { count, ms, rounded } from "../harness/figures.ts";
+import { makeBusyCustomer } from "../harness/fill-customers.ts";
+import { PostgresServer } from "../harness/postgres.ts";
+import { openProject } from "../harness/project.ts";
+import { verify } from "../harness/purser.ts";
+import { type ImportResult, importThroughAKill } from "./import-file.ts";
 import { measureLogInStorm, type StormResult } from "./log-in-storm.ts";
 import { type Measured, measurePages } from "./measure-pages.ts";
-import { awaitStatistics, openProofServer } from "./server.ts";
-import { openShop } from "./shop.ts";
 
-const HELP = `npm run manage-proof -- [options]
-
-Imports customers from a file through the management API, kills the service in the middle with kill -9, sends the file
-again, and checks every balance. Then times every list and search that there is, with the indexes that answer them, and
-measures checks with and without a storm of wrong passwords beside them. Needs Linux. Fails when anything is amiss.
-
-  --rows N     customers in the file (100000)
-  --calls N    calls of each list and search (200)
-  --rounds N   turns of each side of the storm (5)
-  --seconds N  length of each turn (5)
-  --rate N     checks a second (300)
-  --json       the last line is JSON
-`;
-
+const BUSY_ENTRIES = 100_000;
 const P95_MS_MAX = 100;
 const TRANSACTION_MS_MAX = 5_000;
 const SLOWDOWN_MAX = 1.5;
 /** Smaller tables may be read as a whole. */
 const WHOLE_TABLE_ROWS_MAX = 5_000;
 
-const { values } = parseArgs({
-  options: {
-    rows: { type: "string", default: "100000" },
-    calls: { type: "string", default: "200" },
-    rounds: { type: "string", default: "5" },
-    seconds: { type: "string", default: "5" },
-    rate: { type: "string", default: "300" },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
+await runProof(
+  {
+    command: "npm run manage-proof",
+    about: `Imports customers from a file through the management API, kills the service in the middle with kill -9, sends the file
+again, and checks every balance. Then times every list and search that there is, with the indexes that answer them, and
+measures checks with and without a storm of wrong passwords beside them. Needs Linux. Fails when anything is amiss.`,
+    options: {
+      rows: { default: 100_000, help: "customers in the file" },
+      calls: { default: 200, help: "calls of each list and search" },
+      rounds: { default: 5, help: "turns of each side of the storm" },
+      seconds: { default: 5, help: "length of each turn" },
+      rate: { default: 300, help: "checks a second" },
+    },
   },
-});
+  async ({ options: { rows, calls, rounds, seconds, rate }, stack }) => {
+    const server = await PostgresServer.start(stack);
+    const database = await server.createDatabase("purser");
+    const project = await openProject(database.url);
+    const { service, result: imported } = await importThroughAKill({ database, project, rows, stack });
+    printImport(rows, imported);
 
-async function main(): Promise<void> {
-  if (values.help) return console.log(HELP);
-  await using stack = new AsyncDisposableStack();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(130)));
-  }
-  const rows = readCount("rows");
-  const server = await openProofServer(stack);
-  const shop = await openShop(server);
-  const { service, result: imported } = await importThroughAKill({ server, shop, rows, stack });
-  printImport(rows, imported);
+    await makeBusyCustomer({ database, service, project }, BUSY_ENTRIES);
+    await awaitStatistics(database, ["customers", "wallets", "grants", "assignments", "audit"]);
+    const pages = { server, service, project, customers: rows, calls };
+    const { measured, failures, left } = await measurePages(pages, printPage);
+    console.log(`not measured, as they are about one thing: ${left.join(", ")}`);
 
-  await makeBusyCustomer(server, service, shop);
-  await awaitStatistics(server, ["customers", "wallets", "grants", "assignments", "audit"]);
-  const pages = { server, service, shop, customers: rows, calls: readCount("calls") };
-  const { measured, failures, left } = await measurePages(pages, printPage);
-  console.log(`not measured, as they are about one thing: ${left.join(", ")}`);
-
-  const storm = await measureLogInStorm({
-    service,
-    shop,
-    customers: rows,
-    perSecond: readCount("rate"),
-    seconds: readCount("seconds"),
-    rounds: readCount("rounds"),
-  });
-  printStorm(storm);
-  console.log((await verify(server.databaseUrl)).output.trim());
-
-  const faults = [...failures, ...findFaults(imported, measured, storm)];
-  for (const fault of faults) console.error(`FAILED: ${fault}`);
-  if (values.json) console.log(JSON.stringify(summarize(rows, imported, measured, storm)));
-  if (faults.length > 0) process.exitCode = 1;
-}
-
-function readCount(name: "rows" | "calls" | "rounds" | "seconds" | "rate"): number {
-  const count = Number(values[name]);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} takes a number, not ${values[name]}`);
-  return count;
-}
+    const storm = await measureLogInStorm({
+      service,
+      project,
+      customers: rows,
+      perSecond: rate,
+      seconds,
+      rounds,
+    });
+    printStorm(storm);
+    console.log((await verify(database.url)).output);
+    return {
+      faults: [...failures, ...findFaults(imported, measured, storm)],
+      figures: summarize(rows, imported, measured, storm),
+    };
+  },
+);
 
 function printImport(rows: number, result: ImportResult): void {
-  const count = (value: number): string => value.toLocaleString("en");
   const { dryRunSeconds, killedAfterRows, secondSeconds, repeatSeconds } = result;
   console.log(`${count(rows)} rows, dry run: ${dryRunSeconds.toFixed(1)} s, and nothing written`);
   console.log(`killed after ${count(killedAfterRows)} customers, and the file sent again:`);
@@ -145,5 +123,3 @@ function summarize(
     check_p99_beside_log_ins_ms: rounded(storm.besideP99Ms),
   };
 }
-
-await main();

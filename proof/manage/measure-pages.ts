@@ -1,8 +1,10 @@
+import { Caller, type Reply } from "../harness/caller.ts";
+import { quantile } from "../harness/figures.ts";
+import type { PostgresServer } from "../harness/postgres.ts";
+import type { Project } from "../harness/project.ts";
+import type { Service } from "../harness/purser.ts";
 import { describePlans, type Explained } from "./explain.ts";
 import { customerPages, otherPages, type Page } from "./pages.ts";
-import type { ProofServer } from "./server.ts";
-import type { Service } from "./service.ts";
-import type { Shop } from "./shop.ts";
 
 const WARM_UP_CALLS = 10;
 const FURTHER_PAGES = 10;
@@ -14,16 +16,17 @@ export type Measured = {
   readonly explained: Explained;
 };
 
-type Parts = { readonly server: ProofServer; readonly service: Service; readonly shop: Shop };
+type Parts = { readonly server: PostgresServer; readonly service: Service; readonly project: Project };
 
 /** Times every list and search, one call after another, and has the server explain one call of each. */
 export async function measurePages(
   parts: Parts & { readonly customers: number; readonly calls: number },
   onMeasured: (measured: Measured) => void,
 ): Promise<{ measured: Measured[]; failures: string[]; left: string[] }> {
-  const { server, service, shop, customers, calls } = parts;
-  const get = (path: string): Promise<Reply> => call(service, shop, path);
-  const world = { shop, customers, cursors: await walkCustomers(get, shop, customers) };
+  const { server, service, project, customers, calls } = parts;
+  const caller = new Caller(service, project);
+  const get: Get = (path) => caller.call("GET", path);
+  const world = { project, customers, cursors: await walkCustomers(get, project, customers) };
   const document = JSON.parse((await get("/openapi/manage.json")).text);
   const { pages, left } = otherPages(document, world);
   const measured: Measured[] = [];
@@ -54,16 +57,6 @@ export async function measurePages(
   return { measured, failures, left };
 }
 
-type Reply = { readonly text: string; readonly ms: number };
-
-async function call(service: Service, { token }: Shop, path: string): Promise<Reply> {
-  const startMs = performance.now();
-  const response = await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path} was answered with ${text}\n${service.lastWords}`);
-  return { text, ms: performance.now() - startMs };
-}
-
 type Get = (path: string) => Promise<Reply>;
 type ListPage = {
   readonly items?: readonly { readonly customerId: string }[];
@@ -71,7 +64,7 @@ type ListPage = {
 };
 
 /** From the first to the last, which also shows that the list has everybody, once. */
-async function walkCustomers(get: Get, { here }: Shop, customers: number): Promise<string[]> {
+async function walkCustomers(get: Get, { here }: Project, customers: number): Promise<string[]> {
   const cursors: string[] = [];
   const seen = new Set<string>();
   let rows = 0;
@@ -108,7 +101,5 @@ async function time(get: Get, page: Page, calls: number): Promise<{ p50Ms: numbe
     const { ms } = await get(page.path(Math.abs(i)));
     if (i >= 0) times.push(ms);
   }
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.floor(times.length * share)] ?? Number.NaN;
-  return { p50Ms: at(0.5), p95Ms: at(0.95) };
+  return { p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) };
 }

@@ -1,4 +1,4 @@
-import { PLANS } from "./shop.ts";
+import { PLANS } from "../harness/project.ts";
 
 // Who is in the file, and with what, follows from the number in the id alone: so any row can be checked by itself.
 
@@ -33,7 +33,7 @@ export const CHECK_IMPORTED = `
       select count(*) from expected as e
       where e.balance is distinct from e.credits + case e.plan
         ${Object.entries(PLANS)
-          .map(([key, credits]) => `when '${key}' then ${credits}`)
+          .map(([key, { allowance }]) => `when '${key}' then ${allowance.credits}`)
           .join(" ")} else 0 end
     ) as "wrongBalances",
     (select count(*) from expected as e where e.credits > 0) as "openingBalances",

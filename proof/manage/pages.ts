@@ -1,19 +1,19 @@
-import { BUSY } from "./busy-customer.ts";
-import type { Shop } from "./shop.ts";
+import { BUSY } from "../harness/fill-customers.ts";
+import type { Project } from "../harness/project.ts";
 
 /** One kind of call, each with another of the customers or another place in the list. */
 export type Page = { readonly name: string; readonly path: (call: number) => string };
 
 export type World = {
-  readonly shop: Shop;
+  readonly project: Project;
   readonly customers: number;
   /** Every `nextCursor` of the list of customers. */
   readonly cursors: readonly string[];
 };
 
 /** The customers, in every way a list of them can be asked for. */
-export function customerPages({ shop, customers, cursors }: World): Page[] {
-  const list = `${shop.here}/customers`;
+export function customerPages({ project, customers, cursors }: World): Page[] {
+  const list = `${project.here}/customers`;
   const any = (call: number): number => (call * 7_919) % customers;
   const cursor = (call: number): string => cursors[(call * 104_729) % cursors.length] ?? "";
   const page = (name: string, query: (call: number) => string): Page => ({
@@ -54,7 +54,7 @@ type Get = { readonly parameters?: readonly { readonly name: string; readonly in
 const KNOWN = /\{(projectId|environment|customerId)\}/;
 
 /** Everything else that can be read, as the service itself describes it, of a customer with a long history. */
-export function otherPages(document: Document, { shop }: World): { pages: Page[]; left: string[] } {
+export function otherPages(document: Document, { project }: World): { pages: Page[]; left: string[] } {
   const pages: Page[] = [];
   const left: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
@@ -65,8 +65,8 @@ export function otherPages(document: Document, { shop }: World): { pages: Page[]
       continue;
     }
     const filled = path
-      .replace("/manage/v1/projects/{projectId}/{environment}", shop.here)
-      .replace("{projectId}", String(shop.context.projectId))
+      .replace("/manage/v1/projects/{projectId}/{environment}", project.here)
+      .replace("{projectId}", String(project.context.projectId))
       .replace("{customerId}", BUSY);
     const name = path
       .replace("/manage/v1/projects/{projectId}/{environment}/", "")

@@ -1,6 +1,6 @@
 import pg from "pg";
-import { DATABASE, type ProofServer } from "../manage/server.ts";
-import type { Shop } from "../manage/shop.ts";
+import type { Database } from "../harness/database.ts";
+import type { Project } from "../harness/project.ts";
 import { KEYS, RARE_KEY, RARE_MODEL, type World } from "./world.ts";
 
 /** Of one transaction: as many as the job adds to the sums at once. Decision 12 allows 100,000, which it takes in slices. */
@@ -11,10 +11,9 @@ const EVENTS_PER_CHARGE = 40;
 const LATE_MS_MAX = 34 * 24 * 3_600_000;
 
 /** A month more than a release makes by itself, and everybody there will be. */
-export async function prepare(server: ProofServer, { context }: Shop, { customers, from }: World) {
-  await server.query(DATABASE, "select cell.ensure_monthly_partitions(12, 1)");
-  await server.query(
-    DATABASE,
+export async function prepare(database: Database, { context }: Project, { customers, from }: World) {
+  await database.query("select cell.ensure_monthly_partitions(12, 1)");
+  await database.query(
     `do $$
      declare
        month timestamptz := date_trunc('month', '${iso(from)}'::timestamptz, 'UTC');
@@ -30,13 +29,12 @@ export async function prepare(server: ProofServer, { context }: Shop, { customer
      end
      $$`,
   );
-  await server.query(
-    DATABASE,
+  await database.query(
     `insert into cell.customers (environment_id, customer_id, created_at)
      select ${context.environmentId}, 'customer_' || n, '${iso(from)}'
      from generate_series(1, ${customers}) as n`,
   );
-  await server.query(DATABASE, "analyze cell.customers");
+  await database.query("analyze cell.customers");
 }
 
 /**
@@ -45,12 +43,12 @@ export async function prepare(server: ProofServer, { context }: Shop, { customer
  * denser; those that rows are found by for the sums stay.
  */
 export async function fillEvents(
-  server: ProofServer,
-  shop: Shop,
+  database: Database,
+  project: Project,
   world: World,
   events: number,
 ): Promise<void> {
-  const client = new pg.Client(server.databaseUrl);
+  const client = new pg.Client(database.url);
   // The server was stopped: the statement that is under way says so too.
   client.on("error", () => {});
   await client.connect();
@@ -67,8 +65,8 @@ export async function fillEvents(
       await client.query("begin");
       // The same events every time, but for their times.
       await client.query(`select setseed(${(from % 1_000_003) / 1_000_003})`);
-      await client.query(eventsOf(shop, world, chunk));
-      await client.query(chargesOf(shop, world, chunk));
+      await client.query(eventsOf(project, world, chunk));
+      await client.query(chargesOf(project, world, chunk));
       await client.query("commit");
     }
     for (const { definition } of indexes) await client.query(String(definition).replace(" ON ONLY ", " ON "));
@@ -92,7 +90,7 @@ function recordedMs({ from, to }: World, { events }: Chunk): string {
  * Few are very busy: of 100,000 customers the first has a tenth of all events, the first thousand two fifths, and the quieter half
  * together an eighth. Each uses six keys. One event in fifty is late, most by hours, some by weeks.
  */
-function eventsOf({ context: { environmentId } }: Shop, world: World, chunk: Chunk): string {
+function eventsOf({ context: { environmentId } }: Project, world: World, chunk: Chunk): string {
   const keys = KEYS.map((key) => `'${key}'`).join(", ");
   return `
     insert into cell.events
@@ -131,7 +129,7 @@ function eventsOf({ context: { environmentId } }: Shop, world: World, chunk: Chu
 }
 
 /** Entries as charges leave them, for the sums alone: there are no wallets beside them, which nothing here looks at. */
-function chargesOf({ context: { environmentId } }: Shop, world: World, chunk: Chunk): string {
+function chargesOf({ context: { environmentId } }: Project, world: World, chunk: Chunk): string {
   return `
     insert into cell.ledger (
       recorded_at, customer_number, sequence, amount, balance_after, environment_id, pool_id, feature_id, quantity, kind, parts

@@ -1,5 +1,6 @@
-import { DATABASE, type ProofServer, pause } from "../manage/server.ts";
-import type { Shop } from "../manage/shop.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database } from "../harness/database.ts";
+import type { Project } from "../harness/project.ts";
 import { fillEvents } from "./fill.ts";
 import type { World } from "./world.ts";
 
@@ -19,21 +20,20 @@ export type Loaded = {
 
 /** Ends when the service says that its sums are complete. */
 export async function loadEvents(
-  server: ProofServer,
-  shop: Shop,
+  database: Database,
+  project: Project,
   world: World,
   events: number,
 ): Promise<Loaded> {
   const startMs = performance.now();
-  await fillEvents(server, shop, world, events);
+  await fillEvents(database, project, world, events);
   const filledMs = performance.now();
-  const [row = {}] = await server.query(
-    DATABASE,
+  const [row = {}] = await database.query(
     `select clock_timestamp()::text as filled_at, count(*) as left_over
      from cell.events
      where transaction_number >= (select transaction_number from cell.usage_progress)`,
   );
-  await untilComplete(server, String(row["filled_at"]));
+  await untilComplete(database, String(row["filled_at"]));
   const endMs = performance.now();
   const catchUpSeconds = (endMs - filledMs) / 1_000;
   return {
@@ -44,12 +44,11 @@ export async function loadEvents(
   };
 }
 
-async function untilComplete(server: ProofServer, filledAt: string): Promise<void> {
+async function untilComplete(database: Database, filledAt: string): Promise<void> {
   let last = "";
   let lastMs = performance.now();
   for (;;) {
-    const [row = {}] = await server.query(
-      DATABASE,
+    const [row = {}] = await database.query(
       `select complete_to > '${filledAt}' as is_complete, transaction_number || '.' || slices_done as place
        from cell.usage_progress`,
     );

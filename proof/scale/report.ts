@@ -1,4 +1,4 @@
-import { ms, rounded } from "../bench/figures.ts";
+import { count, ms, rounded } from "../harness/figures.ts";
 import type { Asked } from "./ask.ts";
 import type { Loaded } from "./load.ts";
 import type { Question } from "./questions.ts";
@@ -72,8 +72,4 @@ export function summarize(customers: number, sized: readonly Sized[]): object {
       ),
     })),
   };
-}
-
-export function count(value: number): string {
-  return value.toLocaleString("en");
 }

@@ -19,16 +19,19 @@ export async function startTemporaryServer(
   name: string,
   {
     fill,
+    port: wantedPort,
     ...options
   }: Pick<LocalServerOptions, "binDirectory" | "settings" | "environment"> & {
     /** Makes the data directory instead of initdb. */
     fill?: (dataDirectory: string) => Promise<void>;
+    /** Any free one, unless it says which. */
+    port?: number;
   } = {},
 ): Promise<TemporaryServer> {
   const directory = await mkdtemp(join(tmpdir(), `purser-${name}-`));
   // As root the server runs as another user, who must be able to enter.
   await chmod(directory, 0o755);
-  const port = await freePort();
+  const port = wantedPort ?? (await freePort());
   const dataDirectory = join(directory, "data");
   await fill?.(dataDirectory);
   const start = () => startLocalServer({ dataDirectory, port, ...options });

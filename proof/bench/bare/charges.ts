@@ -1,5 +1,6 @@
-import { CUSTOMERS } from "../load/calls.ts";
-import { type BenchServer, count, expectGrowth, growth } from "../server.ts";
+import { CUSTOMERS } from "../../harness/load/calls.ts";
+import type { PostgresServer } from "../../harness/postgres.ts";
+import { count, expectGrowth, growth } from "../server.ts";
 import { runPgbench } from "./pgbench.ts";
 
 const DATABASE = "bare_charges";
@@ -13,7 +14,7 @@ const WARM_UP = { seconds: 2, clients: 16 };
  * Plain tables as a careful engineer would write them. The key row says which ledger row is its answer, so that nothing
  * is stored twice and nothing is updated after it was inserted; a page of balances keeps room for its next versions.
  */
-export async function prepareBareCharges(server: BenchServer): Promise<void> {
+export async function prepareBareCharges(server: PostgresServer): Promise<void> {
   await server.query("postgres", `create database ${DATABASE}`);
   await server.query(
     DATABASE,
@@ -53,7 +54,7 @@ export type BareCharges = { readonly perSecond: number; readonly clients: number
 
 /** The best of all numbers of clients; `customers` 1 is the hot one. */
 export async function runBareCharges(
-  server: BenchServer,
+  server: PostgresServer,
   options: { seconds: number; customers: number; onEach: (result: BareCharges) => void },
 ): Promise<BareCharges> {
   await runCounted(server, { ...options, ...WARM_UP });
@@ -73,7 +74,7 @@ const ROWS = {
 };
 
 async function runCounted(
-  server: BenchServer,
+  server: PostgresServer,
   options: { seconds: number; customers: number; clients: number },
 ): Promise<number> {
   const { seconds, customers, clients } = options;

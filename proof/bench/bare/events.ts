@@ -1,10 +1,11 @@
-import { type BenchServer, count, expectGrowth, growth } from "../server.ts";
+import type { PostgresServer } from "../../harness/postgres.ts";
+import { count, expectGrowth, growth } from "../server.ts";
 import { runPgbench } from "./pgbench.ts";
 
 const DATABASE = "bare_events";
 
 /** Plain tables as a careful engineer would write them, with the same facts in them: a key row and an event row. */
-export async function prepareBareEvents(server: BenchServer): Promise<void> {
+export async function prepareBareEvents(server: PostgresServer): Promise<void> {
   await server.query("postgres", `create database ${DATABASE}`);
   await server.query(
     DATABASE,
@@ -36,7 +37,7 @@ const ROWS = { keys: "select count(*) from keys", events: "select count(*) from 
 
 /** Transactions a second; each has left its two rows. */
 export async function runBareEvents(
-  server: BenchServer,
+  server: PostgresServer,
   script: "event-transaction" | "event-one-statement",
   options: { seconds: number; clients: number },
 ): Promise<number> {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Call } from "./calls.ts";
+import type { Call } from "../../harness/load/calls.ts";
 
 const run = promisify(execFile);
 

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { CALLS, type CallName } from "../load/calls.ts";
-import { type OpenLoopResult, runOpenLoop } from "../load/open-loop.ts";
+import { CALLS, type CallName } from "../../harness/load/calls.ts";
+import { type OpenLoopResult, runOpenLoop } from "../../harness/load/open-loop.ts";
+import type { PostgresServer } from "../../harness/postgres.ts";
+import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
-import { THIS_TREE } from "../other-tree.ts";
-import { type BenchServer, type Counts, count, expectGrowth, growth } from "../server.ts";
-import { runCommand, startService } from "./service.ts";
+import { type Counts, count, expectGrowth, growth } from "../server.ts";
 
 /** A service runs for weeks; its first seconds, while the compiler is at work, are not what is measured. */
 const FIRST_WARM_UP_SECONDS = 8;
@@ -60,7 +60,7 @@ export type Measured = {
 
 /** Purser as it is run in production, and its callers. */
 export class Purser {
-  readonly #server: BenchServer;
+  readonly #server: PostgresServer;
   readonly #stack: AsyncDisposableStack;
   readonly #tree: string;
   readonly #database: string;
@@ -69,7 +69,7 @@ export class Purser {
   readonly #warm = new Set<string>();
 
   static async prepare(
-    server: BenchServer,
+    server: PostgresServer,
     stack: AsyncDisposableStack,
     { tree, database } = { tree: THIS_TREE, database: "purser" },
   ): Promise<Purser> {
@@ -83,7 +83,7 @@ export class Purser {
   }
 
   private constructor(parts: {
-    readonly server: BenchServer;
+    readonly server: PostgresServer;
     readonly stack: AsyncDisposableStack;
     readonly tree: string;
     readonly database: string;
@@ -179,13 +179,14 @@ export class Purser {
   }
 
   /** Every wallet against its ledger, by the command that operators have for it. */
-  verify(): Promise<void> {
-    return runCommand(this.#server.url(this.#database), "verify");
+  async verify(): Promise<void> {
+    await verify(this.#server.url(this.#database));
   }
 
   async #addresses(processes: number): Promise<readonly string[]> {
     while (this.#urls.length < processes) {
-      this.#urls.push(await startService(this.#server.url(this.#database), this.#stack, this.#tree));
+      const databaseUrl = this.#server.url(this.#database);
+      this.#urls.push((await Service.start(databaseUrl, this.#stack, { tree: this.#tree })).url);
     }
     return this.#urls.slice(0, processes);
   }

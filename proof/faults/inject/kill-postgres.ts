@@ -1,8 +1,9 @@
-import { integerBetween } from "../chance.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { integerBetween } from "../../harness/chance.ts";
+import type { PostgresServer } from "../../harness/postgres.ts";
+import type { Service } from "../../harness/purser.ts";
 import type { History } from "../history/history.ts";
-import type { PostgresServer } from "../machines/postgres-server.ts";
-import type { ServiceProcess } from "../machines/service-process.ts";
-import { isTrueWithin, pause } from "../pause.ts";
+import { isTrueWithin } from "./is-true-within.ts";
 
 /** One time without a database. Nothing can be stored between `deadAtMs` and `restartedAtMs`. */
 export type Outage = {
@@ -21,7 +22,7 @@ const BACK_WITHIN_MS = 20_000;
 /** Kills and restarts the database under the processes, which must live through it and come back by themselves. */
 export async function killPostgres(
   postgres: PostgresServer,
-  services: readonly ServiceProcess[],
+  services: readonly Service[],
   history: History,
   count: number,
 ): Promise<Outage[]> {
@@ -32,7 +33,7 @@ export async function killPostgres(
     const deadAtMs = performance.now();
     if (outages.length % SHORT_EVERY !== 0) await pause(integerBetween(DOWN_MS.min, DOWN_MS.max));
     const restartedAtMs = performance.now();
-    const { acceptedAtMs } = await postgres.start();
+    const { acceptedAtMs } = await postgres.startAgain();
     const outage = { killedAtMs, deadAtMs, restartedAtMs, acceptedAtMs };
     outages.push(outage);
     history.noteFault("postgres killed", outage);

@@ -1,7 +1,8 @@
-import { integerBetween } from "../chance.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { integerBetween } from "../../harness/chance.ts";
+import type { Service } from "../../harness/purser.ts";
 import type { History } from "../history/history.ts";
-import type { ServiceProcess } from "../machines/service-process.ts";
-import { isTrueWithin, pause } from "../pause.ts";
+import { isTrueWithin } from "./is-true-within.ts";
 
 /** A kill of one API process, and the start of its successor. */
 export type Restart = { readonly service: string; readonly killedAtMs: number; readonly startedAtMs: number };
@@ -15,7 +16,7 @@ const BACK_WITHIN_MS = 20_000;
  * successor does not come to answer: the checker sees a restart that was followed by no answer.
  */
 export async function killService(
-  services: readonly ServiceProcess[],
+  services: readonly Service[],
   history: History,
   count: number,
 ): Promise<Restart[]> {
@@ -28,7 +29,8 @@ export async function killService(
     const killedAtMs = performance.now();
     await service.kill();
     const startedAtMs = performance.now();
-    service.start();
+    // When it is ready, its answers show.
+    service.launch().catch(() => {});
     restarts.push({ service: service.name, killedAtMs, startedAtMs });
     history.noteFault(`service ${service.name} killed`, { killedAtMs, startedAtMs });
     if (!(await isTrueWithin(BACK_WITHIN_MS, () => history.hasOkSince(startedAtMs, service.name)))) break;

@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { pickFrom } from "../chance.ts";
+import { pickFrom } from "../../harness/chance.ts";
 import type { Call, ClientRequest } from "../history/call.ts";
 import type { History } from "../history/history.ts";
 import { isKeyed, type KeyedRequest } from "./make-request.ts";

@@ -1,5 +1,5 @@
+import { integerBetween } from "../../harness/chance.ts";
 import type { PlanKey } from "../catalog.ts";
-import { integerBetween } from "../chance.ts";
 
 /** One customer takes a fifth of all consumes: every process wants its row all the time. */
 const HOT = "customer_hot";

@@ -1,6 +1,6 @@
-import { integerBetween, pickFrom } from "../chance.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { integerBetween, pickFrom } from "../../harness/chance.ts";
 import type { History } from "../history/history.ts";
-import { pause } from "../pause.ts";
 import { Client } from "./client.ts";
 import type { Target } from "./post.ts";
 import { playScenario } from "./scenarios.ts";

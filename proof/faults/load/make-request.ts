@@ -1,5 +1,5 @@
+import { integerBetween, pickFrom } from "../../harness/chance.ts";
 import { FEATURES, isFeatureKey, UNKNOWN_FEATURE } from "../catalog.ts";
-import { integerBetween, pickFrom } from "../chance.ts";
 import type { CheckRequest, ClientRequest, ConsumeRequest, EventRequest } from "../history/call.ts";
 import { pickConsumer, pickCustomer } from "./customers.ts";
 

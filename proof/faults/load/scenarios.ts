@@ -1,4 +1,4 @@
-import { integerBetween } from "../chance.ts";
+import { integerBetween } from "../../harness/chance.ts";
 import type { Call } from "../history/call.ts";
 import type { Client } from "./client.ts";
 import {

@@ -1,6 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Call } from "../history/call.ts";
 import type { History } from "../history/history.ts";
-import { pause } from "../pause.ts";
 import { Client } from "./client.ts";
 import { isKeyed, type KeyedRequest } from "./make-request.ts";
 import type { Target } from "./post.ts";

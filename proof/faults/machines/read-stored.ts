@@ -1,6 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Stored } from "../check/stored.ts";
-import { pause } from "../pause.ts";
 import { COUNTS, TABLES } from "./stored-tables.ts";
 
 const QUIET_WITHIN_MS = 15_000;

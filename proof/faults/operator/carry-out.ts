@@ -4,7 +4,7 @@ import { reverseConsume } from "../../../service/src/manage/credits/reverse-cons
 import { assignPlan } from "../../../service/src/manage/customers/assign-plan.ts";
 import type { Pool } from "../../../service/src/postgres/pool.ts";
 import { brandAs, type CustomerId, type Instant } from "../../../service/src/words/brand.ts";
-import { POOL } from "../catalog.ts";
+import { POOL } from "../../harness/project.ts";
 import type { ManageCall, ManageOutcome, ManageRequest } from "../history/manage-call.ts";
 
 /** Asks for one thing once, and says what whoever asked can know. Never rejects. */

@@ -1,4 +1,4 @@
-import { integerBetween, pickFrom } from "../chance.ts";
+import { integerBetween, pickFrom } from "../../harness/chance.ts";
 import { findDecision } from "../check/answers.ts";
 import type { History } from "../history/history.ts";
 import type { ManageRequest } from "../history/manage-call.ts";

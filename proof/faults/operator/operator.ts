@@ -1,10 +1,10 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { openPool, type Pool } from "../../../service/src/postgres/pool.ts";
-import { integerBetween } from "../chance.ts";
+import { integerBetween } from "../../harness/chance.ts";
 import type { History } from "../history/history.ts";
 import type { ManageCall, ManageRequest } from "../history/manage-call.ts";
 import { CUSTOMERS } from "../load/customers.ts";
-import type { Installation } from "../machines/installation.ts";
-import { pause } from "../pause.ts";
+import type { Installation } from "../machines/prepare-database.ts";
 import { carryOut } from "./carry-out.ts";
 import { makeManageRequest } from "./make-manage-request.ts";
 
@@ -68,7 +68,7 @@ export class Operator {
   }
 
   #do(request: ManageRequest): Promise<ManageCall> {
-    return this.#history.recordManage(carryOut(this.#cell, this.#installation.context, request));
+    return this.#history.recordManage(carryOut(this.#cell, this.#installation.project.context, request));
   }
 
   async #mustDo(request: ManageRequest): Promise<void> {

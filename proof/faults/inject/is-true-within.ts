@@ -1,8 +1,6 @@
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
+import { setTimeout as pause } from "node:timers/promises";
 
-/** Looks every few milliseconds, and says whether the condition came true in time. */
+/** Looks every few milliseconds, and returns whether the condition came true in time. */
 export async function isTrueWithin(ms: number, condition: () => boolean): Promise<boolean> {
   const giveUpAtMs = performance.now() + ms;
   while (!condition()) {

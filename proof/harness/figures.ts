@@ -17,3 +17,17 @@ export function rate(perSecond: number): string {
 export function ms(value: number): string {
   return `${value.toFixed(1)} ms`;
 }
+
+/** `12,345` */
+export function count(value: number): string {
+  return value.toLocaleString("en");
+}
+
+/** The smallest value that so large a share of all values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+}
+
+export function expectEqual(what: string, found: unknown, expected: unknown): void {
+  if (found !== expected) throw new Error(`${what}: ${String(expected)} expected, ${String(found)} found`);
+}

@@ -1,0 +1,98 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Caller } from "../harness/caller.ts";
+import { countRows, type Database, migrateDatabase } from "../harness/database.ts";
+import { fillCustomers, makeBusyCustomer } from "../harness/fill-customers.ts";
+import { PostgresServer } from "../harness/postgres.ts";
+import { openProject, type Project } from "../harness/project.ts";
+import { endProcess, Service, spawnPurser } from "../harness/purser.ts";
+import { steadyPort } from "../harness/steady-port.ts";
+import type { Owner } from "./chromium.ts";
+
+export type Development = {
+  readonly url: string;
+  readonly owner: Owner;
+  readonly caller: Caller;
+};
+
+const DRAFT = {
+  name: "Free",
+  allowances: [{ credits: 300, period: "month" }],
+  features: [
+    { feature: "hd.export", limit: { quantity: 5, period: "day" } },
+    { feature: "image.generate" },
+    { feature: "video.render" },
+  ],
+};
+
+/** `purser dev` as a newcomer has it: a directory of its own, and nothing left of it afterwards. */
+export async function startDevelopment(
+  content: "demo" | "empty",
+  stack: AsyncDisposableStack,
+): Promise<Development> {
+  const directory = await mkdtemp(join(tmpdir(), "purser-screenshots-"));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  // As root the server runs as another user, who must be able to enter.
+  await chmod(directory, 0o755);
+  const port = await steadyPort();
+  const options = ["--json", "--port", String(port), "--directory", directory];
+  const child = spawnPurser(["dev", ...options, ...(content === "empty" ? ["--no-demo"] : [])], {});
+  stack.defer(() => endProcess(child));
+  const line = await new Promise<string>((resolve, reject) => {
+    let said = "";
+    child.once("exit", (code) => reject(new Error(`purser dev ended with code ${code}`)));
+    child.stderr.pipe(process.stderr);
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes("\n")) resolve(said.slice(0, said.indexOf("\n")));
+    });
+  });
+  const { url, owner, managementToken: token } = JSON.parse(line);
+  const caller = new Caller({ url }, { apiKey: "", token, here: "/manage/v1/projects/1/test" });
+  // So that a plan has something to publish.
+  if (content === "demo") await caller.call("PUT", "plans/free/draft", { body: DRAFT });
+  return { url, owner, caller };
+}
+
+/** A service that nobody owns yet: the link to become its owner that it prints. */
+export async function startUnowned(stack: AsyncDisposableStack): Promise<string> {
+  const server = await PostgresServer.start(stack);
+  await migrateDatabase(server.url("postgres"));
+  const service = await Service.start(server.url("postgres"), stack);
+  const [, setupUrl] = /"setupUrl":"([^"]+)"/.exec(service.lastWords) ?? [];
+  if (setupUrl === undefined) throw new Error(`no link to set up was printed: ${service.lastWords}`);
+  return setupUrl;
+}
+
+const ENTRIES_EACH = 9;
+const BUSY_ENTRIES_MIN = 100;
+
+/** One of each customer. */
+const EVENTS = `
+  insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
+  select now(), gen_random_uuid(), environment_id, number, 'tokens.generated', 1, now(), 'fill'
+  from cell.customers`;
+
+export type Filled = { readonly service: Service; readonly project: Project; readonly entries: number };
+
+/** Nine entries and an event for each of so many customers, and the others for a busy one, who was also denied, paid and moved often. */
+export async function fillDatabase(
+  database: Database,
+  wanted: { readonly customers: number; readonly entries: number },
+  stack: AsyncDisposableStack,
+): Promise<Filled> {
+  const { customers } = wanted;
+  const busyEntries = wanted.entries - customers * ENTRIES_EACH;
+  if (busyEntries < BUSY_ENTRIES_MIN)
+    throw new Error(`${customers} customers have ${customers * ENTRIES_EACH} entries; ask for some more`);
+  const project = await openProject(database.url);
+  const service = await Service.start(database.url, stack);
+  const place = { database, service, project };
+  await fillCustomers(place, "pro", customers);
+  await makeBusyCustomer(place, busyEntries);
+  await database.query(EVENTS);
+  // What autovacuum does over days for rows that came over years; else it does so now, beside the first pages.
+  await database.query("vacuum (analyze)");
+  return { service, project, entries: await countRows(database, "cell.ledger") };
+}

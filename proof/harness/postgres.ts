@@ -1,0 +1,163 @@
+import { readdirSync, readlinkSync } from "node:fs";
+import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { startTemporaryServer, type TemporaryServer } from "../../service/test/temporary-server.ts";
+import { integerBetween } from "./chance.ts";
+import { type Database, databaseAt, withClient } from "./database.ts";
+import { steadyPort } from "./steady-port.ts";
+
+/** For large databases whose statements are explained. Analyzes within seconds, which is a minute by default. */
+const SETTINGS = [
+  "shared_buffers=512MB",
+  "max_wal_size=4GB",
+  "autovacuum_naptime=5s",
+  "logging_collector=on",
+  "log_destination=jsonlog",
+  "shared_preload_libraries=auto_explain",
+  "auto_explain.log_format=json",
+];
+
+/** Until every session has heard of a setting, and until the log is written. */
+const SETTLE_MS = 300;
+const GONE_WITHIN_MS = 10_000;
+const GONE_LOOK_MS = 10;
+const LOAD_AGAIN_MS = { min: 20, max: 60 };
+const ACCEPTS_WITHIN_MS = 60_000;
+const PROBE_PAUSE_MS = 10;
+
+/** A real PostgreSQL with durability on, on a port and files of its own; it can be killed and started again. */
+export class PostgresServer {
+  readonly #server: TemporaryServer;
+  readonly #dataDirectory: string;
+
+  /** Of two settings of one name the last is in force. */
+  static async start(
+    stack: AsyncDisposableStack,
+    settings: readonly string[] = [],
+    basis: readonly string[] = SETTINGS,
+  ): Promise<PostgresServer> {
+    const port = await steadyPort();
+    const server = await startTemporaryServer("proof", { port, settings: [...basis, ...settings] });
+    stack.defer(() => server.stop());
+    // The real path, as /proc names it.
+    return new PostgresServer(server, await realpath(server.dataDirectory));
+  }
+
+  private constructor(server: TemporaryServer, dataDirectory: string) {
+    this.#server = server;
+    this.#dataDirectory = dataDirectory;
+  }
+
+  url(database: string, role = "postgres"): string {
+    return this.#server.url(database).replace("//postgres@", `//${role}@`);
+  }
+
+  query(database: string, text: string): ReturnType<Database["query"]> {
+    return databaseAt(this.url(database)).query(text);
+  }
+
+  async createDatabase(name: string): Promise<Database> {
+    await this.query("postgres", `create database ${name}`);
+    return databaseAt(this.url(name));
+  }
+
+  /** PostgreSQL's version and what makes it durable, as the server itself reports them. */
+  async describe(): Promise<string> {
+    const names = ["server_version", "fsync", "synchronous_commit", "full_page_writes"];
+    const [row = {}] = await this.query(
+      "postgres",
+      `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(", ")}`,
+    );
+    const { server_version, ...durability } = row;
+    const weak = Object.entries(durability).find(([, value]) => value !== "on");
+    if (weak !== undefined) throw new Error(`${weak[0]} is ${weak[1]}: such figures mean nothing`);
+    return `PostgreSQL ${server_version}, ${Object.keys(durability).join(", ")} on`;
+  }
+
+  /** Has the server log the plan of every statement that `work` runs, and returns the log. */
+  async explain(work: () => Promise<void>): Promise<string> {
+    const [row = {}] = await this.query("postgres", "select pg_current_logfile('jsonlog') as file");
+    const file = join(this.#dataDirectory, String(row["file"]));
+    const { length } = await readFile(file);
+    await this.#alter("set auto_explain.log_min_duration = 0");
+    await work();
+    await pause(SETTLE_MS);
+    const log = (await readFile(file)).subarray(length).toString();
+    await this.#alter("reset auto_explain.log_min_duration");
+    return log;
+  }
+
+  /**
+   * Postmaster and backends with SIGKILL; ends when all are gone, so that nothing holds the old shared memory. They
+   * are found by their working directory: a backend is in no process group of the postmaster's, and once that is dead
+   * it is nobody's child.
+   */
+  async kill(): Promise<{ killedAtMs: number }> {
+    const pids = listWorkingIn(this.#dataDirectory);
+    if (pids.length < 2) throw new Error("there is no PostgreSQL to kill");
+    // The search held up the clients, who are in this process: killed now, the server would be idle.
+    await pause(integerBetween(LOAD_AGAIN_MS.min, LOAD_AGAIN_MS.max));
+    const killedAtMs = performance.now();
+    // Again and again, for those that were forked in between.
+    for (let left = pids; left.length > 0; left = listWorkingIn(this.#dataDirectory)) {
+      if (performance.now() - killedAtMs > GONE_WITHIN_MS) throw new Error("PostgreSQL survived SIGKILL");
+      for (const pid of left) kill(pid);
+      await pause(GONE_LOOK_MS);
+    }
+    return { killedAtMs };
+  }
+
+  /** `pg_ctl stop -m immediate`: the server ends at once and writes nothing more. Ends when it is gone. */
+  stopImmediately(): Promise<void> {
+    return this.#server.crash();
+  }
+
+  /** On the data that a crash left. Ends when it accepts connections, with the moment of the first one. */
+  async startAgain(): Promise<{ acceptedAtMs: number }> {
+    const [acceptedAtMs] = await Promise.all([this.#probe(), this.#server.restart()]);
+    return { acceptedAtMs };
+  }
+
+  /** More often than the starter looks: the time to recovery is counted from this moment. */
+  async #probe(): Promise<number> {
+    const giveUpAtMs = performance.now() + ACCEPTS_WITHIN_MS;
+    while (performance.now() < giveUpAtMs) {
+      const acceptedAtMs = await withClient(this.url("postgres"), async () => performance.now()).catch(
+        () => null,
+      );
+      if (acceptedAtMs !== null) return acceptedAtMs;
+      await pause(PROBE_PAUSE_MS);
+    }
+    throw new Error("PostgreSQL did not accept a connection in time");
+  }
+
+  async #alter(setting: string): Promise<void> {
+    await this.query("postgres", `alter system ${setting}`);
+    await this.query("postgres", "select pg_reload_conf()");
+    await pause(SETTLE_MS);
+  }
+}
+
+/** Zombies have no working directory any more, and are not among them. */
+function listWorkingIn(directory: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && findWorkingDirectory(name) === directory)
+    .map(Number);
+}
+
+function findWorkingDirectory(pid: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It is gone already.
+  }
+}
