@@ -48,7 +48,7 @@ const ROOMS: Record<string, readonly string[]> = {
 /** Packages by room, where the list is closed. */
 const PACKAGES: Record<string, RegExp> = {
   entitlement: /^(node:crypto|canonicalize)$/,
-  store: /^kysely$/,
+  store: /^$/,
   postgres: /^(pg|node:.*)$/,
   words: /^node:/,
 };

@@ -2,10 +2,14 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit-list.ts";
 import { findCustomerIds } from "../../store/cell/customer-ids.ts";
-import { scanControlAudit } from "../../store/control/audit-list.ts";
-import type { AuditFilter, AuditRecord, AuditScan, AuditWindow } from "../../store/control/audit-scan.ts";
-import type { Place } from "../../store/control/places.ts";
-import { listEnvironments } from "../../store/control/projects.ts";
+import {
+  type AuditFilter,
+  type AuditRecord,
+  type AuditScan,
+  type AuditWindow,
+  scanControlAudit,
+} from "../../store/control/audit-scan.ts";
+import { listPlaces, type Place } from "../../store/control/places.ts";
 import type { CustomerId } from "../../words/brand.ts";
 import { nameActors } from "../credits/actor-names.ts";
 import type { ManageParts } from "../parts.ts";
@@ -37,7 +41,7 @@ const SCANNED_MAX = 1_000;
 export async function listAudit(parts: ManageParts, search: AuditSearch): Promise<AuditPage> {
   const { control, cellOf } = parts;
   const { workspaceId, place, filter, before, from, limit } = search;
-  const places = place === null ? await single(control, (tx) => listEnvironments(tx, workspaceId)) : [place];
+  const places = place === null ? await single(control, (tx) => listPlaces(tx, workspaceId)) : [place];
   const isFiltered = filter.actor !== null || filter.actionPrefix !== null;
   const window = { before, from, count: isFiltered ? Math.max(SCANNED_MAX, limit + 1) : limit + 1 };
   const cells = [...Map.groupBy(places, ({ cell }) => cell)];

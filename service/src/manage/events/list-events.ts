@@ -5,8 +5,7 @@ import { single } from "../../postgres/transaction.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import { type EventPlace, listEvents as listStored } from "../../store/cell/event-list.ts";
-import { findEvent } from "../../store/cell/explain/events.ts";
-import type { StoredEvent } from "../../store/cell/stored-event.ts";
+import { findEvent, type StoredEvent } from "../../store/cell/stored-event.ts";
 import {
   brandAs,
   type CustomerId,

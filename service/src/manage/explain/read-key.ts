@@ -11,9 +11,9 @@ import { single } from "../../postgres/transaction.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { findCharge } from "../../store/cell/explain/charges.ts";
 import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
-import { findEvent } from "../../store/cell/explain/events.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
 import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import { findEvent } from "../../store/cell/stored-event.ts";
 import type { Place } from "../../store/control/places.ts";
 import {
   brandAs,

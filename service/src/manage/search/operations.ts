@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { single } from "../../postgres/transaction.ts";
-import { listNamedPlaces } from "../../store/control/named-places.ts";
+import { listPlaces } from "../../store/control/places.ts";
 import { readHistoryStart } from "../history-window.ts";
 import {
   type Call,
@@ -38,7 +38,7 @@ const query = Type.Object(
 export function searchOperations({ control, cellOf }: ManageParts): Operation[] {
   const search = async (call: Call<unknown, { q: string }>, isReached: (id: number) => boolean) => {
     const { workspaceId } = principalOf(call);
-    const places = await single(control, (tx) => listNamedPlaces(tx, workspaceId));
+    const places = await single(control, (tx) => listPlaces(tx, workspaceId));
     return searchPlaces(cellOf, {
       places: places.filter(({ environmentId }) => isReached(environmentId)),
       text: call.query.q,

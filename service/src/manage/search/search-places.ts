@@ -15,7 +15,7 @@ import {
   findUsesOfKey,
   type RecordKind,
 } from "../../store/cell/search-records.ts";
-import type { NamedPlace } from "../../store/control/named-places.ts";
+import type { NamedPlace } from "../../store/control/places.ts";
 import { assert } from "../../words/assert.ts";
 import type { EnvironmentId, Instant } from "../../words/brand.ts";
 import { parseTimedId } from "../../words/timed-id.ts";

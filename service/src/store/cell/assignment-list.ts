@@ -1,36 +1,38 @@
-import type { AssignmentChangeKind } from "../../entitlement/entry.ts";
-import { readBoolean, readInstant, readInteger, readNullable } from "../../postgres/column.ts";
+import {
+  boolean,
+  derive,
+  describeRow,
+  id,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type Instant, type PlanId, type PlanVersionId } from "../../words/brand.ts";
+import type { PlanId, PlanVersionId } from "../../words/brand.ts";
 import { assignmentChangeOf } from "./assignments.ts";
 import type { WalletName } from "./wallets.ts";
 
+const RECORD = describeRow({
+  id: integer("a.id"),
+  change: derive(integer("a.change"), assignmentChangeOf),
+  plan: id<PlanId>("a.plan_id"),
+  planVersion: id<PlanVersionId>("a.plan_version_id"),
+  anchor: instant("a.anchor"),
+  endsAt: orNull(instant("a.ends_at")),
+  isDefault: boolean("a.is_default"),
+  effectiveAt: instant("a.effective_at"),
+  recordedAt: instant("a.recorded_at"),
+});
+
 /** One change of a customer's plan, as people see it. */
-export type AssignmentRecord = {
-  readonly id: number;
-  readonly change: AssignmentChangeKind;
-  readonly plan: PlanId;
-  readonly planVersion: PlanVersionId;
-  readonly anchor: Instant;
-  readonly endsAt: Instant | null;
-  readonly isDefault: boolean;
-  readonly effectiveAt: Instant;
-  readonly recordedAt: Instant;
-};
+export type AssignmentRecord = RowOf<typeof RECORD>;
 
 const LIST = statement(
   "assignments.list",
   `
-  select
-    a.id,
-    a.change,
-    a.plan_id,
-    a.plan_version_id,
-    (extract(epoch from a.anchor) * 1000)::bigint,
-    (extract(epoch from a.ends_at) * 1000)::bigint,
-    a.is_default,
-    (extract(epoch from a.effective_at) * 1000)::bigint,
-    (extract(epoch from a.recorded_at) * 1000)::bigint
+  select ${RECORD.list}
   from cell.assignments as a
   where a.environment_id = $1
     and a.customer_number = $2
@@ -40,21 +42,10 @@ const LIST = statement(
 );
 
 /** The newest first. */
-export async function listAssignmentRecords(
+export function listAssignmentRecords(
   tx: Tx,
   name: WalletName,
   page: { readonly before: number; readonly limit: number },
 ): Promise<AssignmentRecord[]> {
-  const { rows } = await tx.run(LIST, [name.environmentId, name.customerNumber, page.before, page.limit]);
-  return rows.map(([id, change, plan, version, anchor, endsAt, isDefault, effectiveAt, recordedAt]) => ({
-    id: readInteger(id),
-    change: assignmentChangeOf(readInteger(change)),
-    plan: brandAs<PlanId>(readInteger(plan)),
-    planVersion: brandAs<PlanVersionId>(readInteger(version)),
-    anchor: readInstant(anchor),
-    endsAt: readNullable(endsAt, readInstant),
-    isDefault: readBoolean(isDefault),
-    effectiveAt: readInstant(effectiveAt),
-    recordedAt: readInstant(recordedAt),
-  }));
+  return listRows(tx, LIST, [name.environmentId, name.customerNumber, page.before, page.limit], RECORD);
 }

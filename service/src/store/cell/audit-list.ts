@@ -1,14 +1,15 @@
-import { sql } from "kysely";
-import { readInteger } from "../../postgres/column.ts";
+import { bigints, integers } from "../../postgres/binary-array.ts";
+import { describeRow, id, listRows } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import type { CustomerId, CustomerNumber, EnvironmentId } from "../../words/brand.ts";
 import {
-  AUDIT_COLUMNS,
   type AuditFilter,
   type AuditScan,
   type AuditWindow,
-  isWithin,
-  matches,
+  auditRow,
+  COUNT,
+  IS_WITHIN,
+  MATCHES,
   runScan,
 } from "../control/audit-scan.ts";
 import type { WalletName } from "./wallets.ts";
@@ -19,6 +20,34 @@ export type AuditSource = {
   readonly customerNumber: CustomerNumber | null;
 };
 
+const ROW = auditRow("a.customer_number");
+
+const SCAN = statement(
+  "audit.scan",
+  `
+  select ${ROW.list}
+  from (
+    select one.environment_id, one.id
+    from unnest($7::integer[], $8::bigint[]) as source (environment_id, customer_number)
+    cross join lateral (
+      select c.environment_id, c.id
+      from cell.audit as c
+      where c.environment_id = source.environment_id
+        and (not $9::boolean or c.customer_number = source.customer_number)
+        and ${IS_WITHIN}
+      order by c.id desc
+      limit ${COUNT}
+    ) as one
+    order by one.id desc
+    limit ${COUNT}
+  ) as s
+  left join cell.audit as a
+    on a.environment_id = s.environment_id
+    and a.id = s.id
+    and ${MATCHES}
+  order by s.id desc`,
+);
+
 /** Each source is walked along its own index, and the newest of all are taken. */
 export function scanAudit(
   tx: Tx,
@@ -26,41 +55,23 @@ export function scanAudit(
   window: AuditWindow,
   filter: AuditFilter,
 ): Promise<AuditScan> {
-  const isOfCustomer = sources.some(({ customerNumber }) => customerNumber !== null);
-  const environmentIds = sources.map(({ environmentId }) => environmentId).join(",");
-  const customerNumbers = sources.map(({ customerNumber }) => customerNumber ?? "").join(",");
-  const scan = sql`
-    select ${AUDIT_COLUMNS}, a.environment_id, a.customer_number
-    from (
-      select one.environment_id, one.id
-      from unnest(
-        string_to_array(${environmentIds}, ',')::integer[],
-        string_to_array(${customerNumbers}, ',', '')::bigint[]
-      ) as source (environment_id, customer_number)
-      cross join lateral (
-        select c.environment_id, c.id
-        from cell.audit as c
-        where c.environment_id = source.environment_id
-          and ${isOfCustomer ? sql`c.customer_number = source.customer_number` : sql`true`}
-          and ${isWithin("c.id", window)}
-        order by c.id desc
-        limit ${window.count}
-      ) as one
-      order by one.id desc
-      limit ${window.count}
-    ) as s
-    left join cell.audit as a
-      on a.environment_id = s.environment_id
-      and a.id = s.id
-      and ${matches(filter)}
-    order by s.id desc`;
-  return runScan(tx, "audit.scan", scan, window);
+  const where = [
+    integers(sources.map(({ environmentId }) => environmentId)),
+    bigints(sources.map(({ customerNumber }) => customerNumber)),
+    sources.some(({ customerNumber }) => customerNumber !== null),
+  ];
+  return runScan(tx, SCAN, { window, filter, where }, ROW.read);
 }
+
+const NAME = describeRow({
+  environmentId: id<EnvironmentId>("c.environment_id"),
+  customerNumber: id<CustomerNumber>("c.number"),
+});
 
 const FIND_NUMBERS = statement(
   "customers.find_numbers",
   `
-  select c.environment_id, c.number
+  select ${NAME.list}
   from cell.customers as c
   where c.environment_id = any($1::integer[])
     and c.customer_id = $2
@@ -68,14 +79,10 @@ const FIND_NUMBERS = statement(
 );
 
 /** Test and live, or two projects, may both know a customer by the same id. */
-export async function findCustomerNumbers(
+export function findCustomerNumbers(
   tx: Tx,
   environmentIds: readonly EnvironmentId[],
   customerId: CustomerId,
 ): Promise<WalletName[]> {
-  const { rows } = await tx.run(FIND_NUMBERS, [environmentIds, customerId]);
-  return rows.map(([environmentId, number]) => ({
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    customerNumber: brandAs<CustomerNumber>(readInteger(number)),
-  }));
+  return listRows(tx, FIND_NUMBERS, [environmentIds, customerId], NAME);
 }

@@ -1,54 +1,44 @@
-import { sql } from "kysely";
-import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints } from "../../postgres/binary-array.ts";
-import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { readInteger } from "../../postgres/column.ts";
 import {
-  brandAs,
-  type CustomerId,
-  type CustomerNumber,
-  type EnvironmentId,
-  type Instant,
-} from "../../words/brand.ts";
-import { query, runQuery } from "../query.ts";
+  boolean,
+  derive,
+  describeRow,
+  findRow,
+  id,
+  instant,
+  integer,
+  json,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
 import { decodeWalletState } from "./wallet-state.ts";
 
+const RECORD = describeRow({
+  customerNumber: id<CustomerNumber>("c.number"),
+  customerId: derive(text("c.customer_id"), (value) => brandAs<CustomerId>(value)),
+  name: orNull(text("c.name")),
+  email: orNull(text("c.email")),
+  billingReference: orNull(text("c.billing_reference")),
+  metadata: orNull(json("c.metadata")),
+  createdAt: instant("c.created_at"),
+  wallet: derive(
+    describeRow({
+      sequence: integer("w.sequence"),
+      decidedAt: instant("w.decided_at"),
+      isBlocked: boolean("w.is_blocked"),
+      state: text("w.state"),
+    }),
+    ({ state, ...row }) => decodeWalletState(state, row),
+  ),
+});
+
 /** A customer as people see one. */
-export type CustomerRecord = {
-  readonly customerNumber: CustomerNumber;
-  readonly customerId: CustomerId;
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly billingReference: string | null;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
-  readonly createdAt: Instant;
-  readonly wallet: Wallet;
-};
-
-const epoch = (column: string) => sql<string>`(extract(epoch from ${sql.ref(column)}) * 1000)::bigint`;
-
-function selectCustomers(environmentId: EnvironmentId) {
-  return query
-    .selectFrom("cell.customers as c")
-    .innerJoin("cell.wallets as w", (join) =>
-      join.onRef("w.environment_id", "=", "c.environment_id").onRef("w.customer_number", "=", "c.number"),
-    )
-    .select([
-      "c.number",
-      "c.customer_id",
-      "c.name",
-      "c.email",
-      "c.billing_reference",
-      sql<string>`c.metadata::text`.as("metadata"),
-      epoch("c.created_at").as("created_at"),
-      "w.sequence",
-      epoch("w.decided_at").as("decided_at"),
-      "w.is_blocked",
-      "w.state",
-    ])
-    .where("c.environment_id", "=", environmentId)
-    .where("c.erased_at", "is", null);
-}
+export type CustomerRecord = RowOf<typeof RECORD>;
 
 export type CustomerSlice = {
   readonly records: readonly CustomerRecord[];
@@ -71,8 +61,7 @@ export async function listCustomerRecords(
   const { numbers, next } =
     search === null ? await findNewest(tx, place) : await searchNumbers(tx, place, search);
   if (numbers.length === 0) return { records: [], next };
-  const { rows } = await tx.run(READ_RECORDS, [environmentId, bigints(numbers)]);
-  return { records: rows.map(readRecord), next };
+  return { records: await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD), next };
 }
 
 // Whom a list shows is found first, and who they are is looked up then, one by one. In one statement the choice of a way
@@ -80,14 +69,11 @@ export async function listCustomerRecords(
 const READ_RECORDS = statement(
   "customers.read_records",
   `
-  select
-    c.number, c.customer_id, c.name, c.email, c.billing_reference, c.metadata, c.created_at,
-    w.sequence, w.decided_at, w.is_blocked, w.state
+  select ${RECORD.list}
   from unnest($2::bigint[]) with ordinality as n (number, position)
   cross join lateral (
     select
-      c.number, c.customer_id, c.name, c.email, c.billing_reference, c.metadata::text as metadata,
-      (extract(epoch from c.created_at) * 1000)::bigint as created_at
+      c.number, c.customer_id, c.name, c.email, c.billing_reference, c.metadata, c.created_at
     from cell.customers as c
     where c.environment_id = $1
       and c.number = n.number
@@ -95,7 +81,7 @@ const READ_RECORDS = statement(
     limit 1
   ) as c
   cross join lateral (
-    select w.sequence, (extract(epoch from w.decided_at) * 1000)::bigint as decided_at, w.is_blocked, w.state
+    select w.sequence, w.decided_at, w.is_blocked, w.state
     from cell.wallets as w
     where w.environment_id = $1
       and w.customer_number = n.number
@@ -222,30 +208,21 @@ function readNumbers(rows: readonly (readonly unknown[])[]): number[] {
   return rows.map(([number]) => readInteger(number));
 }
 
-export async function findCustomerRecord(
+const FIND = statement(
+  "customers.find_record",
+  `
+  select ${RECORD.list}
+  from cell.customers as c
+  join cell.wallets as w on w.environment_id = c.environment_id and w.customer_number = c.number
+  where c.environment_id = $1
+    and c.customer_id = $2
+    and c.erased_at is null`,
+);
+
+export function findCustomerRecord(
   tx: Tx,
   { environmentId, customerId }: { environmentId: EnvironmentId; customerId: CustomerId },
 ): Promise<CustomerRecord | null> {
-  const found = selectCustomers(environmentId).where("c.customer_id", "=", customerId);
-  const { rows } = await runQuery(tx, "customers.find_record", found);
-  return rows[0] === undefined ? null : readRecord(rows[0]);
-}
-
-function readRecord(row: readonly unknown[]): CustomerRecord {
-  const [number, customerId, name, email, billingReference, metadata, createdAt, ...wallet] = row;
-  const [sequence, decidedAt, isBlocked, state] = wallet;
-  return {
-    customerNumber: brandAs<CustomerNumber>(readInteger(number)),
-    customerId: brandAs<CustomerId>(readText(customerId)),
-    name: readNullable(name, readText),
-    email: readNullable(email, readText),
-    billingReference: readNullable(billingReference, readText),
-    metadata: readNullable(metadata, (value) => JSON.parse(readText(value))),
-    createdAt: readInstant(createdAt),
-    wallet: decodeWalletState(readText(state), {
-      sequence: readInteger(sequence),
-      decidedAt: readInstant(decidedAt),
-      isBlocked: readBoolean(isBlocked),
-    }),
-  };
+  // Planned each time, as the tables may have been empty when this connection first met them.
+  return findRow(tx, { ...FIND, name: "" }, [environmentId, customerId], RECORD);
 }

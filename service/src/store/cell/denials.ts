@@ -9,6 +9,7 @@ import {
   timestamps,
   uuids,
 } from "../../postgres/binary-array.ts";
+import { derive, describeRow, hexUuid, id, instant, integer, orNull, uuid } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
 import type { FeatureId, Instant, PlanVersionId } from "../../words/brand.ts";
@@ -39,6 +40,21 @@ export function reasonOf(number: number): Reason {
 function isReason(text: string | undefined): text is Reason {
   return text !== undefined && text in REASON_NUMBER;
 }
+
+/** Of the denials as `d`. */
+export const DENIAL = {
+  id: uuid("d.id"),
+  recordedAt: instant("d.recorded_at"),
+  reason: derive(integer("d.reason"), reasonOf),
+  quantity: integer("d.quantity"),
+  creditsRequired: integer("d.credits_required"),
+  balance: integer("d.balance"),
+  limit: orNull(describeRow({ quantity: integer("d.limit_quantity"), used: integer("d.limit_used") })),
+  /** Of the limit that was reached, or else of the plan's credits. */
+  resetsAt: orNull(instant("d.resets_at")),
+  planVersion: orNull(id<PlanVersionId>("d.plan_version_id")),
+  keyHash: hexUuid("d.key_hash"),
+} as const;
 
 export type DenialRow = WalletName & {
   readonly id: Uuid;

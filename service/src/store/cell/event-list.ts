@@ -3,7 +3,10 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
-import { readStoredEvent, type StoredEvent, storedEventColumns } from "./stored-event.ts";
+import { type StoredEvent, storedEvent } from "./stored-event.ts";
+
+const EVENT = storedEvent("w");
+const [IS_SHOWN, IS_END] = [EVENT.columns.length, EVENT.columns.length + 1];
 
 // A walk along one index, by the events' own time, of so many rows; of them come back those that match, and the last if
 // there were so many. When they were recorded bounds the parts of the table that are opened.
@@ -34,7 +37,7 @@ const LIST = statement(
     from walked as w
     window in_order as (order by w.occurred_at desc, w.id desc)
   )
-  select${storedEventColumns("w")},
+  select ${EVENT.list},
     p.is_shown,
     p.place = $9
   from places as p
@@ -93,9 +96,9 @@ export async function listEvents(
     metadata?.key ?? null,
     metadata?.value ?? null,
   ]);
-  const end = rows.find((row) => readBoolean(row[9]));
+  const end = rows.find((row) => readBoolean(row[IS_END]));
   return {
-    events: rows.filter((row) => readBoolean(row[8])).map(readStoredEvent),
-    end: end === undefined ? null : readStoredEvent(end),
+    events: rows.filter((row) => readBoolean(row[IS_SHOWN])).map(EVENT.read),
+    end: end === undefined ? null : EVENT.read(end),
   };
 }

@@ -1,47 +1,41 @@
 import type { GrantKind } from "../../entitlement/wallet.ts";
 import { integers } from "../../postgres/binary-array.ts";
-import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readInteger } from "../../postgres/column.ts";
+import {
+  describeRow,
+  findRow,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type Instant, type PoolId } from "../../words/brand.ts";
+import type { Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import type { GrantOrigin } from "./grants.ts";
-import { GRANT_KIND_NUMBER, grantKindOf } from "./wallet-state.ts";
+import { GRANT } from "./grants.ts";
+import { GRANT_KIND_NUMBER } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** A grant as people see one. */
-export type GrantRecord = GrantOrigin & {
-  readonly number: number;
-  /** The slot of the wallet that it shares with others of its kind and expiry. */
-  readonly slot: number;
-  readonly pool: PoolId;
-  readonly kind: GrantKind;
-  readonly credits: number;
-  readonly expiresAt: Instant | null;
-  readonly recordedAt: Instant;
-  readonly effectiveAt: Instant;
-  readonly revokedAt: Instant | null;
-};
+/** Of the grants as `g`. */
+export const GRANT_RECORD = describeRow({
+  ...GRANT,
+  recordedAt: instant("g.recorded_at"),
+  effectiveAt: instant("g.effective_at"),
+  revokedAt: orNull(instant("g.revoked_at")),
+  reference: orNull(text("g.reference")),
+  price: orNull(describeRow({ amount: integer("g.price_amount"), currency: text("g.price_currency") })),
+  note: orNull(text("g.note")),
+});
 
-/** What `readGrantRecord` reads. */
-export const GRANT_COLUMNS = `
-    g.number,
-    coalesce(g.merged_into, g.number),
-    g.pool_id,
-    g.kind,
-    g.credits,
-    (extract(epoch from g.expires_at) * 1000)::bigint,
-    (extract(epoch from g.recorded_at) * 1000)::bigint,
-    (extract(epoch from g.effective_at) * 1000)::bigint,
-    (extract(epoch from g.revoked_at) * 1000)::bigint,
-    g.reference,
-    g.price_amount,
-    g.price_currency,
-    g.note`;
+/** A grant as people see one. */
+export type GrantRecord = RowOf<typeof GRANT_RECORD>;
 
 const LIST = statement(
   "grants.list",
   `
-  select ${GRANT_COLUMNS}
+  select ${GRANT_RECORD.list}
   from cell.grants as g
   where g.environment_id = $1
     and g.customer_number = $2
@@ -61,36 +55,20 @@ export type GrantRange = {
 };
 
 /** The newest first. */
-export async function listGrantRecords(tx: Tx, name: WalletName, range: GrantRange): Promise<GrantRecord[]> {
-  const { rows } = await tx.run(LIST, [
-    name.environmentId,
-    name.customerNumber,
-    range.before,
-    range.limit,
-    formatTimestamp(range.since),
-    integers(range.open),
-  ]);
-  return rows.map(readGrantRecord);
-}
-
-/** Further columns come behind them. */
-export function readGrantRecord(row: readonly unknown[]): GrantRecord {
-  const [number, slot, pool, kind, credits, expiresAt, recordedAt, effectiveAt, ...rest] = row;
-  const [revokedAt, reference, amount, currency, note] = rest;
-  return {
-    number: readInteger(number),
-    slot: readInteger(slot),
-    pool: brandAs<PoolId>(readInteger(pool)),
-    kind: grantKindOf(readInteger(kind)),
-    credits: readInteger(credits),
-    expiresAt: readNullable(expiresAt, readInstant),
-    recordedAt: readInstant(recordedAt),
-    effectiveAt: readInstant(effectiveAt),
-    revokedAt: readNullable(revokedAt, readInstant),
-    reference: readNullable(reference, readText),
-    price: amount === null ? null : { amount: readInteger(amount), currency: readText(currency) },
-    note: readNullable(note, readText),
-  };
+export function listGrantRecords(tx: Tx, name: WalletName, range: GrantRange): Promise<GrantRecord[]> {
+  return listRows(
+    tx,
+    LIST,
+    [
+      name.environmentId,
+      name.customerNumber,
+      range.before,
+      range.limit,
+      formatTimestamp(range.since),
+      integers(range.open),
+    ],
+    GRANT_RECORD,
+  );
 }
 
 const SUM_LATER = statement(
@@ -117,7 +95,7 @@ const RECENT_MAX = 500;
 const LIST_TWINS = statement(
   "grants.list_twins",
   `
-  select ${GRANT_COLUMNS}
+  select ${GRANT_RECORD.list}
   from (
     select r.number
     from cell.grants as r
@@ -144,30 +122,33 @@ export type TwinOf = {
 };
 
 /** Grants of the same credits, kind and pool since then, the newest first. */
-export async function listTwins(tx: Tx, name: WalletName, twin: TwinOf): Promise<GrantRecord[]> {
-  const { rows } = await tx.run(LIST_TWINS, [
-    name.environmentId,
-    name.customerNumber,
-    twin.pool,
-    GRANT_KIND_NUMBER[twin.kind],
-    twin.credits,
-    formatTimestamp(twin.since),
-    twin.limit,
-  ]);
-  return rows.map(readGrantRecord);
+export function listTwins(tx: Tx, name: WalletName, twin: TwinOf): Promise<GrantRecord[]> {
+  return listRows(
+    tx,
+    LIST_TWINS,
+    [
+      name.environmentId,
+      name.customerNumber,
+      twin.pool,
+      GRANT_KIND_NUMBER[twin.kind],
+      twin.credits,
+      formatTimestamp(twin.since),
+      twin.limit,
+    ],
+    GRANT_RECORD,
+  );
 }
 
 const FIND_RECORD = statement(
   "grants.find_record",
   `
-  select ${GRANT_COLUMNS}
+  select ${GRANT_RECORD.list}
   from cell.grants as g
   where g.environment_id = $1
     and g.customer_number = $2
     and g.number = $3`,
 );
 
-export async function findGrantRecord(tx: Tx, name: WalletName, number: number): Promise<GrantRecord | null> {
-  const { rows } = await tx.run(FIND_RECORD, [name.environmentId, name.customerNumber, number]);
-  return rows[0] === undefined ? null : readGrantRecord(rows[0]);
+export function findGrantRecord(tx: Tx, name: WalletName, number: number): Promise<GrantRecord | null> {
+  return findRow(tx, FIND_RECORD, [name.environmentId, name.customerNumber, number], GRANT_RECORD);
 }

@@ -1,15 +1,21 @@
 import type { NewGrant } from "../../entitlement/entry.ts";
 import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import { bigints, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
-import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
-import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import {
-  brandAs,
-  type CustomerNumber,
-  type EnvironmentId,
-  type Instant,
-  type PoolId,
-} from "../../words/brand.ts";
+  boolean,
+  derive,
+  describeRow,
+  findRow,
+  id,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import type { CustomerNumber, EnvironmentId, Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { GRANT_KIND_NUMBER, grantKindOf } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
@@ -61,17 +67,23 @@ export function insertGrants(tx: Tx, rows: readonly GrantRow[], recordedAt: Inst
   ]);
 }
 
+/** Of the grants as `g`. */
+export const GRANT = {
+  number: integer("g.number"),
+  /** The slot of the wallet that it shares with others of its kind and expiry. */
+  slot: integer("coalesce(g.merged_into, g.number)"),
+  pool: id<PoolId>("g.pool_id"),
+  kind: derive(integer("g.kind"), grantKindOf),
+  credits: integer("g.credits"),
+  expiresAt: orNull(instant("g.expires_at")),
+} as const;
+
+const FACTS = describeRow({ ...GRANT, isRevoked: boolean("g.revoked_at is not null") });
+
 const LIST_SLOTS = statement(
   "grants.list_slots",
   `
-  select
-    g.number,
-    coalesce(g.merged_into, g.number),
-    g.pool_id,
-    g.kind,
-    g.credits,
-    (extract(epoch from g.expires_at) * 1000)::bigint,
-    g.revoked_at is not null
+  select ${FACTS.list}
   from cell.grants as g
   where g.environment_id = $1
     and g.customer_number = $2
@@ -80,85 +92,52 @@ const LIST_SLOTS = statement(
 );
 
 /** All grants that share these slots of the wallet. */
-export async function listGrantsOfSlots(
-  tx: Tx,
-  name: WalletName,
-  slots: readonly number[],
-): Promise<GrantFacts[]> {
-  const { rows } = await tx.run(LIST_SLOTS, [name.environmentId, name.customerNumber, slots]);
-  return rows.map(readFacts);
+export function listGrantsOfSlots(tx: Tx, name: WalletName, slots: readonly number[]): Promise<GrantFacts[]> {
+  return listRows(tx, LIST_SLOTS, [name.environmentId, name.customerNumber, slots], FACTS);
 }
 
 const FIND = statement(
   "grants.find",
   `
-  select
-    g.number,
-    coalesce(g.merged_into, g.number),
-    g.pool_id,
-    g.kind,
-    g.credits,
-    (extract(epoch from g.expires_at) * 1000)::bigint,
-    g.revoked_at is not null
+  select ${FACTS.list}
   from cell.grants as g
   where g.environment_id = $1
     and g.customer_number = $2
     and g.number = $3`,
 );
 
-export async function findGrant(tx: Tx, name: WalletName, number: number): Promise<GrantFacts | null> {
-  const { rows } = await tx.run(FIND, [name.environmentId, name.customerNumber, number]);
-  return rows[0] === undefined ? null : readFacts(rows[0]);
+export function findGrant(tx: Tx, name: WalletName, number: number): Promise<GrantFacts | null> {
+  return findRow(tx, FIND, [name.environmentId, name.customerNumber, number], FACTS);
 }
 
-function readFacts(row: readonly unknown[]): GrantFacts {
-  const [number, slot, pool, kind, credits, expiresAt, isRevoked] = row;
-  return {
-    number: readInteger(number),
-    slot: readInteger(slot),
-    pool: brandAs<PoolId>(readInteger(pool)),
-    kind: grantKindOf(readInteger(kind)),
-    credits: readInteger(credits),
-    expiresAt: readNullable(expiresAt, readInstant),
-    isRevoked: readBoolean(isRevoked),
-  };
-}
+/** Of the grants as `g`. */
+export const REFERENCED = describeRow({
+  customerNumber: id<CustomerNumber>("g.customer_number"),
+  number: GRANT.number,
+  pool: GRANT.pool,
+  kind: GRANT.kind,
+  credits: GRANT.credits,
+  reference: text("g.reference"),
+});
+
+export type ReferencedGrant = RowOf<typeof REFERENCED>;
 
 const FIND_BY_REFERENCE = statement(
   "grants.find_by_reference",
   `
-  select g.customer_number, g.number, g.pool_id, g.kind, g.credits, g.reference
+  select ${REFERENCED.list}
   from cell.grants as g
   where g.environment_id = $1
     and g.reference in ($2, cell.erased_reference($2))`,
 );
 
-export type ReferencedGrant = {
-  readonly customerNumber: CustomerNumber;
-  readonly number: number;
-  readonly pool: PoolId;
-  readonly kind: GrantFacts["kind"];
-  readonly credits: number;
-  readonly reference: string;
-};
-
 /** Of an erased customer's reference a hash is left: it stays taken. */
-export async function findGrantByReference(
+export function findGrantByReference(
   tx: Tx,
   environmentId: EnvironmentId,
   reference: string,
 ): Promise<ReferencedGrant | null> {
-  const { rows } = await tx.run(FIND_BY_REFERENCE, [environmentId, reference]);
-  const row = rows[0];
-  if (row === undefined) return null;
-  return {
-    customerNumber: brandAs<CustomerNumber>(readInteger(row[0])),
-    number: readInteger(row[1]),
-    pool: brandAs<PoolId>(readInteger(row[2])),
-    kind: grantKindOf(readInteger(row[3])),
-    credits: readInteger(row[4]),
-    reference: readText(row[5]),
-  };
+  return findRow(tx, FIND_BY_REFERENCE, [environmentId, reference], REFERENCED);
 }
 
 const REVOKE = statement(

@@ -1,16 +1,11 @@
 import { bigints, texts } from "../../postgres/binary-array.ts";
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { listRows } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import {
-  brandAs,
-  type CustomerId,
-  type CustomerNumber,
-  type EnvironmentId,
-  type PoolId,
-} from "../../words/brand.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
 import type { CustomerProfile } from "./customers.ts";
-import type { ReferencedGrant } from "./grants.ts";
-import { EMPTY_WALLET_STATE, grantKindOf } from "./wallet-state.ts";
+import { REFERENCED, type ReferencedGrant } from "./grants.ts";
+import { EMPTY_WALLET_STATE } from "./wallet-state.ts";
 
 /** Who a customer is, as far as a file says so. */
 export type ImportedProfile = Omit<CustomerProfile, "metadata">;
@@ -115,15 +110,15 @@ export function updateImportedProfiles(
 const FIND_REFERENCED = statement(
   "imports.find_referenced",
   `
-  select f.customer_number, f.number, f.pool_id, f.kind, f.credits, r.reference
+  select ${REFERENCED.list}
   from unnest($2::text[]) as r (reference)
   cross join lateral (
-    select g.customer_number, g.number, g.pool_id, g.kind, g.credits
-    from cell.grants as g
-    where g.environment_id = $1
-      and g.reference in (r.reference, cell.erased_reference(r.reference))
+    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, r.reference
+    from cell.grants as f
+    where f.environment_id = $1
+      and f.reference in (r.reference, cell.erased_reference(r.reference))
     limit 1
-  ) as f`,
+  ) as g`,
 );
 
 /** What these references name already, erased or not. By one look-up for each: joined as a whole, all grants were read instead. */
@@ -132,16 +127,6 @@ export async function findReferencedGrants(
   environmentId: EnvironmentId,
   references: readonly string[],
 ): Promise<Map<string, ReferencedGrant>> {
-  const { rows } = await tx.run(FIND_REFERENCED, [environmentId, texts(references)]);
-  const grants = rows.map(
-    ([customerNumber, number, pool, kind, credits, reference]): ReferencedGrant => ({
-      customerNumber: brandAs<CustomerNumber>(readInteger(customerNumber)),
-      number: readInteger(number),
-      pool: brandAs<PoolId>(readInteger(pool)),
-      kind: grantKindOf(readInteger(kind)),
-      credits: readInteger(credits),
-      reference: readText(reference),
-    }),
-  );
+  const grants = await listRows(tx, FIND_REFERENCED, [environmentId, texts(references)], REFERENCED);
   return new Map(grants.map((grant) => [grant.reference, grant]));
 }

@@ -2,10 +2,23 @@ import type { Entry, EntryKind, Part } from "../../entitlement/entry.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { ConsumeFacts } from "../../entitlement/reverse-consume.ts";
 import { bigints, hexUuids, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
-import { readInteger, readText } from "../../postgres/column.ts";
+import { readInstant } from "../../postgres/column.ts";
+import {
+  column,
+  derive,
+  describeRow,
+  findRow,
+  hexUuid,
+  id,
+  instant,
+  integer,
+  orNull,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
-import { brandAs, type FeatureId, type Instant, type PlanVersionId, type PoolId } from "../../words/brand.ts";
+import type { FeatureId, Instant, PlanVersionId, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
@@ -33,6 +46,37 @@ export function entryKindOf(number: number): EntryKind {
   assert(kind !== undefined, "an entry is of a known kind");
   return kind;
 }
+
+/** Of the ledger as `e`. */
+export const ENTRY = {
+  sequence: integer("e.sequence"),
+  kind: derive(integer("e.kind"), entryKindOf),
+  pool: id<PoolId>("e.pool_id"),
+  feature: orNull(id<FeatureId>("e.feature_id")),
+  quantity: orNull(integer("e.quantity")),
+  amount: integer("e.amount"),
+  balanceAfter: integer("e.balance_after"),
+  effectiveAt: instant("coalesce(e.effective_at, e.recorded_at)"),
+  recordedAt: instant("e.recorded_at"),
+  planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
+  parts: derive(text("e.parts"), parseParts),
+  keyHash: orNull(hexUuid("e.key_hash")),
+  /** Of a reversal: the consume. Null also where its month is detached. */
+  reverses: orNull(
+    describeRow({
+      sequence: integer("e.reverses"),
+      recordedAt: column(
+        readInstant,
+        `(
+      select (extract(epoch from c.recorded_at) * 1000)::bigint
+      from cell.ledger as c
+      where c.customer_number = e.customer_number
+        and c.sequence = e.reverses
+    )`,
+      ),
+    }),
+  ),
+} as const;
 
 const APPEND = statement(
   "ledger.append",
@@ -77,22 +121,26 @@ export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: I
   ]);
 }
 
-const FIND_CONSUME = statement(
-  "ledger.find_consume",
-  `
-  select
-    e.pool_id,
-    e.feature_id,
-    e.quantity,
-    e.plan_version_id,
-    e.assignment_number,
-    e.parts,
-    coalesce((
+const CONSUME = describeRow({
+  sequence: integer("e.sequence"),
+  pool: id<PoolId>("e.pool_id"),
+  feature: id<FeatureId>("e.feature_id"),
+  quantity: integer("e.quantity"),
+  planVersion: id<PlanVersionId>("e.plan_version_id"),
+  assignment: integer("e.assignment_number"),
+  parts: derive(text("e.parts"), parseParts),
+  reversedQuantity: integer(`coalesce((
       select sum(r.quantity)
       from cell.ledger as r
       where r.customer_number = e.customer_number
         and r.reverses = e.sequence
-    ), 0)
+    ), 0)`),
+});
+
+const FIND_CONSUME = statement(
+  "ledger.find_consume",
+  `
+  select ${CONSUME.list}
   from cell.ledger as e
   where e.customer_number = $1
     and e.sequence = $2
@@ -104,26 +152,10 @@ const FIND_CONSUME = statement(
 export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
 
 /** The wallet must be locked: what was reversed of a consume must not grow while somebody decides on it. */
-export async function findConsume(tx: Tx, name: ConsumeName): Promise<ConsumeFacts | null> {
-  const { rows } = await tx.run(FIND_CONSUME, [
-    name.customerNumber,
-    name.sequence,
-    formatTimestamp(name.recordedAt),
-    name.environmentId,
-  ]);
-  const row = rows[0];
-  if (row === undefined) return null;
-  const [pool, feature, quantity, planVersion, assignment, parts, reversed] = row;
-  return {
-    sequence: name.sequence,
-    pool: brandAs<PoolId>(readInteger(pool)),
-    feature: brandAs<FeatureId>(readInteger(feature)),
-    quantity: readInteger(quantity),
-    planVersion: brandAs<PlanVersionId>(readInteger(planVersion)),
-    assignment: readInteger(assignment),
-    parts: parseParts(readText(parts)),
-    reversedQuantity: readInteger(reversed),
-  };
+export function findConsume(tx: Tx, name: ConsumeName): Promise<ConsumeFacts | null> {
+  const { customerNumber, sequence, recordedAt, environmentId } = name;
+  const parameters = [customerNumber, sequence, formatTimestamp(recordedAt), environmentId];
+  return findRow(tx, FIND_CONSUME, parameters, CONSUME);
 }
 
 /** `2:-10,3:-5`: a few bytes where an array of pairs would take a hundred. */
@@ -142,10 +174,12 @@ export function parseParts(text: string): Part[] {
   });
 }
 
+const REVERSAL = describeRow({ quantity: integer("r.quantity"), credits: integer("r.amount") });
+
 const FIND_REVERSAL = statement(
   "ledger.find_reversal",
   `
-  select r.quantity, r.amount
+  select ${REVERSAL.list}
   from cell.ledger as r
   where r.customer_number = $1
     and r.reverses = $2
@@ -153,12 +187,10 @@ const FIND_REVERSAL = statement(
 );
 
 /** The reversal of a consume that was asked for under this reference. The wallet must be locked. */
-export async function findReversal(
+export function findReversal(
   tx: Tx,
   consume: Pick<ConsumeName, "customerNumber" | "sequence">,
   reference: string,
-): Promise<{ readonly quantity: number; readonly credits: number } | null> {
-  const { rows } = await tx.run(FIND_REVERSAL, [consume.customerNumber, consume.sequence, reference]);
-  const row = rows[0];
-  return row === undefined ? null : { quantity: readInteger(row[0]), credits: readInteger(row[1]) };
+): Promise<RowOf<typeof REVERSAL> | null> {
+  return findRow(tx, FIND_REVERSAL, [consume.customerNumber, consume.sequence, reference], REVERSAL);
 }

@@ -1,39 +1,47 @@
-import { sql } from "kysely";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import { readText } from "../../postgres/column.ts";
 import {
-  readBoolean,
-  readBytes,
-  readInstant,
-  readInteger,
-  readNullable,
-  readText,
-} from "../../postgres/column.ts";
-import type { Tx } from "../../postgres/statement.ts";
+  boolean,
+  column,
+  derive,
+  describeRow,
+  hexUuid,
+  id,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+  uuid,
+} from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import type { Uuid } from "../../words/uuid.ts";
-import { query, runQuery } from "../query.ts";
-import type { LoggedEndpoint, LoggedRequest, Refused } from "./request-log.ts";
+import type { LoggedEndpoint, Refused } from "./request-log.ts";
+
+const RECORD = describeRow({
+  id: uuid("l.id"),
+  recordedAt: instant("l.recorded_at"),
+  requestId: text("l.request_id"),
+  endpoint: column(readEndpoint, "l.endpoint"),
+  status: integer("l.status"),
+  code: orNull(text("l.code")),
+  reason: orNull(text("l.reason")),
+  isReplay: boolean("l.is_replay"),
+  customerNumber: orNull(id<CustomerNumber>("l.customer_number")),
+  subject: orNull(text("l.subject")),
+  keyHash: orNull(hexUuid("l.key_hash")),
+  durationMs: derive(integer("(l.duration_ms * 1000)::bigint"), (us) => us / 1000),
+  // As `insertRequestLog` has written it.
+  refused: orNull(column((value): Refused => JSON.parse(readText(value)), "l.refused::text")),
+  /** Of an event: its own time. */
+  occurredAt: orNull(instant("l.occurred_at")),
+});
 
 /** A request as the log has it. */
-export type LogRecord = Pick<
-  LoggedRequest,
-  | "requestId"
-  | "endpoint"
-  | "status"
-  | "code"
-  | "reason"
-  | "isReplay"
-  | "subject"
-  | "keyHash"
-  | "durationMs"
-  | "refused"
-  | "occurredAt"
-> & {
-  readonly id: Uuid;
-  readonly recordedAt: Instant;
-  readonly customerNumber: CustomerNumber | null;
-};
+export type LogRecord = RowOf<typeof RECORD>;
 
 /** Of an event its own time, of anything else when it was answered: on that a history window is measured. */
 export function isWithin({ occurredAt, recordedAt }: LogRecord, start: Instant | null): boolean {
@@ -55,61 +63,41 @@ export type LogRange = {
   readonly limit: number;
 };
 
+const LIST = statement(
+  "request_log.list",
+  `
+  select ${RECORD.list}
+  from cell.request_log as l
+  where l.environment_id = $1
+    and ($2::bigint is null or l.customer_number = $2)
+    and ($3::text is null or l.code = $3)
+    and ($4::text is null or l.reason = $4)
+    and ($5::uuid is null or l.key_hash = $5)
+    and ($6::uuid is null or l.id < $6)
+    and ($7::uuid is null or l.id > $7)
+  order by l.id desc
+  limit $8`,
+);
+
 /** The newest first. */
-export async function listLogRecords(
+export function listLogRecords(
   tx: Tx,
   environmentId: EnvironmentId,
   { by, before, after, limit }: LogRange,
 ): Promise<LogRecord[]> {
-  let list = query
-    .selectFrom("cell.request_log as l")
-    .select([
-      sql<Buffer>`uuid_send(l.id)`.as("id"),
-      sql<string>`(extract(epoch from l.recorded_at) * 1000)::bigint`.as("recorded_at"),
-      "l.request_id",
-      "l.endpoint",
-      "l.status",
-      "l.code",
-      "l.reason",
-      "l.is_replay",
-      "l.customer_number",
-      "l.subject",
-      sql<string | null>`encode(uuid_send(l.key_hash), 'hex')`.as("key_hash"),
-      sql<string>`(l.duration_ms * 1000)::bigint`.as("duration_us"),
-      sql<string | null>`l.refused::text`.as("refused"),
-      sql<string | null>`(extract(epoch from l.occurred_at) * 1000)::bigint`.as("occurred_at"),
-    ])
-    .where("l.environment_id", "=", environmentId)
-    // By name, not by the column of the same name that is selected.
-    .orderBy(sql`l.id`, "desc")
-    .limit(limit);
-  if (by !== null) list = list.where(`l.${by.column}`, "=", by.value);
-  if (before !== null) list = list.where("l.id", "<", before.toString("hex"));
-  if (after !== null) list = list.where("l.id", ">", after.toString("hex"));
-  const { rows } = await runQuery(tx, "request_log.list", list);
-  return rows.map(readRecord);
-}
-
-function readRecord(row: readonly unknown[]): LogRecord {
-  const [id, recordedAt, requestId, endpoint, status, code, reason, isReplay, ...rest] = row;
-  const [customerNumber, subject, keyHash, durationUs, refused, occurredAt] = rest;
-  return {
-    id: readBytes(id),
-    recordedAt: readInstant(recordedAt),
-    requestId: readText(requestId),
-    endpoint: readEndpoint(endpoint),
-    status: readInteger(status),
-    code: readNullable(code, readText),
-    reason: readNullable(reason, readText),
-    isReplay: readBoolean(isReplay),
-    customerNumber: readNullable(customerNumber, (value) => brandAs<CustomerNumber>(readInteger(value))),
-    subject: readNullable(subject, readText),
-    keyHash: readNullable(keyHash, readText),
-    durationMs: readInteger(durationUs) / 1000,
-    // As `insertRequestLog` has written it.
-    refused: readNullable(refused, (value): Refused => JSON.parse(readText(value))),
-    occurredAt: readNullable(occurredAt, readInstant),
-  };
+  const only = (name: LogColumn["column"]) => (by?.column === name ? by.value : null);
+  const parameters = [
+    environmentId,
+    only("customer_number"),
+    only("code"),
+    only("reason"),
+    only("key_hash"),
+    before?.toString("hex") ?? null,
+    after?.toString("hex") ?? null,
+    limit,
+  ];
+  // Planned anew each time, for the filters there are.
+  return listRows(tx, { ...LIST, name: "" }, parameters, RECORD);
 }
 
 export function readEndpoint(value: unknown): LoggedEndpoint {

@@ -1,41 +1,50 @@
-import { readBytes, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../words/brand.ts";
+import {
+  describeRow,
+  findRow,
+  id,
+  instant,
+  integer,
+  orNull,
+  type RowOf,
+  text,
+  uuid,
+} from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
 
+/** Of a row with the columns of cell.events. */
+export const storedEvent = (alias: string) =>
+  describeRow({
+    id: uuid(`${alias}.id`),
+    recordedAt: instant(`${alias}.recorded_at`),
+    occurredAt: instant(`${alias}.occurred_at`),
+    customerNumber: id<CustomerNumber>(`${alias}.customer_number`),
+    event: text(`${alias}.event`),
+    quantity: integer(`${alias}.quantity`),
+    /** JSON. */
+    metadata: orNull(text(`${alias}.metadata::text`)),
+    requestId: text(`${alias}.request_id`),
+  });
+
 /** A usage event, as people see one. */
-export type StoredEvent = {
-  readonly id: Uuid;
-  readonly recordedAt: Instant;
-  readonly occurredAt: Instant;
-  readonly customerNumber: CustomerNumber;
-  readonly event: string;
-  readonly quantity: number;
-  readonly requestId: string;
-  /** JSON. */
-  readonly metadata: string | null;
-};
+export type StoredEvent = RowOf<ReturnType<typeof storedEvent>>;
 
-/** What `readStoredEvent` reads, of a row with the columns of cell.events. */
-export const storedEventColumns = (alias: string): string => `
-    uuid_send(${alias}.id),
-    (extract(epoch from ${alias}.recorded_at) * 1000)::bigint,
-    (extract(epoch from ${alias}.occurred_at) * 1000)::bigint,
-    ${alias}.customer_number,
-    ${alias}.event,
-    ${alias}.quantity,
-    ${alias}.metadata::text,
-    ${alias}.request_id`;
+const EVENT = storedEvent("e");
 
-/** Further columns come behind them. */
-export function readStoredEvent(row: readonly unknown[]): StoredEvent {
-  return {
-    id: readBytes(row[0]),
-    recordedAt: readInstant(row[1]),
-    occurredAt: readInstant(row[2]),
-    customerNumber: brandAs<CustomerNumber>(readInteger(row[3])),
-    event: readText(row[4]),
-    quantity: readInteger(row[5]),
-    metadata: readNullable(row[6], readText),
-    requestId: readText(row[7]),
-  };
+const FIND = statement(
+  "events.find",
+  `
+  select ${EVENT.list}
+  from cell.events as e
+  where e.recorded_at = $2
+    and e.id = $3
+    and e.environment_id = $1`,
+);
+
+/** The id is a UUIDv7 of when it was recorded. Null: there is no such event in this environment. */
+export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): Promise<StoredEvent | null> {
+  const recordedAt = brandAs<Instant>(eventId.readUIntBE(0, 6));
+  return findRow(tx, FIND, [environmentId, formatTimestamp(recordedAt), eventId.toString("hex")], EVENT);
 }

@@ -1,42 +1,45 @@
-import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readInteger } from "../../postgres/column.ts";
+import { derive, describeRow, id, integer, orNull, type Part, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type ProjectId } from "../../words/brand.ts";
-import type { EnvironmentKind } from "../../words/secret.ts";
-import { readEnvironmentKind } from "./environment-kind.ts";
+import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
+import { environmentKind } from "./places.ts";
 
 export const SCOPES = ["check", "consume", "events"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** All that a request needs to know of its key: whose it is, what it may do, and within which limits. */
-export type ApiKey = {
-  readonly id: number;
-  readonly projectId: ProjectId;
-  readonly environmentId: EnvironmentId;
-  readonly environmentKind: EnvironmentKind;
-  readonly cell: string;
-  readonly scopes: ReadonlySet<Scope>;
-  readonly metadataLimits: { readonly bytesMax: number; readonly keysMax: number; readonly depthMax: number };
-  readonly requestsPerSecondMax: number | null;
+export function scopes(sql: string): Part<readonly Scope[]> {
+  return derive(text(`array_to_string(${sql}, ',')`), (joined) => {
+    const found = joined.split(",");
+    return SCOPES.filter((scope) => found.includes(scope));
+  });
+}
+
+const KEY = describeRow({
+  id: integer("k.id"),
+  projectId: id<ProjectId>("k.project_id"),
+  environmentId: id<EnvironmentId>("k.environment_id"),
+  environmentKind: environmentKind("e.kind"),
+  cell: text("p.cell"),
+  scopes: derive(scopes("k.scopes"), (list): ReadonlySet<Scope> => new Set(list)),
+  metadataLimits: describeRow({
+    bytesMax: integer("l.metadata_bytes_max"),
+    keysMax: integer("l.metadata_keys_max"),
+    depthMax: integer("l.metadata_depth_max"),
+  }),
+  requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
   /** By the database's clock, as a duration, so that this machine's clock does not matter. Null: no end. */
-  readonly expiresInMs: number | null;
-};
+  expiresInMs: orNull(integer("(extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint")),
+});
+
+/** All that a request needs to know of its key: whose it is, what it may do, and within which limits. */
+export type ApiKey = RowOf<typeof KEY>;
 
 const FIND_LIVE = statement(
   "api_keys.find_live",
   `
   select
     n.position,
-    k.id,
-    k.project_id,
-    k.environment_id,
-    e.kind,
-    p.cell,
-    array_to_string(k.scopes, ','),
-    l.metadata_bytes_max,
-    l.metadata_keys_max,
-    l.metadata_depth_max,
-    l.requests_per_second_max,
-    (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint
+    ${KEY.list}
   from unnest($1::text[]) with ordinality as n (secret_hash, position)
   join control.api_keys as k on k.secret_hash = decode(n.secret_hash, 'hex')
   join control.environments as e on e.id = k.environment_id
@@ -53,27 +56,7 @@ export async function findLiveApiKeys(
   secretHashes: readonly Buffer[],
 ): Promise<ReadonlyMap<number, ApiKey>> {
   const { rows } = await tx.run(FIND_LIVE, [secretHashes.map((hash) => hash.toString("hex"))]);
-  return new Map(rows.map(([position, ...columns]) => [readInteger(position) - 1, toApiKey(columns)]));
-}
-
-function toApiKey(columns: readonly unknown[]): ApiKey {
-  const [id, projectId, environmentId, kind, cell, scopes, bytesMax, keysMax, depthMax, rate, expiresInMs] =
-    columns;
-  return {
-    id: readInteger(id),
-    projectId: brandAs<ProjectId>(readInteger(projectId)),
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    environmentKind: readEnvironmentKind(kind),
-    cell: readText(cell),
-    scopes: new Set(readScopes(scopes)),
-    metadataLimits: {
-      bytesMax: readInteger(bytesMax),
-      keysMax: readInteger(keysMax),
-      depthMax: readInteger(depthMax),
-    },
-    requestsPerSecondMax: readNullable(rate, readInteger),
-    expiresInMs: readNullable(expiresInMs, readInteger),
-  };
+  return new Map(rows.map((row) => [readInteger(row[0]) - 1, KEY.readAt(row, 1)]));
 }
 
 const TOUCH = statement(
@@ -87,10 +70,4 @@ const TOUCH = statement(
 /** Last use, for people to see which key is idle. Written in batches; a crash loses some seconds of it. */
 export async function touchApiKeys(tx: Tx, ids: readonly number[]): Promise<void> {
   await tx.run(TOUCH, [[...ids].sort((a, b) => a - b)]);
-}
-
-/** Of a column written as `array_to_string(scopes, ',')`. */
-export function readScopes(value: unknown): Scope[] {
-  const scopes = readText(value).split(",");
-  return SCOPES.filter((scope) => scopes.includes(scope));
 }

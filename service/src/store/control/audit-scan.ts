@@ -1,24 +1,32 @@
-import { type RawBuilder, sql } from "kysely";
-import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
-import type { Tx } from "../../postgres/statement.ts";
+import { readNullable, readText } from "../../postgres/column.ts";
+import { column, describeRow, id, instant, orNull, type RowOf, text } from "../../postgres/row.ts";
+import { type Parameter, type Statement, statement, type Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../words/actor.ts";
 import { assert } from "../../words/assert.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { query, runQuery } from "../query.ts";
+import type { CustomerNumber, EnvironmentId } from "../../words/brand.ts";
+
+/** Of the audit as `a`, and the ids that were looked at as `s`. `customer` is its column, where the schema has one. */
+export function auditRow(customer: "a.customer_number" | "null") {
+  return describeRow({
+    /** UUIDv7 of when it was recorded, as text: it sorts by time. */
+    id: text("s.id::text"),
+    recordedAt: instant("a.recorded_at"),
+    actor: describeRow({
+      kind: column(readActorKind, "a.actor_kind"),
+      id: orNull(text("a.actor_id")),
+      requestId: orNull(text("a.request_id")),
+    }),
+    action: text("a.action"),
+    subject: text("a.subject"),
+    environmentId: orNull(id<EnvironmentId>("a.environment_id")),
+    customerNumber: orNull(id<CustomerNumber>(customer)),
+    before: orNull(column(readContent, "a.before")),
+    after: orNull(column(readContent, "a.after")),
+  });
+}
 
 /** One thing that somebody did, from either of the two schemas. */
-export type AuditRecord = {
-  /** UUIDv7 of when it was recorded, as text: it sorts by time. */
-  readonly id: string;
-  readonly recordedAt: Instant;
-  readonly actor: Actor;
-  readonly action: string;
-  readonly subject: string;
-  readonly environmentId: EnvironmentId | null;
-  readonly customerNumber: CustomerNumber | null;
-  readonly before: AuditContent | null;
-  readonly after: AuditContent | null;
-};
+export type AuditRecord = RowOf<ReturnType<typeof auditRow>>;
 
 export type AuditContent = Readonly<Record<string, unknown>>;
 
@@ -38,67 +46,71 @@ export type AuditWindow = {
 /** `horizon`: as far back as was looked, if there is more beyond; what matches may be none of it. */
 export type AuditScan = { readonly records: readonly AuditRecord[]; readonly horizon: string | null };
 
-export function isWithin(id: string, { before, from }: AuditWindow): RawBuilder<unknown> {
-  const column = sql.ref(id);
-  const isBefore = before === null ? sql`true` : sql`${column} < ${before}`;
-  return from === null ? isBefore : sql`${isBefore} and ${column} >= ${from}`;
-}
+/** The first three parameters of a scan, about the audit as `c`: ids within the window. */
+export const IS_WITHIN = "($1::uuid is null or c.id < $1) and ($2::uuid is null or c.id >= $2)";
+export const COUNT = "$3";
 
-/** Of the audit as `a`. */
-export function matches({ actor, actionPrefix }: AuditFilter): RawBuilder<unknown> {
-  const isActor =
-    actor === null
-      ? sql`true`
-      : actor.id === null
-        ? sql`a.actor_kind = ${actor.kind}`
-        : sql`a.actor_kind = ${actor.kind} and a.actor_id = ${actor.id}`;
-  return actionPrefix === null ? isActor : sql`${isActor} and starts_with(a.action, ${actionPrefix})`;
-}
+/** The next three, about the audit as `a`. */
+export const MATCHES = `($4::text is null or a.actor_kind = $4)
+      and ($5::text is null or a.actor_id = $5)
+      and ($6::text is null or starts_with(a.action, $6))`;
 
-/** What both schemas have in common; environment and customer come behind. */
-export const AUDIT_COLUMNS = sql`
-  s.id::text,
-  (extract(epoch from a.recorded_at) * 1000)::bigint,
-  a.actor_kind,
-  a.actor_id,
-  a.request_id,
-  a.action,
-  a.subject,
-  a.before,
-  a.after`;
+/** `where` says in which audit, from the seventh parameter on. */
+export type AuditQuestion = {
+  readonly window: AuditWindow;
+  readonly filter: AuditFilter;
+  readonly where: readonly Parameter[];
+};
 
 /** A row per id that was looked at; of those that do not match, all but the id is null. */
 export async function runScan(
   tx: Tx,
-  name: string,
-  scan: RawBuilder<unknown>,
-  { count }: AuditWindow,
+  scan: Statement,
+  { window: { before, from, count }, filter: { actor, actionPrefix }, where }: AuditQuestion,
+  read: (row: readonly unknown[]) => AuditRecord,
 ): Promise<AuditScan> {
-  const { rows } = await runQuery(tx, name, { compile: () => scan.compile(query) });
+  const filters = [actor?.kind ?? null, actor?.id ?? null, actionPrefix];
+  // Planned anew each time, for the filters there are.
+  const { rows } = await tx.run({ ...scan, name: "" }, [before, from, count, ...filters, ...where]);
   return {
-    records: rows.filter(([, recordedAt]) => recordedAt !== null).map(readRecord),
+    records: rows.filter(([, recordedAt]) => recordedAt !== null).map(read),
     horizon: rows.length < count ? null : readNullable(rows.at(-1)?.[0] ?? null, readText),
   };
 }
 
-function readRecord(row: readonly unknown[]): AuditRecord {
-  const [id, recordedAt, kind, actorId, requestId, action, subject, before, after, ...where] = row;
-  const [environmentId = null, customerNumber = null] = where;
-  return {
-    id: readText(id),
-    recordedAt: readInstant(recordedAt),
-    actor: {
-      kind: readActorKind(kind),
-      id: readNullable(actorId, readText),
-      requestId: readNullable(requestId, readText),
-    },
-    action: readText(action),
-    subject: readText(subject),
-    environmentId: readNullable(environmentId, (value) => brandAs<EnvironmentId>(readInteger(value))),
-    customerNumber: readNullable(customerNumber, (value) => brandAs<CustomerNumber>(readInteger(value))),
-    before: readNullable(before, readContent),
-    after: readNullable(after, readContent),
-  };
+const ROW = auditRow("null");
+
+const SCAN = statement(
+  "audit.scan_control",
+  `
+  select ${ROW.list}
+  from (
+    select c.workspace_id, c.id
+    from control.audit as c
+    where c.workspace_id = $7
+      and ($8::integer is null or c.environment_id = $8)
+      and ${IS_WITHIN}
+    order by c.id desc
+    limit ${COUNT}
+  ) as s
+  left join control.audit as a
+    on a.workspace_id = s.workspace_id
+    and a.id = s.id
+    and ${MATCHES}
+  order by s.id desc`,
+);
+
+/** What was done to the workspace, or to what of it belongs to one environment. */
+export function scanControlAudit(
+  tx: Tx,
+  {
+    workspaceId,
+    environmentId,
+  }: { readonly workspaceId: number; readonly environmentId: EnvironmentId | null },
+  window: AuditWindow,
+  filter: AuditFilter,
+): Promise<AuditScan> {
+  return runScan(tx, SCAN, { window, filter, where: [workspaceId, environmentId] }, ROW.read);
 }
 
 function readContent(value: unknown): AuditContent {

@@ -1,4 +1,4 @@
-import { readNullable, readText } from "../../postgres/column.ts";
+import { column, derive, describeRow, orNull, type Part, text } from "../../postgres/row.ts";
 import type { Actor } from "../../words/actor.ts";
 import { assert } from "../../words/assert.ts";
 
@@ -10,15 +10,24 @@ export type Creator = Pick<Actor, "kind" | "id"> & {
 
 const KINDS = ["member", "token", "command", "system"] as const;
 
-/** Three columns, for `readCreator`, of a table that has `created_by_kind` and `created_by_id`. */
-export function creatorColumns(table: string): string {
-  return `
-  ${table}.created_by_kind,
-  ${table}.created_by_id,
-  case ${table}.created_by_kind
-    when 'member' then (select c.name from control.members as c where c.id = ${table}.created_by_id::integer)
-    when 'token' then (select c.name from control.management_tokens as c where c.id = ${table}.created_by_id::integer)
-  end`;
+/** Of a table that has `created_by_kind` and `created_by_id`. Null: unknown, because the row is older than these columns. */
+export function creator(table: string): Part<Creator | null> {
+  const name = `case ${table}.created_by_kind
+      when 'member' then (select c.name from control.members as c where c.id = ${table}.created_by_id::integer)
+      when 'token' then (select c.name from control.management_tokens as c where c.id = ${table}.created_by_id::integer)
+    end`;
+  const described = describeRow({
+    kind: orNull(column(readKind, `${table}.created_by_kind`)),
+    id: orNull(text(`${table}.created_by_id`)),
+    name: orNull(text(name)),
+  });
+  return derive(described, ({ kind, ...rest }) => (kind === null ? null : { kind, ...rest }));
+}
+
+function readKind(value: unknown): Creator["kind"] {
+  const kind = KINDS.find((known) => known === value);
+  assert(kind !== undefined, "a kind of creator of the table");
+  return kind;
 }
 
 /** Whether the member with this id created the row, or a token of theirs did. */
@@ -29,12 +38,4 @@ export function isCreatedByMember(table: string, member: string): string {
       select t.id::text from control.management_tokens as t where t.root_member_id = ${member}
     )
   )`;
-}
-
-/** Null: unknown, because the row is older than these columns. */
-export function readCreator(kind: unknown, id: unknown, name: unknown): Creator | null {
-  if (kind === null) return null;
-  const known = KINDS.find((one) => one === kind);
-  assert(known !== undefined, "a kind of creator of the table");
-  return { kind: known, id: readNullable(id, readText), name: readNullable(name, readText) };
 }

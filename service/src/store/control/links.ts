@@ -1,13 +1,42 @@
-import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readInstant } from "../../postgres/column.ts";
+import {
+  column,
+  derive,
+  describeRow,
+  findRow,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type Part,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../words/actor.ts";
 import { assert } from "../../words/assert.ts";
 import type { Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { type Creator, creatorColumns, isCreatedByMember, readCreator } from "./creator.ts";
+import { creator, isCreatedByMember } from "./creator.ts";
 
 const PURPOSES = ["setup", "invitation", "password", "sign_in"] as const;
 export type LinkPurpose = (typeof PURPOSES)[number];
+
+function purpose(sql: string): Part<LinkPurpose> {
+  return column((value) => {
+    const known = PURPOSES.find((one) => one === value);
+    assert(known !== undefined, "a purpose of the table");
+    return known;
+  }, sql);
+}
+
+const LINK = describeRow({
+  purpose: purpose("l.purpose"),
+  memberId: orNull(integer("l.member_id")),
+  createdBy: creator("l"),
+});
+
+export type FoundLink = RowOf<typeof LINK>;
 
 const INSERT = statement(
   "links.insert",
@@ -44,38 +73,16 @@ export async function insertLink(tx: Tx, link: NewLink): Promise<{ expiresAt: In
 const FIND = statement(
   "links.find",
   `
-  select
-    l.purpose,
-    l.member_id,
-    ${creatorColumns("l")}
+  select ${LINK.list}
   from control.links as l
   where l.token_hash = $1
     and l.used_at is null
     and l.expires_at > clock_timestamp()`,
 );
 
-export type FoundLink = {
-  readonly purpose: LinkPurpose;
-  readonly memberId: number | null;
-  readonly createdBy: Creator | null;
-};
-
 /** A link that was neither used nor ended. */
-export async function findLink(tx: Tx, tokenHash: Buffer): Promise<FoundLink | null> {
-  const { rows } = await tx.run(FIND, [tokenHash]);
-  if (rows[0] === undefined) return null;
-  const [purpose, memberId, kind, id, name] = rows[0];
-  return {
-    purpose: readPurpose(purpose),
-    memberId: readNullable(memberId, readInteger),
-    createdBy: readCreator(kind, id, name),
-  };
-}
-
-function readPurpose(value: unknown): LinkPurpose {
-  const purpose = PURPOSES.find((known) => known === value);
-  assert(purpose !== undefined, "a purpose of the table");
-  return purpose;
+export function findLink(tx: Tx, tokenHash: Buffer): Promise<FoundLink | null> {
+  return findRow(tx, FIND, [tokenHash], LINK);
 }
 
 const USE = statement(
@@ -87,18 +94,15 @@ const USE = statement(
     and l.purpose = any($2::text[])
     and l.used_at is null
     and l.expires_at > clock_timestamp()
-  returning l.member_id, ${creatorColumns("l")}`,
+  returning ${LINK.list}`,
 );
 
 /** Takes a link that is good for one of these purposes, once. Null: there is no such link any more. */
-export async function useLink(
+export function useLink(
   tx: Tx,
   link: { tokenHash: Buffer; purposes: readonly LinkPurpose[] },
-): Promise<Omit<FoundLink, "purpose"> | null> {
-  const { rows } = await tx.run(USE, [link.tokenHash, link.purposes]);
-  if (rows[0] === undefined) return null;
-  const [memberId, kind, id, name] = rows[0];
-  return { memberId: readNullable(memberId, readInteger), createdBy: readCreator(kind, id, name) };
+): Promise<FoundLink | null> {
+  return findRow(tx, USE, [link.tokenHash, link.purposes], LINK);
 }
 
 const END_OF_MEMBER = statement(
@@ -143,26 +147,24 @@ export async function endLinksCreatedByTokens(tx: Tx, ids: readonly number[]): P
   await tx.run(END_CREATED_BY_TOKENS, [ids.map(String)]);
 }
 
+const OPEN_LINK = describeRow({
+  purpose: purpose("l.purpose"),
+  member: describeRow({ id: integer("m.id"), name: text("m.name"), email: text("m.email") }),
+  createdAt: instant("l.created_at"),
+  expiresAt: instant("l.expires_at"),
+  createdBy: derive(creator("l"), (by) => {
+    assert(by !== null, "an open link has a creator");
+    return by;
+  }),
+});
+
 /** A link that can still be used, without its secret. */
-export type OpenLink = {
-  readonly purpose: LinkPurpose;
-  readonly member: { readonly id: number; readonly name: string; readonly email: string };
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-  readonly createdBy: Creator;
-};
+export type OpenLink = RowOf<typeof OPEN_LINK>;
 
 const LIST_OPEN = statement(
   "links.list_open",
   `
-  select
-    l.purpose,
-    m.id,
-    m.name,
-    m.email,
-    (extract(epoch from l.created_at) * 1000)::bigint,
-    (extract(epoch from l.expires_at) * 1000)::bigint,
-    ${creatorColumns("l")}
+  select ${OPEN_LINK.list}
   from control.links as l
   join control.members as m on m.id = l.member_id
   where l.used_at is null
@@ -174,7 +176,7 @@ const LIST_OPEN = statement(
 );
 
 /** Those for any of these members, and those that the creator or their tokens created for anybody; the newest first. */
-export async function listOpenLinks(
+export function listOpenLinks(
   tx: Tx,
   {
     createdBy,
@@ -182,16 +184,5 @@ export async function listOpenLinks(
     limit,
   }: { createdBy: number | null; memberIds: readonly number[]; limit: number | null },
 ): Promise<OpenLink[]> {
-  const { rows } = await tx.run(LIST_OPEN, [createdBy, memberIds, limit]);
-  return rows.map(([purpose, id, name, email, createdAt, expiresAt, ...creator]) => {
-    const createdBy = readCreator(creator[0], creator[1], creator[2]);
-    assert(createdBy !== null, "an open link has a creator");
-    return {
-      purpose: readPurpose(purpose),
-      member: { id: readInteger(id), name: readText(name), email: readText(email) },
-      createdAt: readInstant(createdAt),
-      expiresAt: readInstant(expiresAt),
-      createdBy,
-    };
-  });
+  return listRows(tx, LIST_OPEN, [createdBy, memberIds, limit], OPEN_LINK);
 }

@@ -1,37 +1,26 @@
-import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readInteger, readText } from "../../postgres/column.ts";
+import {
+  boolean,
+  derive,
+  describeRow,
+  findRow,
+  getRow,
+  id,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../words/actor.ts";
-import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../words/brand.ts";
-import { lesserRole, type Role } from "../../words/role.ts";
-import type { EnvironmentKind } from "../../words/secret.ts";
+import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
+import { lesserRole } from "../../words/role.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { type Creator, creatorColumns, readCreator } from "./creator.ts";
-import { readEnvironmentKind } from "./environment-kind.ts";
-import { readRole } from "./members.ts";
-
-export type ManagementToken = {
-  readonly id: number;
-  readonly workspaceId: number;
-  readonly name: string;
-  /** Never above the present role of the member who began the chain of creators. */
-  readonly role: Role;
-  /** Whether it may manage members, links and tokens. */
-  readonly managesAccess: boolean;
-  /** Null: unknown, and the token is not valid. */
-  readonly createdBy: Creator | null;
-  /** The member who began the chain of creators. Null: a command did. */
-  readonly rootMemberId: number | null;
-  /** Null: all of the workspace. */
-  readonly environment: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId } | null;
-  readonly environmentKind: EnvironmentKind | null;
-  readonly lastFour: string;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant | null;
-  readonly revokedAt: Instant | null;
-  readonly lastUsedAt: Instant | null;
-  /** Neither revoked nor expired, by the database's clock, and its root member was not removed. */
-  readonly isValid: boolean;
-};
+import { creator } from "./creator.ts";
+import { role } from "./members.ts";
+import { environmentKind } from "./places.ts";
 
 const IS_VALID = `
   t.revoked_at is null
@@ -41,67 +30,57 @@ const IS_VALID = `
     select from control.members as r where r.id = t.root_member_id and r.removed_at is not null
   )`;
 
-const COLUMNS = `
-  t.id,
-  t.workspace_id,
-  t.name,
-  t.role,
-  (select r.role from control.members as r where r.id = t.root_member_id),
-  t.manages_access,
-  t.root_member_id,
-  ${creatorColumns("t")},
-  t.project_id,
-  t.environment_id,
-  (select e.kind from control.environments as e where e.id = t.environment_id),
-  t.last_four,
-  (extract(epoch from t.created_at) * 1000)::bigint,
-  (extract(epoch from t.expires_at) * 1000)::bigint,
-  (extract(epoch from t.revoked_at) * 1000)::bigint,
-  (extract(epoch from t.last_used_at) * 1000)::bigint,
-  (${IS_VALID})`;
+const TOKEN = describeRow({
+  id: integer("t.id"),
+  workspaceId: integer("t.workspace_id"),
+  name: text("t.name"),
+  /** Never above the present role of the member who began the chain of creators. */
+  role: derive(
+    describeRow({
+      own: role("t.role"),
+      root: orNull(role("(select r.role from control.members as r where r.id = t.root_member_id)")),
+    }),
+    ({ own, root }) => (root === null ? own : lesserRole(own, root)),
+  ),
+  /** Whether it may manage members, links and tokens. */
+  managesAccess: boolean("t.manages_access"),
+  /** The member who began the chain of creators. Null: a command did. */
+  rootMemberId: orNull(integer("t.root_member_id")),
+  /** Null: unknown, and the token is not valid. */
+  createdBy: creator("t"),
+  /** Null: all of the workspace. */
+  environment: orNull(
+    describeRow({
+      projectId: id<ProjectId>("t.project_id"),
+      environmentId: id<EnvironmentId>("t.environment_id"),
+    }),
+  ),
+  environmentKind: orNull(
+    environmentKind("(select e.kind from control.environments as e where e.id = t.environment_id)"),
+  ),
+  lastFour: text("t.last_four"),
+  createdAt: instant("t.created_at"),
+  expiresAt: orNull(instant("t.expires_at")),
+  revokedAt: orNull(instant("t.revoked_at")),
+  lastUsedAt: orNull(instant("t.last_used_at")),
+  /** Neither revoked nor expired, by the database's clock, and its root member was not removed. */
+  isValid: boolean(`(${IS_VALID})`),
+});
 
-function readToken(row: readonly unknown[]): ManagementToken {
-  const [id, workspaceId, name, role, rootRole, managesAccess, rootMemberId, ...rest] = row;
-  const [creatorKind, creatorId, creatorName, projectId, environmentId, kind, lastFour, ...times] = rest;
-  const [createdAt, expiresAt, revokedAt, lastUsedAt, isValid] = times;
-  return {
-    id: readInteger(id),
-    workspaceId: readInteger(workspaceId),
-    name: readText(name),
-    role: rootRole === null ? readRole(role) : lesserRole(readRole(role), readRole(rootRole)),
-    managesAccess: readBoolean(managesAccess),
-    createdBy: readCreator(creatorKind, creatorId, creatorName),
-    rootMemberId: readNullable(rootMemberId, readInteger),
-    environment:
-      projectId === null
-        ? null
-        : {
-            projectId: brandAs<ProjectId>(readInteger(projectId)),
-            environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-          },
-    environmentKind: readNullable(kind, readEnvironmentKind),
-    lastFour: readText(lastFour),
-    createdAt: readInstant(createdAt),
-    expiresAt: readNullable(expiresAt, readInstant),
-    revokedAt: readNullable(revokedAt, readInstant),
-    lastUsedAt: readNullable(lastUsedAt, readInstant),
-    isValid: readBoolean(isValid),
-  };
-}
+export type ManagementToken = RowOf<typeof TOKEN>;
 
 const FIND_LIVE = statement(
   "management_tokens.find_live",
   `
-  select ${COLUMNS}
+  select ${TOKEN.list}
   from control.management_tokens as t
   where t.secret_hash = $1
     and ${IS_VALID}`,
 );
 
 /** Revoked, expired, of a removed member and never issued are one answer. */
-export async function findLiveManagementToken(tx: Tx, secretHash: Buffer): Promise<ManagementToken | null> {
-  const { rows } = await tx.run(FIND_LIVE, [secretHash]);
-  return rows[0] === undefined ? null : readToken(rows[0]);
+export function findLiveManagementToken(tx: Tx, secretHash: Buffer): Promise<ManagementToken | null> {
+  return findRow(tx, FIND_LIVE, [secretHash], TOKEN);
 }
 
 const TOUCH = statement(
@@ -125,7 +104,7 @@ const INSERT = statement(
     (workspace_id, name, role, project_id, environment_id, secret_hash, last_four, expires_at, manages_access,
     root_member_id, created_by_kind, created_by_id)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-  returning ${COLUMNS}`,
+  returning ${TOKEN.list}`,
 );
 
 export type NewManagementToken = Pick<
@@ -140,28 +119,32 @@ export type NewManagementToken = Pick<
   | "expiresAt"
 > & { readonly secretHash: Buffer; readonly createdBy: Pick<Actor, "kind" | "id"> };
 
-export async function insertManagementToken(tx: Tx, token: NewManagementToken): Promise<ManagementToken> {
-  const { rows } = await tx.run(INSERT, [
-    token.workspaceId,
-    token.name,
-    token.role,
-    token.environment?.projectId ?? null,
-    token.environment?.environmentId ?? null,
-    token.secretHash,
-    token.lastFour,
-    token.expiresAt === null ? null : formatTimestamp(token.expiresAt),
-    token.managesAccess,
-    token.rootMemberId,
-    token.createdBy.kind,
-    token.createdBy.id,
-  ]);
-  return readToken(rows[0] ?? []);
+export function insertManagementToken(tx: Tx, token: NewManagementToken): Promise<ManagementToken> {
+  return getRow(
+    tx,
+    INSERT,
+    [
+      token.workspaceId,
+      token.name,
+      token.role,
+      token.environment?.projectId ?? null,
+      token.environment?.environmentId ?? null,
+      token.secretHash,
+      token.lastFour,
+      token.expiresAt === null ? null : formatTimestamp(token.expiresAt),
+      token.managesAccess,
+      token.rootMemberId,
+      token.createdBy.kind,
+      token.createdBy.id,
+    ],
+    TOKEN,
+  );
 }
 
 const LIST = statement(
   "management_tokens.list",
   `
-  select ${COLUMNS}
+  select ${TOKEN.list}
   from control.management_tokens as t
   where t.workspace_id = $1
     and ($2::bigint is null or t.id < $2::bigint)
@@ -170,18 +153,17 @@ const LIST = statement(
 );
 
 /** The newest first. */
-export async function listManagementTokens(
+export function listManagementTokens(
   tx: Tx,
   page: { workspaceId: number; before: number | null; limit: number },
 ): Promise<ManagementToken[]> {
-  const { rows } = await tx.run(LIST, [page.workspaceId, page.before, page.limit]);
-  return rows.map(readToken);
+  return listRows(tx, LIST, [page.workspaceId, page.before, page.limit], TOKEN);
 }
 
 const LIST_OF_MEMBER = statement(
   "management_tokens.list_of_member",
   `
-  select ${COLUMNS}
+  select ${TOKEN.list}
   from control.management_tokens as t
   where t.root_member_id = $1
     and ${IS_VALID}
@@ -190,13 +172,12 @@ const LIST_OF_MEMBER = statement(
 );
 
 /** Valid ones that a member created, and those that their tokens created; last used first. Without a limit: all. */
-export async function listTokensOfMember(
+export function listTokensOfMember(
   tx: Tx,
   memberId: number,
   limit: number | null = null,
 ): Promise<ManagementToken[]> {
-  const { rows } = await tx.run(LIST_OF_MEMBER, [memberId, limit]);
-  return rows.map(readToken);
+  return listRows(tx, LIST_OF_MEMBER, [memberId, limit], TOKEN);
 }
 
 const LIST_DESCENDANTS = statement(
@@ -214,7 +195,7 @@ const LIST_DESCENDANTS = statement(
       on t.created_by_kind = 'token'
       and t.created_by_id = d.id::text
   )
-  select ${COLUMNS}
+  select ${TOKEN.list}
   from control.management_tokens as t
   where t.id in (select d.id from descendants as d)
     and t.revoked_at is null
@@ -222,15 +203,14 @@ const LIST_DESCENDANTS = statement(
 );
 
 /** Those that were created with this token, and with those in turn, and are not revoked. */
-export async function listDescendantTokens(tx: Tx, id: number): Promise<ManagementToken[]> {
-  const { rows } = await tx.run(LIST_DESCENDANTS, [id]);
-  return rows.map(readToken);
+export function listDescendantTokens(tx: Tx, id: number): Promise<ManagementToken[]> {
+  return listRows(tx, LIST_DESCENDANTS, [id], TOKEN);
 }
 
 const LOCK = statement(
   "management_tokens.lock",
   `
-  select ${COLUMNS}
+  select ${TOKEN.list}
   from control.management_tokens as t
   where t.workspace_id = $1
     and t.id = $2
@@ -238,12 +218,11 @@ const LOCK = statement(
 );
 
 /** Null: the workspace has no such token. */
-export async function lockManagementToken(
+export function lockManagementToken(
   tx: Tx,
   token: { workspaceId: number; id: number },
 ): Promise<ManagementToken | null> {
-  const { rows } = await tx.run(LOCK, [token.workspaceId, token.id]);
-  return rows[0] === undefined ? null : readToken(rows[0]);
+  return findRow(tx, LOCK, [token.workspaceId, token.id], TOKEN);
 }
 
 const REVOKE = statement(
@@ -253,13 +232,12 @@ const REVOKE = statement(
   set revoked_at = clock_timestamp()
   where t.id = any($1::integer[])
     and t.revoked_at is null
-  returning ${COLUMNS}`,
+  returning ${TOKEN.list}`,
 );
 
 /** In no order. */
-export async function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
-  const { rows } = await tx.run(REVOKE, [ids]);
-  return rows.map(readToken);
+export function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
+  return listRows(tx, REVOKE, [ids], TOKEN);
 }
 
 const COUNT_VALID = statement(

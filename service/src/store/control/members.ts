@@ -1,47 +1,40 @@
-import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readInteger, readText } from "../../postgres/column.ts";
+import {
+  column,
+  describeRow,
+  findRow,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type Part,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
-import type { Instant } from "../../words/brand.ts";
 import { ROLES, type Role } from "../../words/role.ts";
 
-export type Member = {
-  readonly id: number;
-  readonly workspaceId: number;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
+export function role(sql: string): Part<Role> {
+  return column((value) => {
+    const known = ROLES.find((one) => one === value);
+    assert(known !== undefined, "a role of the table");
+    return known;
+  }, sql);
+}
+
+const MEMBER = describeRow({
+  id: integer("m.id"),
+  workspaceId: integer("m.workspace_id"),
+  email: text("m.email"),
+  name: text("m.name"),
+  role: role("m.role"),
   /** Null: the invitation was not accepted yet. */
-  readonly passwordHash: string | null;
-  readonly createdAt: Instant;
-};
+  passwordHash: orNull(text("m.password_hash")),
+  createdAt: instant("m.created_at"),
+});
 
-const COLUMNS = `
-  m.id,
-  m.workspace_id,
-  m.email,
-  m.name,
-  m.role,
-  m.password_hash,
-  (extract(epoch from m.created_at) * 1000)::bigint`;
-
-export function readMember(row: readonly unknown[]): Member {
-  const [id, workspaceId, email, name, role, passwordHash, createdAt] = row;
-  return {
-    id: readInteger(id),
-    workspaceId: readInteger(workspaceId),
-    email: readText(email),
-    name: readText(name),
-    role: readRole(role),
-    passwordHash: readNullable(passwordHash, readText),
-    createdAt: readInstant(createdAt),
-  };
-}
-
-export function readRole(value: unknown): Role {
-  const role = ROLES.find((known) => known === value);
-  assert(role !== undefined, "a role of the table");
-  return role;
-}
+export type Member = RowOf<typeof MEMBER>;
 
 const COUNT = statement("members.count", "select count(*) from control.members where removed_at is null");
 
@@ -62,43 +55,40 @@ export async function lockMembership(tx: Tx): Promise<void> {
 
 const FIND_BY_EMAIL = statement(
   "members.find_by_email",
-  `select ${COLUMNS} from control.members as m where m.email = $1 and m.removed_at is null`,
+  `select ${MEMBER.list} from control.members as m where m.email = $1 and m.removed_at is null`,
 );
 
 /** `email` in lower case. */
-export async function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
-  const { rows } = await tx.run(FIND_BY_EMAIL, [email]);
-  return rows[0] === undefined ? null : readMember(rows[0]);
+export function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
+  return findRow(tx, FIND_BY_EMAIL, [email], MEMBER);
 }
 
 const FIND = statement(
   "members.find",
-  `select ${COLUMNS} from control.members as m where m.workspace_id = $1 and m.id = $2 and m.removed_at is null`,
+  `select ${MEMBER.list} from control.members as m where m.workspace_id = $1 and m.id = $2 and m.removed_at is null`,
 );
 
-export async function findMember(
+export function findMember(
   tx: Tx,
   { workspaceId, id }: { workspaceId: number; id: number },
 ): Promise<Member | null> {
-  const { rows } = await tx.run(FIND, [workspaceId, id]);
-  return rows[0] === undefined ? null : readMember(rows[0]);
+  return findRow(tx, FIND, [workspaceId, id], MEMBER);
 }
 
 const FIND_BY_ID = statement(
   "members.find_by_id",
-  `select ${COLUMNS} from control.members as m where m.id = $1 and m.removed_at is null`,
+  `select ${MEMBER.list} from control.members as m where m.id = $1 and m.removed_at is null`,
 );
 
 /** For whoever came in by a link, and has no workspace before that. */
-export async function findMemberById(tx: Tx, id: number): Promise<Member | null> {
-  const { rows } = await tx.run(FIND_BY_ID, [id]);
-  return rows[0] === undefined ? null : readMember(rows[0]);
+export function findMemberById(tx: Tx, id: number): Promise<Member | null> {
+  return findRow(tx, FIND_BY_ID, [id], MEMBER);
 }
 
 const LIST = statement(
   "members.list",
   `
-  select ${COLUMNS}
+  select ${MEMBER.list}
   from control.members as m
   where m.workspace_id = $1
     and m.removed_at is null
@@ -107,12 +97,11 @@ const LIST = statement(
   limit $3`,
 );
 
-export async function listMembers(
+export function listMembers(
   tx: Tx,
   page: { workspaceId: number; after: number; limit: number },
 ): Promise<Member[]> {
-  const { rows } = await tx.run(LIST, [page.workspaceId, page.after, page.limit]);
-  return rows.map(readMember);
+  return listRows(tx, LIST, [page.workspaceId, page.after, page.limit], MEMBER);
 }
 
 const COUNT_OTHER_OWNERS = statement(

@@ -1,20 +1,44 @@
-import { readInteger, readText } from "../../postgres/column.ts";
+import {
+  column,
+  describeRow,
+  findRow,
+  id,
+  listRows,
+  type Part,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type ProjectId } from "../../words/brand.ts";
+import { assert } from "../../words/assert.ts";
+import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
 import type { EnvironmentKind } from "../../words/secret.ts";
 
-/** A project's environment, and where its rows are. */
-export type Place = {
-  readonly projectId: ProjectId;
-  readonly environmentId: EnvironmentId;
-  readonly environment: EnvironmentKind;
-  readonly cell: string;
+export function environmentKind(sql: string): Part<EnvironmentKind> {
+  return column((value) => {
+    assert(value === "test" || value === "live", "an environment is test or live");
+    return value;
+  }, sql);
+}
+
+const PLACE = {
+  projectId: id<ProjectId>("p.id"),
+  environmentId: id<EnvironmentId>("e.id"),
+  environment: environmentKind("e.kind"),
+  cell: text("p.cell"),
 };
+const PLACE_ROW = describeRow(PLACE);
+const NAMED_PLACE_ROW = describeRow({ ...PLACE, projectName: text("p.name") });
+
+/** A project's environment, and where its rows are. */
+export type Place = RowOf<typeof PLACE_ROW>;
+
+/** With its project's name, for people to tell it by. */
+export type NamedPlace = RowOf<typeof NAMED_PLACE_ROW>;
 
 const FIND = statement(
   "places.find",
   `
-  select e.id, p.cell
+  select ${PLACE_ROW.list}
   from control.projects as p
   join control.environments as e on e.project_id = p.id
   where p.workspace_id = $1
@@ -23,18 +47,24 @@ const FIND = statement(
 );
 
 /** Null: this workspace has no such project. */
-export async function findPlace(
+export function findPlace(
   tx: Tx,
   sought: { workspaceId: number; projectId: ProjectId; environment: EnvironmentKind },
 ): Promise<Place | null> {
-  const { projectId, environment } = sought;
-  const { rows } = await tx.run(FIND, [sought.workspaceId, projectId, environment]);
-  if (rows[0] === undefined) return null;
-  const [environmentId, cell] = rows[0];
-  return {
-    projectId,
-    environment,
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    cell: readText(cell),
-  };
+  return findRow(tx, FIND, [sought.workspaceId, sought.projectId, sought.environment], PLACE_ROW);
+}
+
+const LIST = statement(
+  "places.list",
+  `
+  select ${NAMED_PLACE_ROW.list}
+  from control.projects as p
+  join control.environments as e on e.project_id = p.id
+  where p.workspace_id = $1
+  order by p.id, e.id`,
+);
+
+/** All of a workspace. */
+export function listPlaces(tx: Tx, workspaceId: number): Promise<NamedPlace[]> {
+  return listRows(tx, LIST, [workspaceId], NAMED_PLACE_ROW);
 }

@@ -1,10 +1,9 @@
-import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { describeRow, findRow, instant, integer, listRows, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
-import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../words/brand.ts";
+import { brandAs, type EnvironmentId, type ProjectId } from "../../words/brand.ts";
 import type { EnvironmentKind } from "../../words/secret.ts";
-import { readEnvironmentKind } from "./environment-kind.ts";
-import type { Place } from "./places.ts";
 
 const GET_FIRST_WORKSPACE = statement(
   "workspaces.get_first",
@@ -57,15 +56,6 @@ export async function countProjects(tx: Tx): Promise<number> {
   return readInteger(rows[0]?.[0]);
 }
 
-/** A project as people see one. */
-export type Project = {
-  readonly id: number;
-  readonly name: string;
-  readonly createdAt: Instant;
-  /** API keys that are neither revoked nor expired. */
-  readonly validKeys: Readonly<Record<EnvironmentKind, number>>;
-};
-
 const countValidKeys = (kind: EnvironmentKind): string => `(
     select count(*)
     from control.environments as e
@@ -76,26 +66,21 @@ const countValidKeys = (kind: EnvironmentKind): string => `(
       and (k.expires_at is null or k.expires_at > clock_timestamp())
   )`;
 
-const COLUMNS = `
-  p.id,
-  p.name,
-  (extract(epoch from p.created_at) * 1000)::bigint,
-  ${countValidKeys("test")},
-  ${countValidKeys("live")}`;
+const PROJECT = describeRow({
+  id: integer("p.id"),
+  name: text("p.name"),
+  createdAt: instant("p.created_at"),
+  /** API keys that are neither revoked nor expired. */
+  validKeys: describeRow({ test: integer(countValidKeys("test")), live: integer(countValidKeys("live")) }),
+});
 
-function readProject([id, name, createdAt, test, live]: readonly unknown[]): Project {
-  return {
-    id: readInteger(id),
-    name: readText(name),
-    createdAt: readInstant(createdAt),
-    validKeys: { test: readInteger(test), live: readInteger(live) },
-  };
-}
+/** A project as people see one. */
+export type Project = RowOf<typeof PROJECT>;
 
 const LIST = statement(
   "projects.list",
   `
-  select ${COLUMNS}
+  select ${PROJECT.list}
   from control.projects as p
   where p.workspace_id = $1
     and p.id > $2::bigint
@@ -103,19 +88,17 @@ const LIST = statement(
   limit $3`,
 );
 
-export async function listProjects(
+export function listProjects(
   tx: Tx,
   page: { workspaceId: number; after: number; limit: number },
 ): Promise<Project[]> {
-  const { rows } = await tx.run(LIST, [page.workspaceId, page.after, page.limit]);
-  return rows.map(readProject);
+  return listRows(tx, LIST, [page.workspaceId, page.after, page.limit], PROJECT);
 }
 
-const FIND = statement("projects.find", `select ${COLUMNS} from control.projects as p where p.id = $1`);
+const FIND = statement("projects.find", `select ${PROJECT.list} from control.projects as p where p.id = $1`);
 
-export async function findProject(tx: Tx, id: ProjectId): Promise<Project | null> {
-  const { rows } = await tx.run(FIND, [id]);
-  return rows[0] === undefined ? null : readProject(rows[0]);
+export function findProject(tx: Tx, id: ProjectId): Promise<Project | null> {
+  return findRow(tx, FIND, [id], PROJECT);
 }
 
 const LOCK_NAME = statement(
@@ -132,25 +115,4 @@ const RENAME = statement("projects.rename", "update control.projects set name = 
 
 export async function renameProject(tx: Tx, project: { id: ProjectId; name: string }): Promise<void> {
   await tx.run(RENAME, [project.id, project.name]);
-}
-
-const LIST_ENVIRONMENTS = statement(
-  "environments.list",
-  `
-  select e.project_id, e.id, e.kind, p.cell
-  from control.projects as p
-  join control.environments as e on e.project_id = p.id
-  where p.workspace_id = $1
-  order by e.id`,
-);
-
-/** All of a workspace's. */
-export async function listEnvironments(tx: Tx, workspaceId: number): Promise<Place[]> {
-  const { rows } = await tx.run(LIST_ENVIRONMENTS, [workspaceId]);
-  return rows.map(([projectId, environmentId, kind, cell]) => ({
-    projectId: brandAs<ProjectId>(readInteger(projectId)),
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    environment: readEnvironmentKind(kind),
-    cell: readText(cell),
-  }));
 }

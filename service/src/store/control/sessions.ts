@@ -1,23 +1,34 @@
-import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { readBoolean } from "../../postgres/column.ts";
+import {
+  boolean,
+  describeRow,
+  findRow,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { Instant } from "../../words/brand.ts";
-import type { Role } from "../../words/role.ts";
-import { readRole } from "./members.ts";
+import { role } from "./members.ts";
+
+const SESSION_MEMBER = describeRow({
+  sessionId: integer("s.id"),
+  memberId: integer("m.id"),
+  workspaceId: integer("m.workspace_id"),
+  email: text("m.email"),
+  name: text("m.name"),
+  role: role("m.role"),
+});
 
 /** All that a request needs to know of the person who sent it. */
-export type SessionMember = {
-  readonly sessionId: number;
-  readonly memberId: number;
-  readonly workspaceId: number;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-};
+export type SessionMember = RowOf<typeof SESSION_MEMBER>;
 
 const FIND = statement(
   "sessions.find",
   `
-  select s.id, m.id, m.workspace_id, m.email, m.name, m.role
+  select ${SESSION_MEMBER.list}
   from control.sessions as s
   join control.members as m on m.id = s.member_id
   where s.token_hash = $1
@@ -26,21 +37,11 @@ const FIND = statement(
     and m.removed_at is null`,
 );
 
-export async function findSession(
+export function findSession(
   tx: Tx,
   { tokenHash, idleSeconds }: { tokenHash: Buffer; idleSeconds: number },
 ): Promise<SessionMember | null> {
-  const { rows } = await tx.run(FIND, [tokenHash, idleSeconds]);
-  if (rows[0] === undefined) return null;
-  const [sessionId, memberId, workspaceId, email, name, role] = rows[0];
-  return {
-    sessionId: readInteger(sessionId),
-    memberId: readInteger(memberId),
-    workspaceId: readInteger(workspaceId),
-    email: readText(email),
-    name: readText(name),
-    role: readRole(role),
-  };
+  return findRow(tx, FIND, [tokenHash, idleSeconds], SESSION_MEMBER);
 }
 
 const EXISTS = statement(
@@ -80,27 +81,22 @@ export async function insertSession(
   await tx.run(INSERT, [tokenHash, memberId, seconds, address, userAgent]);
 }
 
-export type ListedSession = {
-  readonly id: number;
-  readonly createdAt: Instant;
-  readonly lastUsedAt: Instant;
-  readonly expiresAt: Instant;
-  readonly address: string | null;
-  readonly userAgent: string | null;
-  readonly isCurrent: boolean;
-};
+const LISTED = describeRow({
+  id: integer("s.id"),
+  createdAt: instant("s.created_at"),
+  lastUsedAt: instant("s.last_used_at"),
+  expiresAt: instant("s.expires_at"),
+  address: orNull(text("s.address")),
+  userAgent: orNull(text("s.user_agent")),
+  isCurrent: boolean("s.token_hash = $2"),
+});
+
+export type ListedSession = RowOf<typeof LISTED>;
 
 const LIST = statement(
   "sessions.list",
   `
-  select
-    s.id,
-    (extract(epoch from s.created_at) * 1000)::bigint,
-    (extract(epoch from s.last_used_at) * 1000)::bigint,
-    (extract(epoch from s.expires_at) * 1000)::bigint,
-    s.address,
-    s.user_agent,
-    s.token_hash = $2
+  select ${LISTED.list}
   from control.sessions as s
   where s.member_id = $1
     and s.expires_at > clock_timestamp()
@@ -109,20 +105,11 @@ const LIST = statement(
 );
 
 /** The member's sessions that have not ended, the last used first. */
-export async function listSessions(
+export function listSessions(
   tx: Tx,
   of: { memberId: number; tokenHash: Buffer; idleSeconds: number },
 ): Promise<ListedSession[]> {
-  const { rows } = await tx.run(LIST, [of.memberId, of.tokenHash, of.idleSeconds]);
-  return rows.map(([id, createdAt, lastUsedAt, expiresAt, address, userAgent, isCurrent]) => ({
-    id: readInteger(id),
-    createdAt: readInstant(createdAt),
-    lastUsedAt: readInstant(lastUsedAt),
-    expiresAt: readInstant(expiresAt),
-    address: readNullable(address, readText),
-    userAgent: readNullable(userAgent, readText),
-    isCurrent: readBoolean(isCurrent),
-  }));
+  return listRows(tx, LIST, [of.memberId, of.tokenHash, of.idleSeconds], LISTED);
 }
 
 const TOUCH = statement(

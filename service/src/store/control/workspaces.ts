@@ -1,63 +1,39 @@
-import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { describeRow, getRow, integer, orNull, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 
-/** What a workspace plan allows. */
-export type WorkspaceLimits = {
-  readonly metadataBytesMax: number;
-  readonly metadataKeysMax: number;
-  readonly metadataDepthMax: number;
+const LIMITS = describeRow({
+  metadataBytesMax: integer("l.metadata_bytes_max"),
+  metadataKeysMax: integer("l.metadata_keys_max"),
+  metadataDepthMax: integer("l.metadata_depth_max"),
   /** Null: unlimited. */
-  readonly historyDaysMax: number | null;
+  historyDaysMax: orNull(integer("l.history_days_max")),
   /** Of each API key, in each process. Null: unlimited. */
-  readonly requestsPerSecondMax: number | null;
-};
+  requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
+});
 
-export type Workspace = {
-  readonly id: number;
-  readonly name: string;
-  readonly planKey: string;
-  readonly limits: WorkspaceLimits;
-};
+const WORKSPACE = describeRow({
+  id: integer("w.id"),
+  name: text("w.name"),
+  planKey: text("w.plan_key"),
+  limits: LIMITS,
+});
 
-const COLUMNS = `
-  w.id,
-  w.name,
-  w.plan_key,
-  l.metadata_bytes_max,
-  l.metadata_keys_max,
-  l.metadata_depth_max,
-  l.history_days_max,
-  l.requests_per_second_max`;
-
-function readWorkspace(row: readonly unknown[]): Workspace {
-  const [id, name, planKey, bytesMax, keysMax, depthMax, historyDaysMax, requestsPerSecondMax] = row;
-  return {
-    id: readInteger(id),
-    name: readText(name),
-    planKey: readText(planKey),
-    limits: {
-      metadataBytesMax: readInteger(bytesMax),
-      metadataKeysMax: readInteger(keysMax),
-      metadataDepthMax: readInteger(depthMax),
-      historyDaysMax: readNullable(historyDaysMax, readInteger),
-      requestsPerSecondMax: readNullable(requestsPerSecondMax, readInteger),
-    },
-  };
-}
+/** What a workspace plan allows. */
+export type WorkspaceLimits = RowOf<typeof LIMITS>;
+export type Workspace = RowOf<typeof WORKSPACE>;
 
 const GET = statement(
   "workspaces.get",
   `
-  select ${COLUMNS}
+  select ${WORKSPACE.list}
   from control.workspaces as w
   join control.workspace_plans as l on l.key = w.plan_key
   where w.id = $1`,
 );
 
 /** Of whoever is signed in: theirs is there. */
-export async function getWorkspace(tx: Tx, id: number): Promise<Workspace> {
-  const { rows } = await tx.run(GET, [id]);
-  return readWorkspace(rows[0] ?? []);
+export function getWorkspace(tx: Tx, id: number): Promise<Workspace> {
+  return getRow(tx, GET, [id], WORKSPACE);
 }
 
 const LOCK = statement("workspaces.lock", "select from control.workspaces where id = $1 for update");

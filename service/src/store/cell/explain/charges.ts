@@ -1,56 +1,50 @@
-import type { ShortHash } from "../../../entitlement/fingerprint.ts";
-import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
-import { type Statement, statement, type Tx } from "../../../postgres/statement.ts";
 import {
-  brandAs,
-  type CustomerNumber,
-  type EnvironmentId,
-  type Instant,
-  type PlanVersionId,
-  type PoolId,
-} from "../../../words/brand.ts";
+  derive,
+  describeRow,
+  findRow,
+  hexUuid,
+  id,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+} from "../../../postgres/row.ts";
+import { type Statement, statement, type Tx } from "../../../postgres/statement.ts";
+import type { CustomerNumber, EnvironmentId, PlanVersionId, PoolId } from "../../../words/brand.ts";
 import { type ConsumeId, consumeId } from "../../../words/consume-id.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
-import type { Uuid } from "../../../words/uuid.ts";
 import type { WalletName } from "../wallets.ts";
 
-/** An allowed consume, as people see one. */
-export type Charge = {
-  readonly id: Uuid;
-  readonly customerNumber: CustomerNumber;
-  readonly sequence: number;
-  readonly recordedAt: Instant;
-  readonly feature: string;
-  readonly quantity: number;
-  readonly credits: number;
-  readonly balanceAfter: number;
-  readonly pool: PoolId;
-  readonly planVersion: PlanVersionId;
-  readonly keyHash: ShortHash | null;
+const CHARGE = describeRow({
+  customerNumber: id<CustomerNumber>("e.customer_number"),
+  sequence: integer("e.sequence"),
+  recordedAt: instant("e.recorded_at"),
+  feature: text("f.key"),
+  quantity: integer("e.quantity"),
+  // Not -0, where nothing was charged.
+  credits: derive(integer("e.amount"), (amount) => 0 - amount),
+  balanceAfter: integer("e.balance_after"),
+  pool: id<PoolId>("e.pool_id"),
+  planVersion: id<PlanVersionId>("e.plan_version_id"),
+  keyHash: orNull(hexUuid("e.key_hash")),
   /** JSON. */
-  readonly metadata: string | null;
-  readonly reversedQuantity: number;
-  readonly reversedCredits: number;
-};
+  metadata: orNull(text("e.metadata::text")),
+  reversedQuantity: integer("coalesce(r.quantity, 0)"),
+  reversedCredits: integer("coalesce(r.amount, 0)"),
+});
+
+const NAMED_CHARGE = derive(CHARGE, (charge) => ({ id: consumeId(charge), ...charge }));
+
+/** An allowed consume, as people see one. */
+export type Charge = RowOf<typeof NAMED_CHARGE>;
 
 function chargeStatement(name: string, which: string): Statement {
   return statement(
     name,
     `
-    select
-      e.customer_number,
-      e.sequence,
-      (extract(epoch from e.recorded_at) * 1000)::bigint,
-      f.key,
-      e.quantity,
-      e.amount,
-      e.balance_after,
-      e.pool_id,
-      e.plan_version_id,
-      encode(uuid_send(e.key_hash), 'hex'),
-      e.metadata::text,
-      coalesce(r.quantity, 0),
-      coalesce(r.amount, 0)
+    select ${CHARGE.list}
     from (
       select
         l.environment_id, l.customer_number, l.sequence, l.recorded_at, l.feature_id, l.quantity, l.amount,
@@ -79,44 +73,24 @@ const LIST = chargeStatement(
 );
 
 /** Null: there is no such charge in this environment. */
-export async function findCharge(
+export function findCharge(
   tx: Tx,
   environmentId: EnvironmentId,
   { customerNumber, sequence, recordedAt }: ConsumeId,
 ): Promise<Charge | null> {
-  const { rows } = await tx.run(FIND, [environmentId, customerNumber, sequence, formatTimestamp(recordedAt)]);
-  return rows[0] === undefined ? null : readCharge(rows[0]);
+  return findRow(
+    tx,
+    FIND,
+    [environmentId, customerNumber, sequence, formatTimestamp(recordedAt)],
+    NAMED_CHARGE,
+  );
 }
 
 /** Of one customer, the newest first: those with an entry before this one. */
-export async function listCharges(
+export function listCharges(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<Charge[]> {
-  const { rows } = await tx.run(LIST, [environmentId, customerNumber, before, limit]);
-  return rows.map(readCharge);
-}
-
-function readCharge(row: readonly unknown[]): Charge {
-  const name = {
-    customerNumber: brandAs<CustomerNumber>(readInteger(row[0])),
-    sequence: readInteger(row[1]),
-    recordedAt: readInstant(row[2]),
-  };
-  return {
-    id: consumeId(name),
-    ...name,
-    feature: readText(row[3]),
-    quantity: readInteger(row[4]),
-    // Not -0, where nothing was charged.
-    credits: 0 - readInteger(row[5]),
-    balanceAfter: readInteger(row[6]),
-    pool: brandAs<PoolId>(readInteger(row[7])),
-    planVersion: brandAs<PlanVersionId>(readInteger(row[8])),
-    keyHash: readNullable(row[9], readText),
-    metadata: readNullable(row[10], readText),
-    reversedQuantity: readInteger(row[11]),
-    reversedCredits: readInteger(row[12]),
-  };
+  return listRows(tx, LIST, [environmentId, customerNumber, before, limit], NAMED_CHARGE);
 }

@@ -1,9 +1,8 @@
-import type { GrantKind } from "../../../entitlement/wallet.ts";
 import { integers } from "../../../postgres/binary-array.ts";
-import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
+import { readInteger } from "../../../postgres/column.ts";
+import { describeRow, listRows, orNull, type RowOf, text } from "../../../postgres/row.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type Instant, type PoolId } from "../../../words/brand.ts";
-import { grantKindOf } from "../wallet-state.ts";
+import { GRANT } from "../grants.ts";
 import type { WalletName } from "../wallets.ts";
 
 const SUM_PARTS = statement(
@@ -44,19 +43,16 @@ export async function sumParts(
   return new Map(sums.map(([grant, sum]) => [readInteger(grant), readInteger(sum)]));
 }
 
+const { number, pool, kind, expiresAt } = GRANT;
+const DETAILS = describeRow({ number, pool, kind, expiresAt, reference: orNull(text("g.reference")) });
+
 /** How a grant came about. */
-export type GrantDetails = {
-  readonly number: number;
-  readonly pool: PoolId;
-  readonly kind: GrantKind;
-  readonly expiresAt: Instant | null;
-  readonly reference: string | null;
-};
+export type GrantDetails = RowOf<typeof DETAILS>;
 
 const LIST = statement(
   "explain.list_grants",
   `
-  select g.number, g.pool_id, g.kind, (extract(epoch from g.expires_at) * 1000)::bigint, g.reference
+  select ${DETAILS.list}
   from cell.grants as g
   where g.environment_id = $1
     and g.customer_number = $2
@@ -65,17 +61,10 @@ const LIST = statement(
 );
 
 /** Those that end first come first. */
-export async function listGrantDetails(
+export function listGrantDetails(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
   numbers: readonly number[],
 ): Promise<GrantDetails[]> {
-  const { rows } = await tx.run(LIST, [environmentId, customerNumber, integers(numbers)]);
-  return rows.map((row) => ({
-    number: readInteger(row[0]),
-    pool: brandAs<PoolId>(readInteger(row[1])),
-    kind: grantKindOf(readInteger(row[2])),
-    expiresAt: readNullable(row[3], readInstant),
-    reference: readNullable(row[4], readText),
-  }));
+  return listRows(tx, LIST, [environmentId, customerNumber, integers(numbers)], DETAILS);
 }

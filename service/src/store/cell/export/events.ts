@@ -1,19 +1,23 @@
 import { bigints } from "../../../postgres/binary-array.ts";
-import { readBoolean } from "../../../postgres/column.ts";
+import { boolean, describeRow, listRows, type RowOf } from "../../../postgres/row.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import type { Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import type { EventPlace } from "../event-list.ts";
-import { readStoredEvent, type StoredEvent, storedEventColumns } from "../stored-event.ts";
+import { storedEvent } from "../stored-event.ts";
 import type { ExportRange } from "./estimate.ts";
+
+const EVENT = describeRow({
+  stored: storedEvent("e"),
+  isSettled: boolean("e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])"),
+});
 
 // Whether a row is settled is no condition: no index knows it, and where nearly all came later one statement would walk through
 // them all to find the next that is.
 const LIST = statement(
   "export.list_events",
   `
-  select${storedEventColumns("e")},
-    e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])
+  select ${EVENT.list}
   from cell.events as e
   where e.environment_id = $1
     and e.occurred_at >= $2::timestamptz
@@ -29,7 +33,7 @@ const LIST = statement(
 export type RecordedRange = { readonly recordedFrom: Instant; readonly recordedTo: Instant };
 
 /** Also one that came after the export began, which is not in it. */
-export type WalkedEvent = StoredEvent & { readonly isSettled: boolean };
+export type WalkedEvent = RowOf<typeof EVENT>["stored"] & { readonly isSettled: boolean };
 
 /** The oldest first, those after this place; of the recorded range nothing is left out, it says where to look. */
 export async function listExportedEvents(
@@ -38,7 +42,7 @@ export async function listExportedEvents(
   { after, limit }: { readonly after: EventPlace; readonly limit: number },
 ): Promise<WalkedEvent[]> {
   // Planned anew each time, for the parts of the table that are left.
-  const { rows } = await tx.run({ ...LIST, name: "" }, [
+  const parameters = [
     range.environmentId,
     formatTimestamp(after.occurredAt),
     formatTimestamp(range.to),
@@ -48,6 +52,7 @@ export async function listExportedEvents(
     range.settled.below,
     bigints(range.settled.without),
     limit,
-  ]);
-  return rows.map((row) => ({ ...readStoredEvent(row), isSettled: readBoolean(row[8]) }));
+  ];
+  const rows = await listRows(tx, { ...LIST, name: "" }, parameters, EVENT);
+  return rows.map(({ stored, isSettled }) => ({ ...stored, isSettled }));
 }

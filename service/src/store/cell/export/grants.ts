@@ -1,22 +1,25 @@
-import { readInteger, readNullable, readText } from "../../../postgres/column.ts";
+import { derive, describeRow, integer, listRows, orNull, type RowOf, text } from "../../../postgres/row.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerId, type EnvironmentId } from "../../../words/brand.ts";
-import { GRANT_COLUMNS, type GrantRecord, readGrantRecord } from "../grant-list.ts";
+import { GRANT_RECORD } from "../grant-list.ts";
 
 export type GrantPlace = { readonly customerNumber: number; readonly number: number };
 
-export type ExportedGrant = GrantRecord &
-  GrantPlace & {
-    /** Null: erased since. */
-    readonly customerId: CustomerId | null;
-  };
+const EXPORTED = describeRow({
+  grant: GRANT_RECORD,
+  customerNumber: integer("g.customer_number"),
+  /** Null: erased since. */
+  customerId: orNull(derive(text("c.customer_id"), (value) => brandAs<CustomerId>(value))),
+});
+
+type Exported = RowOf<typeof EXPORTED>;
+
+export type ExportedGrant = Exported["grant"] & Omit<Exported, "grant">;
 
 const LIST = statement(
   "export.list_grants",
   `
-  select${GRANT_COLUMNS},
-    g.customer_number,
-    c.customer_id
+  select ${EXPORTED.list}
   from cell.grants as g
   left join cell.customers as c
     on c.environment_id = g.environment_id
@@ -34,10 +37,7 @@ export async function listExportedGrants(
   environmentId: EnvironmentId,
   { after, limit }: { readonly after: GrantPlace; readonly limit: number },
 ): Promise<ExportedGrant[]> {
-  const { rows } = await tx.run(LIST, [environmentId, after.customerNumber, after.number, limit]);
-  return rows.map((row) => ({
-    ...readGrantRecord(row),
-    customerNumber: readInteger(row[13]),
-    customerId: readNullable(row[14], (id) => brandAs<CustomerId>(readText(id))),
-  }));
+  const parameters = [environmentId, after.customerNumber, after.number, limit];
+  const rows = await listRows(tx, LIST, parameters, EXPORTED);
+  return rows.map(({ grant, ...owner }) => ({ ...grant, ...owner }));
 }
