@@ -61,8 +61,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await app.register(async (runtime) => {
     admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: proxies.isTrusted });
     const { lanesOf, readerOf, missingFeature, requestLog: log } = parts;
-    runtime.route({ ...checkRoute(readerOf, missingFeature), onResponse: log.observe("check") });
-    runtime.route({ ...consumeRoute(lanesOf, missingFeature), onResponse: log.observe("consume") });
+    runtime.route({ ...checkRoute({ readerOf, missing: missingFeature }), onResponse: log.observe("check") });
+    runtime.route({
+      ...consumeRoute({ lanesOf, missing: missingFeature }),
+      onResponse: log.observe("consume"),
+    });
     runtime.route({ ...eventsRoute(lanesOf), onResponse: log.observe("events") });
   });
   await app.register(async (manage) => {

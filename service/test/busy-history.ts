@@ -1,6 +1,5 @@
 import { addCredits } from "../src/manage/credits/add-credits.ts";
-import { reverseConsume } from "../src/manage/credits/reverse-consume.ts";
-import { revokeGrant } from "../src/manage/credits/revoke-grant.ts";
+import { reverseConsume, revokeGrant } from "../src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../src/manage/customers/assign-plan.ts";
 import { blockCustomer } from "../src/manage/customers/block-customer.ts";
 import { endPlan } from "../src/manage/customers/end-plan.ts";

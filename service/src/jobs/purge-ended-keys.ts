@@ -1,6 +1,6 @@
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
-import { countKeyPages, KEY_PARTITIONS, purgeKeys } from "../store/cell/ended-keys.ts";
+import { countKeyPages, KEY_PARTITIONS, purgeKeys } from "../store/cell/keyed-requests.ts";
 import { lockWalk, moveWalk } from "../store/cell/walks.ts";
 import { refuseOddClock } from "./refuse-odd-clock.ts";
 

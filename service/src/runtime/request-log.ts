@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { QUANTITY_DEFAULT } from "../entitlement/consumption.ts";
+import { shortHash } from "../entitlement/fingerprint.ts";
 import { hashKey } from "../entitlement/key-hash.ts";
-import { isStorableText } from "../entitlement/metadata.ts";
+import { isStorableText, parseMetadata } from "../entitlement/metadata.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import {
@@ -9,12 +11,12 @@ import {
   type LoggedEndpoint,
   type LoggedRequest,
   openRequestLog,
+  type Refused,
   type RequestCount,
 } from "../store/cell/request-log.ts";
 import type { EnvironmentId, Instant } from "../words/brand.ts";
 import { parseTimestamp } from "../words/timestamp.ts";
-import type { Caller } from "./caller.ts";
-import { readRefused } from "./read-refused.ts";
+import type { Caller } from "./runtime-route.ts";
 
 /** Kept in memory while they wait to be written, whatever the rate and however long the database is away. */
 export const ENTRIES_MAX = 2_000;
@@ -232,4 +234,16 @@ function toCounts({ environmentId, counts }: Tally): RequestCount[] {
   return ENDPOINTS.flatMap((endpoint) =>
     [...counts[endpoint]].map(([outcome, requests]) => ({ environmentId, endpoint, outcome, requests })),
   );
+}
+
+/** What a fingerprint covers, of a body that was read in full before its key was refused. */
+export function readRefused(body: Readonly<Record<string, unknown>>): Refused {
+  const { quantity, metadata, timestamp } = body;
+  const parsed = typeof metadata === "object" && metadata !== null ? parseMetadata(metadata) : null;
+  const time = typeof timestamp === "string" ? parseTimestamp(timestamp) : null;
+  return {
+    quantity: typeof quantity === "number" ? quantity : QUANTITY_DEFAULT,
+    metadataHash: parsed?.kind === "metadata" ? shortHash(parsed.metadata.canonical) : null,
+    timestamp: time?.kind === "instant" ? time.at : null,
+  };
 }

@@ -1,14 +1,14 @@
 import { internalError } from "../edge/errors.ts";
 import { PROBLEMS, Problem, renderProblem } from "../edge/problem.ts";
 import type { Place } from "../store/control/places.ts";
-import type { Caller } from "./caller.ts";
-import { answerCheck } from "./check/answer-check.ts";
 import type { Reader } from "./check/reader.ts";
+import { answerCheck } from "./check/route.ts";
 import type { Lanes } from "./commit/lanes.ts";
-import { answerConsume } from "./consume/answer-consume.ts";
+import { answerConsume } from "./consume/consume-feature.ts";
 import type { ConsumeBody } from "./consume/schema.ts";
 import type { FeatureFinder } from "./missing-feature.ts";
 import type { RequestLog } from "./request-log.ts";
+import type { Caller } from "./runtime-route.ts";
 
 export type TryParts = {
   readonly lanesOf: (cell: string) => Lanes;

@@ -9,8 +9,7 @@ import {
 import { openTestPool } from "../../../test/seed.ts";
 import { forgetOldRequests } from "../../jobs/forget-old-requests.ts";
 import type { Context } from "../../manage/context.ts";
-import { reverseConsume } from "../../manage/credits/reverse-consume.ts";
-import { revokeGrant } from "../../manage/credits/revoke-grant.ts";
+import { reverseConsume, revokeGrant } from "../../manage/credits/reverse-consume.ts";
 import type { CreatedProject } from "../../manage/projects/create-project.ts";
 import { summarizeRequests } from "../../manage/requests/summarize-requests.ts";
 import type { Pool } from "../../postgres/pool.ts";

@@ -1,6 +1,6 @@
 import { PROBLEMS } from "../../edge/problem.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
-import { readRefused } from "../../runtime/read-refused.ts";
+import { readRefused } from "../../runtime/request-log.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import type { Instant } from "../../words/brand.ts";
 import type { RuntimeAct } from "./act.ts";

@@ -1,6 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
-import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit-list.ts";
+import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit.ts";
 import { findCustomerIds } from "../../store/cell/customer-ids.ts";
 import {
   type AuditFilter,

@@ -1,7 +1,9 @@
 import { type Static, Type } from "typebox";
 import { single } from "../../postgres/transaction.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findPlace, type Place } from "../../store/control/places.ts";
 import { assert, assertNever } from "../../words/assert.ts";
+import type { EnvironmentId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { nullable } from "../fields.ts";
 import {
@@ -25,14 +27,14 @@ import {
   type DiffOutcome,
   diffCatalog,
   exportCatalog,
+  readContent,
 } from "./apply-catalog.ts";
 import { DOCUMENT_BODY_BYTES_MAX } from "./bounds.ts";
-import { applyOptions, CatalogApplied, CatalogDiff, diffOptions } from "./change-schema.ts";
+import type { CatalogContent } from "./content.ts";
 import { CatalogDocument, readDocument, toDocument } from "./document.ts";
 import { etagOfText, preconditionProblem } from "./preconditions.ts";
 import { stillDefault, unknownKey } from "./problems.ts";
-import { catalogOf } from "./promote.ts";
-import { STRICT } from "./schema.ts";
+import { applyOptions, CatalogApplied, CatalogDiff, diffOptions, STRICT } from "./schema.ts";
 
 const NOUN = "Catalog";
 const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
@@ -200,4 +202,24 @@ function answerApply(outcome: ApplyOutcome): Static<typeof CatalogApplied> {
     default:
       return assertNever(outcome);
   }
+}
+
+/** Another environment's catalog as the file to apply: what was tried in test is what live gets. */
+function catalogOf(environmentId: EnvironmentId): CatalogSource {
+  return async (tx, target) => {
+    const content = await readContent(tx, environmentId, await loadCatalog(tx, environmentId));
+    return readDocument(toDocument(withoutLeftovers(content, target)));
+  };
+}
+
+/** What was given up before the other environment ever had it stays where it is, unless something promoted needs it. */
+function withoutLeftovers(content: CatalogContent, target: CatalogContent): CatalogContent {
+  const knownPlans = new Set(target.plans.map(({ key }) => key));
+  const plans = content.plans.filter(({ key, archived }) => !archived || knownPlans.has(key));
+  const knownFeatures = new Set(target.features.map(({ key }) => key));
+  const needed = new Set(plans.flatMap(({ features }) => features.map(({ feature }) => feature)));
+  const features = content.features.filter(
+    ({ key, archived }) => !archived || knownFeatures.has(key) || needed.has(key),
+  );
+  return { ...content, plans, features };
 }

@@ -8,8 +8,7 @@ import { brandAs, type Instant } from "../../words/brand.ts";
 import { consumeId as nameConsume, readConsumeId } from "../../words/consume-id.ts";
 import { parsePublicId, publicId } from "../../words/public-id.ts";
 import { addCredits } from "./add-credits.ts";
-import { type ReverseOutcome, reverseConsume } from "./reverse-consume.ts";
-import { revokeGrant } from "./revoke-grant.ts";
+import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-consume.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -16,8 +16,7 @@ import { addCredits } from "./add-credits.ts";
 import { BALANCE_TOO_LARGE, CreditsBody, explainRefusal, noteField, readCredits } from "./credits-body.ts";
 import { CreditsPreview, previewCredits } from "./preview-credits.ts";
 import { type PreviewOutcome, previewReversal, ReversalPreview } from "./preview-reversal.ts";
-import { type ReverseOutcome, reverseConsume } from "./reverse-consume.ts";
-import { revokeGrant } from "./revoke-grant.ts";
+import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-consume.ts";
 
 const NOUN = "Credits";
 const access = { role: "operator", in: "environment" } as const;

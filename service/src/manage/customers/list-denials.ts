@@ -4,7 +4,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { type DenialRecord, listDenialRecords } from "../../store/cell/denial-list.ts";
+import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
 import { listKeyTexts } from "../../store/cell/key-texts.ts";
 import {
   brandAs,

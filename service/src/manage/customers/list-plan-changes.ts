@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
-import { listAssignmentRecords } from "../../store/cell/assignment-list.ts";
+import { listAssignmentRecords } from "../../store/cell/assignments.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import type { CustomerId, EnvironmentId } from "../../words/brand.ts";

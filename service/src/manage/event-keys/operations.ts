@@ -1,7 +1,16 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { listEventKeys as listNames, listSeenEventKeys } from "../../store/cell/event-keys.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { type EventKeyContent, sortByKey } from "../catalog/content.ts";
 import { pageByKey } from "../catalog/page-by-key.ts";
 import { eventKeyField, STRICT, unitField } from "../catalog/schema.ts";
-import { nameField, nullable } from "../fields.ts";
+import { beginWriting, writeEventKey } from "../catalog/writing.ts";
+import type { Context } from "../context.ts";
+import { editCatalog } from "../edit-catalog.ts";
+import { nameField, nullable, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import {
   contextOf,
@@ -13,8 +22,6 @@ import {
 } from "../operation.ts";
 import { pageOf, pageQuery } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
-import { EventKey, listEventKeys, SEEN } from "./list-event-keys.ts";
-import { nameEventKey } from "./name-event-key.ts";
 
 const NOUN = "Event keys";
 const count = (value: number): string => value.toLocaleString("en");
@@ -81,4 +88,50 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       },
     }),
   ];
+}
+
+/** Only for people: an event needs no name, and none changes what is stored. */
+function nameEventKey(cell: Pool, context: Context, input: EventKeyContent): Promise<void> {
+  const { environmentId } = context;
+  const { key, name, unit } = input;
+  return editCatalog(cell, context, async (tx, catalog, at) => {
+    const before = (await listNames(tx, environmentId)).find((other) => other.key === key) ?? null;
+    const writing = beginWriting(tx, environmentId, catalog, at);
+    return { outcome: undefined, audits: await writeEventKey(writing, before, { key, name, unit }) };
+  });
+}
+
+const EventKey = Type.Object({
+  key: Type.String({ examples: ["tokens.used"] }),
+  name: nullable(Type.String({ description: "Null: nobody has named it yet.", examples: ["Tokens used"] })),
+  unit: nullable(Type.String({ examples: ["token"] })),
+  seen: nullable(
+    Type.Object(
+      {
+        events: Type.Integer({ examples: [1204] }),
+        lastSeenAt: timeField,
+      },
+      { description: "Among the newest events. Null: in none of them." },
+    ),
+  ),
+});
+
+type EventKey = Static<typeof EventKey>;
+
+const SEEN = { eventsMax: 20_000, rowsMax: 100_000 } as const;
+
+/** Those that people named, and those that came lately, back to `start`. */
+function listEventKeys(cell: Pool, environmentId: EnvironmentId, start: Instant | null): Promise<EventKey[]> {
+  const range = { ...SEEN, since: start ?? brandAs<Instant>(0) };
+  return single(cell, async (tx) => {
+    const keys = new Map<string, EventKey>();
+    for (const { key, name, unit } of await listNames(tx, environmentId)) {
+      keys.set(key, { key, name, unit, seen: null });
+    }
+    for (const { key, events, lastSeenAt } of await listSeenEventKeys(tx, environmentId, range)) {
+      const { name, unit } = keys.get(key) ?? { name: null, unit: null };
+      keys.set(key, { key, name, unit, seen: { events, lastSeenAt: formatTimestamp(lastSeenAt) } });
+    }
+    return sortByKey([...keys.values()]);
+  });
 }

@@ -4,8 +4,12 @@ import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
-import { type EventPlace, listEvents as listStored } from "../../store/cell/event-list.ts";
-import { findEvent, type StoredEvent } from "../../store/cell/stored-event.ts";
+import {
+  type EventPlace,
+  findEvent,
+  listEvents as listStored,
+  type StoredEvent,
+} from "../../store/cell/event-list.ts";
 import {
   brandAs,
   type CustomerId,

@@ -19,7 +19,7 @@ import { publicId } from "../../words/public-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
 import type { DenialExplanation } from "./denial-explanation.ts";
-import { denialSentences } from "./denial-sentences.ts";
+import { denialSentences } from "./denial-explanation.ts";
 import { describeCharge, parseMetadata } from "./key-story.ts";
 
 const CHARGES_MAX = 10;

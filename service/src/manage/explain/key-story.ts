@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
+import type { StoredEvent } from "../../store/cell/event-list.ts";
 import type { Charge } from "../../store/cell/explain/charges.ts";
 import type { Denial } from "../../store/cell/explain/denials.ts";
-import type { StoredEvent } from "../../store/cell/stored-event.ts";
 import { assertNever } from "../../words/assert.ts";
 import { publicId } from "../../words/public-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";

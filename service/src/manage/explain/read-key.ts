@@ -4,20 +4,23 @@ import {
   type StoredAnswer,
   UnknownAnswerFormat,
 } from "../../entitlement/answer.ts";
+import { shortHash } from "../../entitlement/fingerprint.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
+import { parseMetadata } from "../../entitlement/metadata.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findEvent } from "../../store/cell/event-list.ts";
 import { findCharge } from "../../store/cell/explain/charges.ts";
 import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
 import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
-import { findEvent } from "../../store/cell/stored-event.ts";
 import type { Place } from "../../store/control/places.ts";
 import {
   brandAs,
   type CustomerId,
+  type CustomerNumber,
   type EnvironmentId,
   type FeatureKey,
   type Instant,
@@ -25,7 +28,6 @@ import {
 import { readConsumeId } from "../../words/consume-id.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { describeRequests } from "../requests/describe-request.ts";
-import { type AskedBefore, differingFields } from "./differing-fields.ts";
 import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
 const USES_MAX = 50;
@@ -197,4 +199,42 @@ async function describeUses(
       },
     };
   });
+}
+
+/** What was asked under a key, as far as it is kept. */
+type AskedBefore = {
+  readonly endpoint: "consume" | "events";
+  readonly customerNumber: CustomerNumber;
+  /** Of a customer who was erased since, neither id nor metadata can be compared. */
+  readonly isErased: boolean;
+  readonly subject: string;
+  readonly quantity: number;
+  /** JSON. */
+  readonly metadata: string | null;
+  /** Of an event that came without one: null. */
+  readonly timestamp: Instant | null;
+};
+
+/** The fields in which a refused request differed from the one that the key was used for. */
+function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
+  if (sent.endpoint !== asked.endpoint) return ["endpoint"];
+  if (sent.refused === null) return [];
+  const { quantity, metadataHash, timestamp } = sent.refused;
+  const { isErased } = asked;
+  const isEvent = asked.endpoint === "events";
+  const differing = [
+    ...(!isErased && sent.customerNumber !== asked.customerNumber ? ["customerId"] : []),
+    ...(sent.subject !== asked.subject ? [isEvent ? "event" : "feature"] : []),
+    ...(quantity !== asked.quantity ? ["quantity"] : []),
+    ...(!isErased && metadataHash !== hashOf(asked.metadata) ? ["metadata"] : []),
+    ...(isEvent && timestamp !== asked.timestamp ? ["timestamp"] : []),
+  ];
+  // An event whose timestamp was the very moment of its recording looks as if it had come without one.
+  return differing.length === 0 && isEvent && !isErased ? ["timestamp"] : differing;
+}
+
+function hashOf(metadata: string | null): string | null {
+  if (metadata === null) return null;
+  const parsed = parseMetadata(JSON.parse(metadata));
+  return parsed.kind === "metadata" ? shortHash(parsed.metadata.canonical) : null;
 }

@@ -1,8 +1,8 @@
 import { TIMESTAMP_FUTURE_MAX_MS } from "../../entitlement/usage-event.ts";
 import { single } from "../../postgres/transaction.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import type { StoredEvent } from "../../store/cell/event-list.ts";
 import { listExportedEvents } from "../../store/cell/export/events.ts";
-import type { StoredEvent } from "../../store/cell/stored-event.ts";
 import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import { parsePublicId, publicId } from "../../words/public-id.ts";
 import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";

@@ -1,6 +1,6 @@
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { type ExportedGrant, listExportedGrants } from "../../store/cell/export/grants.ts";
+import { type ExportedGrant, listExportedGrants } from "../../store/cell/grant-list.ts";
 import type { Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";

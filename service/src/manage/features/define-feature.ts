@@ -44,3 +44,27 @@ export function defineFeature(
     return { outcome: { kind: "defined", id: featureId(writing, key), catalog: edited }, audits };
   });
 }
+
+type ArchiveFeatureOutcome =
+  | { kind: "archived"; catalog: Catalog }
+  | { kind: "feature_not_found" }
+  | PreconditionFailure;
+
+/** No further plan can take it up. Plans that include it keep it, and whoever is on them. */
+export function archiveFeature(
+  cell: Pool,
+  context: Context,
+  input: { readonly key: string; readonly archived: boolean },
+  preconditions: Preconditions,
+): Promise<ArchiveFeatureOutcome> {
+  return editCatalog<ArchiveFeatureOutcome>(cell, context, async (tx, catalog, at) => {
+    const feature = catalog.features.get(brandAs<FeatureKey>(input.key));
+    if (feature === undefined) return { outcome: { kind: "feature_not_found" }, audits: [] };
+    const before = featureContent(catalog, feature);
+    const failure = judgePreconditions(preconditions, { etag: etagOf(before), isReplaced: false });
+    if (failure !== null) return { outcome: failure, audits: [] };
+    const writing = beginWriting(tx, context.environmentId, catalog, at);
+    const audits = await writeFeature(writing, before, { ...before, archived: input.archived });
+    return { outcome: { kind: "archived", catalog: await loadCatalog(tx, context.environmentId) }, audits };
+  });
+}

@@ -1,11 +1,18 @@
-import { Type } from "typebox";
-import { type Catalog, type Feature as CatalogFeature, latestVersion } from "../../entitlement/catalog.ts";
+import { type Static, Type } from "typebox";
+import {
+  type Catalog,
+  type Feature as CatalogFeature,
+  getPlan,
+  getVersion,
+  latestVersion,
+} from "../../entitlement/catalog.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findVersionsWith } from "../../store/cell/plan-terms.ts";
 import { assert, assertNever } from "../../words/assert.ts";
-import { brandAs, type FeatureKey } from "../../words/brand.ts";
-import { featureContent, sortByKey } from "../catalog/content.ts";
+import { brandAs, type FeatureKey, type PlanVersionId } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { compareKeys, featureContent, sortByKey } from "../catalog/content.ts";
 import { pageByKey } from "../catalog/page-by-key.ts";
 import {
   etagOf,
@@ -14,8 +21,8 @@ import {
   readPreconditions,
 } from "../catalog/preconditions.ts";
 import { missing, unknownKey } from "../catalog/problems.ts";
-import { archiveInput, featureInput, STRICT } from "../catalog/schema.ts";
-import { keyField } from "../fields.ts";
+import { archiveInput, Cost, featureInput, STRICT } from "../catalog/schema.ts";
+import { keyField, nullable, timeField } from "../fields.ts";
 import {
   type Call,
   contextOf,
@@ -27,9 +34,7 @@ import {
 } from "../operation.ts";
 import { pageOf, pageQuery } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
-import { archiveFeature } from "./archive-feature.ts";
-import { defineFeature } from "./define-feature.ts";
-import { describeFeature, Feature } from "./describe-feature.ts";
+import { archiveFeature, defineFeature } from "./define-feature.ts";
 
 const NOUN = "Features";
 const FEATURE_PATH = `${ENVIRONMENT_PATH}/features/:key`;
@@ -185,4 +190,38 @@ async function describeFeatures(
   const ids = features.map(({ id }) => id);
   const users = await single(cellOf(cell), (tx) => findVersionsWith(tx, environmentId, versions, ids));
   return features.map((feature) => describeFeature(catalog, feature, users.get(feature.id) ?? []));
+}
+
+const Feature = Type.Object({
+  key: Type.String({ examples: ["image.generate"] }),
+  name: Type.String({ examples: ["Image rendering"] }),
+  unit: nullable(Type.String({ description: "What is counted.", examples: ["image"] })),
+  pool: Type.String({ description: "The key of the pool that it draws from.", examples: ["credits"] }),
+  cost: Cost,
+  archivedAt: nullable(timeField),
+  usedBy: Type.Array(Type.String(), {
+    description: "The keys of the plans whose latest version includes it.",
+    examples: [["pro"]],
+  }),
+});
+
+type Feature = Static<typeof Feature>;
+
+/** `users` are versions that include it. */
+function describeFeature(
+  catalog: Catalog,
+  feature: CatalogFeature,
+  users: readonly PlanVersionId[],
+): Feature {
+  const { key, name, unit, pool, cost } = featureContent(catalog, feature);
+  const { archivedAt } = feature;
+  return {
+    key,
+    name,
+    unit,
+    pool,
+    cost,
+    archivedAt: archivedAt === null ? null : formatTimestamp(archivedAt),
+    usedBy: users.map((id) => getPlan(catalog, getVersion(catalog, id).plan).key).sort(compareKeys),
+  };
 }

@@ -1,8 +1,18 @@
 import { type Static, Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
+import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
-import { findProject, listProjects, type Project as StoredProject } from "../../store/control/projects.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import {
+  findProject,
+  listProjects,
+  lockProjectName,
+  renameProject,
+  type Project as StoredProject,
+} from "../../store/control/projects.ts";
+import type { Actor } from "../../words/actor.ts";
 import { assert } from "../../words/assert.ts";
+import type { ProjectId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nameField, timeField } from "../fields.ts";
 import { secretField } from "../keys/describe-api-key.ts";
@@ -21,7 +31,6 @@ import type { ManageParts } from "../parts.ts";
 import { authorOf, openMembership, toProblem } from "../people/membership.ts";
 import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { createProjectIn } from "./create-project.ts";
-import { changeProjectName } from "./rename-project.ts";
 
 const NOUN = "Projects";
 
@@ -152,4 +161,25 @@ function describeProject({ id, name, createdAt, validKeys }: StoredProject): Sta
       { environment: "live", validApiKeys: validKeys.live },
     ],
   };
+}
+
+/** Safe to repeat. */
+function changeProjectName(
+  control: Pool,
+  { workspaceId, projectId, actor }: { workspaceId: number; projectId: ProjectId; actor: Actor },
+  name: string,
+): Promise<void> {
+  return transaction(control, async (tx) => {
+    const before = await lockProjectName(tx, projectId);
+    if (before === null || before === name) return;
+    await renameProject(tx, { id: projectId, name });
+    await insertControlAudit(tx, {
+      workspaceId,
+      actor,
+      action: "project.renamed",
+      subject: name,
+      before: { id: String(projectId), name: before },
+      after: { id: String(projectId), name },
+    });
+  });
 }

@@ -1,10 +1,19 @@
 import { type Static, Type } from "typebox";
-import { single } from "../../postgres/transaction.ts";
-import { getWorkspace, type Workspace as StoredWorkspace } from "../../store/control/workspaces.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single, transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import {
+  getWorkspace,
+  lockWorkspace,
+  putWorkspaceLimits,
+  renameWorkspace,
+  type Workspace as StoredWorkspace,
+  type WorkspaceLimits,
+} from "../../store/control/workspaces.ts";
+import type { Actor } from "../../words/actor.ts";
 import { nullable } from "../fields.ts";
 import { actorOf, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { changeWorkspace } from "./change-workspace.ts";
 
 const NOUN = "Workspace";
 
@@ -89,4 +98,34 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       },
     }),
   ];
+}
+
+type WorkspaceInput = { readonly name?: string; readonly limits?: Partial<WorkspaceLimits> };
+
+/** What is left out stays. Safe to repeat. */
+function changeWorkspace(
+  control: Pool,
+  { workspaceId, actor }: { workspaceId: number; actor: Actor },
+  input: WorkspaceInput,
+): Promise<StoredWorkspace> {
+  return transaction(control, async (tx) => {
+    await lockWorkspace(tx, workspaceId);
+    const before = await getWorkspace(tx, workspaceId);
+    const name = input.name ?? before.name;
+    const limits = { ...before.limits, ...input.limits };
+    const isRenamed = name !== before.name;
+    const isLimited = JSON.stringify(limits) !== JSON.stringify(before.limits);
+    if (!isRenamed && !isLimited) return before;
+    if (isRenamed) await renameWorkspace(tx, { id: workspaceId, name });
+    if (isLimited) await putWorkspaceLimits(tx, workspaceId, limits);
+    await insertControlAudit(tx, {
+      workspaceId,
+      actor,
+      action: "workspace.changed",
+      subject: name,
+      before: { name: before.name, limits: before.limits },
+      after: { name, limits },
+    });
+    return getWorkspace(tx, workspaceId);
+  });
 }

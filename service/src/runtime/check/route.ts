@@ -1,52 +1,32 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
-import { type ProblemCode, problemResponses } from "../../edge/problem-schema.ts";
-import { assert } from "../../words/assert.ts";
+import { readConsumption } from "../consume/consume-feature.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
-import { replyWithAnswer } from "../reply.ts";
-import { answerCheck } from "./answer-check.ts";
+import { type Answer, toCheckAnswer } from "../reply.ts";
+import { type Caller, runtimeRoute } from "../runtime-route.ts";
 import type { Reader } from "./reader.ts";
 import { CheckAnswer, CheckBody } from "./schema.ts";
 
-const CODES = [
-  "invalid_json",
-  "invalid_request",
-  "api_key_missing",
-  "api_key_invalid",
-  "scope_missing",
-  "browser_not_allowed",
-  "tls_required",
-  "feature_not_found",
-  "body_too_large",
-  "unsupported_media_type",
-  "rate_limited",
-  "internal_error",
-  "overloaded",
-  "unavailable",
-] as const satisfies readonly ProblemCode[];
+type CheckParts = { readonly readerOf: (cell: string) => Reader; readonly missing: FeatureFinder };
 
 /** Spec 4.2: whether an action is available. Changes nothing, and promises nothing. */
-export function checkRoute(readerOf: (cell: string) => Reader, missing: FeatureFinder) {
-  return {
-    method: "POST",
-    url: "/v1/check",
-    config: { scope: "check" },
-    schema: {
-      operationId: "check",
-      tags: ["Runtime"],
-      summary: "Show whether an action is available",
-      description:
-        "Answers what a consume would answer now, and changes nothing. Use it to grey out a button; to do the work, consume.",
-      security: [{ apiKey: [] }],
-      body: CheckBody,
-      response: { 200: { description: "Available or not.", ...CheckAnswer }, ...problemResponses(CODES) },
-    },
-    handler: async (
-      request: FastifyRequest<{ Body: CheckBody }>,
-      reply: FastifyReply,
-    ): Promise<FastifyReply> => {
-      const { apiKey, body } = request;
-      assert(apiKey !== null, "a runtime route is authenticated");
-      return replyWithAnswer(reply, await answerCheck({ readerOf, missing }, apiKey, body));
-    },
-  } as const;
+export function checkRoute(parts: CheckParts) {
+  return runtimeRoute({
+    scope: "check",
+    operationId: "check",
+    summary: "Show whether an action is available",
+    description:
+      "Answers what a consume would answer now, and changes nothing. Use it to grey out a button; to do the work, consume.",
+    body: CheckBody,
+    answer: { description: "Available or not.", ...CheckAnswer },
+    codes: ["feature_not_found"],
+    handle: ({ key }, body) => answerCheck(parts, key, body),
+  });
+}
+
+/** From a body that fits its schema to what the caller reads. What is a problem instead is thrown. */
+export async function answerCheck(parts: CheckParts, caller: Caller, body: CheckBody): Promise<Answer> {
+  const asked = readConsumption(body);
+  const { environmentId, cell } = caller;
+  const outcome = await parts.readerOf(cell).ask({ environmentId, ...asked });
+  if (outcome.kind === "feature_not_found") throw await parts.missing(caller, asked.feature);
+  return toCheckAnswer(outcome, asked);
 }

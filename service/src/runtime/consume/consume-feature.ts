@@ -7,13 +7,30 @@ import {
   type IdempotencyKey,
   type Quantity,
 } from "../../words/brand.ts";
-import type { Caller } from "../caller.ts";
 import type { Lanes } from "../commit/lanes.ts";
 import type { Outcome } from "../commit/request.ts";
+import type { FeatureFinder } from "../missing-feature.ts";
 import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
+import { type Answer, toAnswer } from "../reply.ts";
+import type { Caller } from "../runtime-route.ts";
 import type { ConsumeBody } from "./schema.ts";
 
-/** `POST /v1/consume`: from a body that fits its schema to a durable outcome. */
+export type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
+
+/** `POST /v1/consume`: from a body that fits its schema to what the caller reads. What is a problem instead is thrown. */
+export async function answerConsume(
+  parts: ConsumeParts,
+  caller: { readonly key: Caller; readonly requestId: string },
+  body: ConsumeBody,
+): Promise<Answer> {
+  const consumption = readConsumption(body);
+  const lanes = parts.lanesOf(caller.key.cell);
+  const outcome = await consumeFeature(lanes, caller, consumption, body.idempotencyKey);
+  if (outcome.kind === "feature_not_found") throw await parts.missing(caller.key, consumption.feature);
+  return toAnswer(outcome, consumption);
+}
+
+/** To a durable outcome. */
 export function consumeFeature(
   lanes: Lanes,
   caller: { key: Caller; requestId: string },

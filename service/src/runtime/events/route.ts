@@ -1,57 +1,59 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
-import { type ProblemCode, problemResponses } from "../../edge/problem-schema.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
+import { fingerprintEvent } from "../../entitlement/usage-event.ts";
 import { assert } from "../../words/assert.ts";
+import { brandAs, type IdempotencyKey } from "../../words/brand.ts";
 import type { Lanes } from "../commit/lanes.ts";
-import { replyWithAnswer, toAnswer } from "../reply.ts";
-import { recordEvent } from "./record-event.ts";
+import type { Outcome } from "../commit/request.ts";
+import { toAnswer } from "../reply.ts";
+import { type Caller, runtimeRoute } from "../runtime-route.ts";
+import { readEvent } from "./read-event.ts";
 import { EventAnswer, EventBody } from "./schema.ts";
-
-const CODES = [
-  "invalid_json",
-  "invalid_request",
-  "api_key_missing",
-  "api_key_invalid",
-  "scope_missing",
-  "browser_not_allowed",
-  "tls_required",
-  "idempotency_key_reused",
-  "body_too_large",
-  "unsupported_media_type",
-  "timestamp_out_of_range",
-  "metadata_limit_exceeded",
-  "rate_limited",
-  "internal_error",
-  "overloaded",
-  "unavailable",
-  "outcome_unknown",
-] as const satisfies readonly ProblemCode[];
 
 /** Spec 4.1: records usage without charging credits. */
 export function eventsRoute(lanesOf: (cell: string) => Lanes) {
-  return {
-    method: "POST",
-    url: "/v1/events",
-    config: { scope: "events" },
-    schema: {
-      operationId: "recordEvent",
-      tags: ["Runtime"],
-      summary: "Record usage without charging credits",
-      description:
-        "Stores one usage event for reporting. It moves no credits and does not say whether the customer is entitled. " +
-        "The event is stored when you read the answer.",
-      security: [{ apiKey: [] }],
-      body: EventBody,
-      response: { 200: { description: "The event is stored.", ...EventAnswer }, ...problemResponses(CODES) },
-    },
-    handler: async (
-      request: FastifyRequest<{ Body: EventBody }>,
-      reply: FastifyReply,
-    ): Promise<FastifyReply> => {
-      const { apiKey, id: requestId } = request;
-      assert(apiKey !== null, "a runtime route is authenticated");
-      const outcome = await recordEvent(lanesOf(apiKey.cell), { key: apiKey, requestId }, request.body);
+  return runtimeRoute({
+    scope: "events",
+    operationId: "recordEvent",
+    summary: "Record usage without charging credits",
+    description:
+      "Stores one usage event for reporting. It moves no credits and does not say whether the customer is entitled. " +
+      "The event is stored when you read the answer.",
+    body: EventBody,
+    answer: { description: "The event is stored.", ...EventAnswer },
+    codes: ["idempotency_key_reused", "timestamp_out_of_range", "metadata_limit_exceeded", "outcome_unknown"],
+    handle: async (caller, body) => {
+      const outcome = await recordEvent(lanesOf(caller.key.cell), caller, body);
       assert(outcome.kind !== "feature_not_found", "an event names no feature");
-      return replyWithAnswer(reply, toAnswer(outcome, null));
+      return toAnswer(outcome, null);
     },
-  } as const;
+  });
+}
+
+/** From a validated body to a durable outcome. */
+function recordEvent(
+  lanes: Lanes,
+  caller: { key: Caller; requestId: string },
+  body: EventBody,
+): Promise<Outcome> {
+  const event = readEvent(body);
+  const { projectId, environmentId, metadataLimits } = caller.key;
+  const keyed =
+    body.idempotencyKey === undefined
+      ? null
+      : {
+          projectId,
+          key: brandAs<IdempotencyKey>(body.idempotencyKey),
+          keyHash: hashKey(body.idempotencyKey),
+          fingerprint: fingerprintEvent(event),
+        };
+  return lanes.submit({
+    endpoint: "events",
+    projectId,
+    environmentId,
+    customerId: event.customerId,
+    requestId: caller.requestId,
+    keyed,
+    event,
+    metadataLimits,
+  });
 }

@@ -1,12 +1,57 @@
 import { readBoolean } from "../../postgres/column.ts";
+import {
+  describeRow,
+  findRow,
+  id,
+  instant,
+  integer,
+  orNull,
+  type RowOf,
+  text,
+  uuid,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
-import { type StoredEvent, storedEvent } from "./stored-event.ts";
 
-const EVENT = storedEvent("w");
-const [IS_SHOWN, IS_END] = [EVENT.columns.length, EVENT.columns.length + 1];
+/** Of a row with the columns of cell.events. */
+export const storedEvent = (alias: string) =>
+  describeRow({
+    id: uuid(`${alias}.id`),
+    recordedAt: instant(`${alias}.recorded_at`),
+    occurredAt: instant(`${alias}.occurred_at`),
+    customerNumber: id<CustomerNumber>(`${alias}.customer_number`),
+    event: text(`${alias}.event`),
+    quantity: integer(`${alias}.quantity`),
+    /** JSON. */
+    metadata: orNull(text(`${alias}.metadata::text`)),
+    requestId: text(`${alias}.request_id`),
+  });
+
+/** A usage event, as people see one. */
+export type StoredEvent = RowOf<ReturnType<typeof storedEvent>>;
+
+const EVENT = storedEvent("e");
+
+const FIND = statement(
+  "events.find",
+  `
+  select ${EVENT.list}
+  from cell.events as e
+  where e.recorded_at = $2
+    and e.id = $3
+    and e.environment_id = $1`,
+);
+
+/** The id is a UUIDv7 of when it was recorded. Null: there is no such event in this environment. */
+export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): Promise<StoredEvent | null> {
+  const recordedAt = brandAs<Instant>(eventId.readUIntBE(0, 6));
+  return findRow(tx, FIND, [environmentId, formatTimestamp(recordedAt), eventId.toString("hex")], EVENT);
+}
+
+const WALKED = storedEvent("w");
+const [IS_SHOWN, IS_END] = [WALKED.columns.length, WALKED.columns.length + 1];
 
 // A walk along one index, by the events' own time, of so many rows; of them come back those that match, and the last if
 // there were so many. When they were recorded bounds the parts of the table that are opened.
@@ -37,7 +82,7 @@ const LIST = statement(
     from walked as w
     window in_order as (order by w.occurred_at desc, w.id desc)
   )
-  select ${EVENT.list},
+  select ${WALKED.list},
     p.is_shown,
     p.place = $9
   from places as p
@@ -98,7 +143,7 @@ export async function listEvents(
   ]);
   const end = rows.find((row) => readBoolean(row[IS_END]));
   return {
-    events: rows.filter((row) => readBoolean(row[IS_SHOWN])).map(EVENT.read),
-    end: end === undefined ? null : EVENT.read(end),
+    events: rows.filter((row) => readBoolean(row[IS_SHOWN])).map(WALKED.read),
+    end: end === undefined ? null : WALKED.read(end),
   };
 }

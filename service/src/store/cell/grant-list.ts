@@ -2,6 +2,7 @@ import type { GrantKind } from "../../entitlement/wallet.ts";
 import { integers } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import {
+  derive,
   describeRow,
   findRow,
   instant,
@@ -12,7 +13,13 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { Instant, PoolId } from "../../words/brand.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EnvironmentId,
+  type Instant,
+  type PoolId,
+} from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { GRANT } from "./grants.ts";
 import { GRANT_KIND_NUMBER } from "./wallet-state.ts";
@@ -151,4 +158,43 @@ const FIND_RECORD = statement(
 
 export function findGrantRecord(tx: Tx, name: WalletName, number: number): Promise<GrantRecord | null> {
   return findRow(tx, FIND_RECORD, [name.environmentId, name.customerNumber, number], GRANT_RECORD);
+}
+
+type GrantPlace = { readonly customerNumber: number; readonly number: number };
+
+const EXPORTED = describeRow({
+  grant: GRANT_RECORD,
+  customerNumber: integer("g.customer_number"),
+  /** Null: erased since. */
+  customerId: orNull(derive(text("c.customer_id"), (value) => brandAs<CustomerId>(value))),
+});
+
+type Exported = RowOf<typeof EXPORTED>;
+
+export type ExportedGrant = Exported["grant"] & Omit<Exported, "grant">;
+
+const LIST_EXPORTED = statement(
+  "export.list_grants",
+  `
+  select ${EXPORTED.list}
+  from cell.grants as g
+  left join cell.customers as c
+    on c.environment_id = g.environment_id
+    and c.number = g.customer_number
+    and c.erased_at is null
+  where g.environment_id = $1
+    and (g.customer_number, g.number) > ($2, $3)
+  order by g.customer_number, g.number
+  limit $4`,
+);
+
+/** By customer, then by their number, those after this place: of all times, as no index tells them apart. */
+export async function listExportedGrants(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { after, limit }: { readonly after: GrantPlace; readonly limit: number },
+): Promise<ExportedGrant[]> {
+  const parameters = [environmentId, after.customerNumber, after.number, limit];
+  const rows = await listRows(tx, LIST_EXPORTED, parameters, EXPORTED);
+  return rows.map(({ grant, ...owner }) => ({ ...grant, ...owner }));
 }

@@ -4,7 +4,7 @@ import { statement, type Tx } from "../../../postgres/statement.ts";
 import type { Instant } from "../../../words/brand.ts";
 import { formatTimestamp } from "../../../words/timestamp.ts";
 import type { EventPlace } from "../event-list.ts";
-import { storedEvent } from "../stored-event.ts";
+import { storedEvent } from "../event-list.ts";
 import type { ExportRange } from "./estimate.ts";
 
 const EVENT = describeRow({

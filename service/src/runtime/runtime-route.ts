@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Static, TSchema } from "typebox";
+import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
+import type { ApiKey, Scope } from "../store/control/api-keys.ts";
+import { assert } from "../words/assert.ts";
+import { type Answer, replyWithAnswer } from "./reply.ts";
+
+/** In whose name a request is executed: all that is needed of an API key once it was let in. */
+export type Caller = Pick<
+  ApiKey,
+  "projectId" | "environmentId" | "environmentKind" | "cell" | "metadataLimits"
+>;
+
+const CODES_OF_ALL = [
+  "invalid_json",
+  "invalid_request",
+  "api_key_missing",
+  "api_key_invalid",
+  "scope_missing",
+  "browser_not_allowed",
+  "tls_required",
+  "body_too_large",
+  "unsupported_media_type",
+  "rate_limited",
+  "internal_error",
+  "overloaded",
+  "unavailable",
+] as const satisfies readonly ProblemCode[];
+
+type RuntimeRoute<B extends TSchema> = {
+  /** Also the last part of the path. */
+  readonly scope: Scope;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: B;
+  readonly answer: TSchema & { readonly description: string };
+  /** Beyond those that every route may answer with. */
+  readonly codes: readonly ProblemCode[];
+  readonly handle: (caller: { key: Caller; requestId: string }, body: Static<B>) => Promise<Answer>;
+};
+
+export function runtimeRoute<B extends TSchema>(route: RuntimeRoute<B>) {
+  const { scope, operationId, summary, description, body, answer, codes, handle } = route;
+  return {
+    method: "POST",
+    url: `/v1/${scope}`,
+    config: { scope },
+    schema: {
+      operationId,
+      tags: ["Runtime"],
+      summary,
+      description,
+      security: [{ apiKey: [] }],
+      body,
+      response: { 200: answer, ...problemResponses([...CODES_OF_ALL, ...codes]) },
+    },
+    handler: async (
+      request: FastifyRequest<{ Body: Static<B> }>,
+      reply: FastifyReply,
+    ): Promise<FastifyReply> => {
+      const { apiKey, id: requestId } = request;
+      assert(apiKey !== null, "a runtime route is authenticated");
+      return replyWithAnswer(reply, await handle({ key: apiKey, requestId }, request.body as Static<B>));
+    },
+  } as const;
+}
