@@ -48,19 +48,3 @@ export const CATALOG: CatalogContent = { features: FEATURES, plans: PLANS, defau
 export function isFeatureKey(key: string | null): key is FeatureKey {
   return key !== null && Object.hasOwn(FEATURES, key);
 }
-
-export function isPlanKey(key: string): key is PlanKey {
-  return Object.hasOwn(PLANS, key);
-}
-
-/** What the plan allows of a feature in a day; null when it sets no limit. */
-export function limitOf(plan: PlanKey, feature: FeatureKey): number | null {
-  const { features }: PlanContent = PLANS[plan];
-  return features[feature]?.quantity ?? null;
-}
-
-/** Rounded up, in whole numbers of any size: nothing of the service's own arithmetic. */
-export function chargeOf(feature: FeatureKey, quantity: number): number {
-  const { credits, per } = FEATURES[feature];
-  return Number((BigInt(quantity) * BigInt(credits) + BigInt(per) - 1n) / BigInt(per));
-}

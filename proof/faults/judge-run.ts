@@ -13,6 +13,8 @@ export type Evidence = {
   readonly calls: readonly Call[];
   readonly manageCalls: readonly ManageCall[];
   readonly stored: Stored | null;
+  /** What `purser verify` reported, if it found a wallet that is not the fold of its ledger. */
+  readonly mismatch: string | null;
   readonly restarts: readonly Restart[];
   readonly outages: readonly Outage[];
   readonly retried: number;
@@ -38,14 +40,22 @@ export type FaultsReport = {
 };
 
 export function judgeRun(evidence: Evidence): FaultsReport {
-  const { calls, manageCalls, restarts, death } = evidence;
+  const { calls, manageCalls, restarts, death, mismatch } = evidence;
   const history = checkHistory({ calls, manageCalls }, evidence.stored);
   const outages = checkOutages(calls, evidence.outages);
   const { violations: slowRestarts, restartMs } = checkRestarts(calls, restarts);
   // A death explains most of what follows from it, so it comes first.
   const deaths: Violation[] =
     death === null ? [] : [{ invariant: "I8", text: `a service ended by itself: ${death}` }];
-  const violations = [...deaths, ...history.violations, ...outages.violations, ...slowRestarts];
+  const mismatches: Violation[] =
+    mismatch === null ? [] : [{ invariant: "I4", text: `purser verify: ${mismatch}` }];
+  const violations = [
+    ...deaths,
+    ...mismatches,
+    ...history.violations,
+    ...outages.violations,
+    ...slowRestarts,
+  ];
   const doubts = [...evidence.doubts, ...history.doubts];
   return {
     verdict: reachVerdict(violations, doubts),

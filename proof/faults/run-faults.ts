@@ -1,5 +1,5 @@
 import { PostgresServer } from "../harness/postgres.ts";
-import { Service } from "../harness/purser.ts";
+import { Service, startVerify } from "../harness/purser.ts";
 import { History } from "./history/history.ts";
 import { isTrueWithin } from "./inject/is-true-within.ts";
 import { killPostgres } from "./inject/kill-postgres.ts";
@@ -66,11 +66,14 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     doubts.push(`reading failed: ${error.message}`);
     return null;
   });
+  const verified = await startVerify(installation.ownerUrl).ended;
+  if (verified.code !== 0 && verified.code !== 1) doubts.push(`purser verify failed: ${verified.output}`);
   await history.close();
   if (history.openCalls > 0) doubts.push(`${history.openCalls} calls have no end`);
   const { calls, manageCalls } = history;
   const death = dead.length === 0 ? null : lastWordsOf(dead);
-  return judgeRun({ calls, manageCalls, stored, restarts, outages, retried, death, doubts });
+  const mismatch = verified.code === 1 ? verified.output : null;
+  return judgeRun({ calls, manageCalls, stored, mismatch, restarts, outages, retried, death, doubts });
 }
 
 function lastWordsOf(services: readonly Service[]): string {

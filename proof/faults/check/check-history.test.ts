@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { checkHistory } from "./check-history.ts";
-import { again, callOf, OUTCOME_UNKNOWN, UNAVAILABLE } from "./honest/calls.ts";
-import { eventOf, okEvent } from "./honest/events.ts";
-import { honestRun } from "./honest/honest-run.ts";
-import { emptyRun } from "./honest/run.ts";
+import { again, callOf, OUTCOME_UNKNOWN, UNAVAILABLE } from "./valid-run/calls.ts";
+import { eventOf, okEvent } from "./valid-run/events.ts";
+import { emptyRun } from "./valid-run/run.ts";
+import { validRun } from "./valid-run/valid-run.ts";
 
 test("a run in which all went as promised passes", () => {
-  const run = honestRun();
+  const run = validRun();
   expect(checkHistory(run, run)).toEqual({
     verdict: "pass",
     violations: [],
@@ -20,7 +20,7 @@ test("a run in which all went as promised passes", () => {
 });
 
 test("a run whose rows could not be read is unknown, never a pass", () => {
-  expect(checkHistory(honestRun(), null)).toMatchObject({
+  expect(checkHistory(validRun(), null)).toMatchObject({
     verdict: "unknown",
     violations: [],
     counts: { event: { stored: null }, charge: { stored: null }, denial: { stored: null } },
@@ -28,7 +28,7 @@ test("a run whose rows could not be read is unknown, never a pass", () => {
 });
 
 test("a violation that was seen stays one, even if the rows could not be read", () => {
-  const run = honestRun();
+  const run = validRun();
   run.calls.push(callOf(eventOf("keyed", "key-1"), again(okEvent(2))));
   expect(checkHistory(run, null).verdict).toBe("fail");
 });
@@ -40,14 +40,14 @@ test("a run in which nothing was acknowledged is unknown", () => {
 });
 
 test("a run in which only events were acknowledged is unknown", () => {
-  const run = honestRun();
+  const run = validRun();
   run.calls = run.calls.filter(({ request }) => request.endpoint === "events");
   const { events, keys, customers, features, plans, planVersions } = run;
   const eventKeys = keys.filter(({ endpoint }) => endpoint === 3);
   const calls = run.calls.filter(({ request }) => request.marker !== "image-counterpart");
   const stored = { ...emptyRun(), events, keys: eventKeys, features, plans, planVersions };
   const wallets = customers.map(({ number }) => ({
-    ...{ customer: number, sequence: 0, balance: 0 },
+    ...{ customer: number, sequence: 0, decidedAtMs: 0, balance: 0 },
     state: "[1,0,0,null,[],[]]",
   }));
   const report = checkHistory({ calls, manageCalls: [] }, { ...stored, customers, wallets });

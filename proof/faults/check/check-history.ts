@@ -4,10 +4,8 @@ import { checkContents } from "./check-contents.ts";
 import { type Counts, checkCounts, countBounds } from "./check-counts.ts";
 import { checkReplies } from "./check-replies.ts";
 import { checkCharges } from "./consumes/check-charges.ts";
-import { checkDenialReasons } from "./consumes/check-denial-reasons.ts";
 import { checkDenials } from "./consumes/check-denials.ts";
 import { checkOrder } from "./consumes/check-order.ts";
-import { checkPrices } from "./consumes/check-prices.ts";
 import { checkEvents } from "./events/check-events.ts";
 import { checkKeyAnswers } from "./keys/check-key-answers.ts";
 import { checkKeys } from "./keys/check-keys.ts";
@@ -18,12 +16,9 @@ import { checkReversed } from "./manage/check-reversed.ts";
 import type { Stored } from "./stored.ts";
 import { listSubjects, type SubjectKind } from "./subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./violation.ts";
-import { openAccounts } from "./wallets/account.ts";
-import { checkChain } from "./wallets/check-chain.ts";
-import { checkFold } from "./wallets/check-fold.ts";
-import { checkGrants } from "./wallets/check-grants.ts";
-import { checkLimits } from "./wallets/check-limits.ts";
-import { checkReversals } from "./wallets/check-reversals.ts";
+import { checkEnds, checkFold, openAccounts } from "./wallets/account.ts";
+import { catalogOf } from "./wallets/catalog-of.ts";
+import { checkDecisions } from "./wallets/check-decisions.ts";
 
 /** Everything anybody saw: the callers, and the operator's automation. */
 export type Seen = { readonly calls: readonly Call[]; readonly manageCalls: readonly ManageCall[] };
@@ -70,6 +65,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
   const subjects = listSubjects(stored);
   const keyed = { keys: stored.keys, subjects };
   const { accounts, violations } = openAccounts(stored);
+  const catalog = catalogOf(stored);
   return [
     ...violations,
     ...checkCounts(calls, subjects),
@@ -84,13 +80,9 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...checkPlans(manageCalls, accounts, stored),
     ...checkOrder(accounts, calls),
     ...accounts.flatMap((account) => [
-      ...checkChain(account),
-      ...checkFold(account),
-      ...checkGrants(account),
-      ...checkReversals(account),
-      ...checkLimits(account, stored),
-      ...checkPrices(account),
-      ...checkDenialReasons(account, stored),
+      ...checkFold(account, catalog),
+      ...checkDecisions(account, catalog),
+      ...checkEnds(account),
     ]),
   ];
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Call, CallOutcome } from "../history/call.ts";
 import { checkOutages } from "./check-outages.ts";
-import { callOf, RESET, reused, UNAVAILABLE } from "./honest/calls.ts";
-import { eventOf, okEvent } from "./honest/events.ts";
+import { callOf, RESET, reused, UNAVAILABLE } from "./valid-run/calls.ts";
+import { eventOf, okEvent } from "./valid-run/events.ts";
 
 const OUTAGE = { killedAtMs: 1_000, deadAtMs: 1_010, restartedAtMs: 2_000, acceptedAtMs: 2_500 };
 
@@ -11,7 +11,7 @@ const at = (startMs: number, endMs: number, outcome: CallOutcome): Call => ({
   endMs,
 });
 
-const HONEST: readonly Call[] = [
+const VALID: readonly Call[] = [
   at(900, 905, okEvent(1)),
   // Committed just before the kill.
   at(995, 1_020, okEvent(2)),
@@ -24,7 +24,7 @@ const HONEST: readonly Call[] = [
 ];
 
 test("an outage is measured by its slowest reply, its first 200 and its last refusal", () => {
-  expect(checkOutages(HONEST, [OUTAGE])).toEqual({
+  expect(checkOutages(VALID, [OUTAGE])).toEqual({
     violations: [],
     replyMsMax: 704,
     recoveryMs: [200],
@@ -34,7 +34,7 @@ test("an outage is measured by its slowest reply, its first 200 and its last ref
 
 test("a refusal that the next kill explains is not counted as slow recovery", () => {
   const next = { killedAtMs: 9_000, deadAtMs: 9_010, restartedAtMs: 9_100, acceptedAtMs: 9_200 };
-  const calls = [...HONEST, at(8_999, 9_500, UNAVAILABLE), at(9_600, 9_610, okEvent(5))];
+  const calls = [...VALID, at(8_999, 9_500, UNAVAILABLE), at(9_600, 9_610, okEvent(5))];
   expect(checkOutages(calls, [OUTAGE, next])).toMatchObject({ violations: [], lastRefusalMsMax: 300 });
 });
 
@@ -49,7 +49,7 @@ test.each([
   },
   { bug: "a call is still refused long after", call: at(5_000, 5_001, UNAVAILABLE), invariant: "I8" },
 ])("$bug: caught", ({ call, invariant }) => {
-  const { violations } = checkOutages([...HONEST, call], [OUTAGE]);
+  const { violations } = checkOutages([...VALID, call], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual([invariant]);
 });
 

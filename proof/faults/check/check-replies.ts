@@ -1,4 +1,5 @@
-import { chargeOf, isFeatureKey } from "../catalog.ts";
+import { charge } from "../../../service/test/model/credits.ts";
+import { FEATURES, isFeatureKey } from "../catalog.ts";
 import { type Call, type ClientRequest, claimedKey, findDueRefusal } from "../history/call.ts";
 import { findDecision } from "./answers.ts";
 import type { Violation } from "./violation.ts";
@@ -48,16 +49,14 @@ function findWrongDecision(call: Call): string | null {
   for (const field of ["customerId", "feature", "quantity"] as const)
     if (decision[field] !== request[field]) return `is answered with another ${field}`;
   if (!isFeatureKey(request.feature)) return null;
-  const charge = chargeOf(request.feature, request.quantity);
+  const due = charge(FEATURES[request.feature], request.quantity);
   if (decision.allowed !== (decision.reason === null)) return "is allowed with a reason, or denied without";
   if (decision.reason !== null && !REASONS.has(decision.reason)) return "is denied for no reason of this run";
-  if (decision.reason !== "feature_not_in_plan" && decision.creditsRequired !== charge)
-    return `should require ${charge} credits`;
+  if (decision.reason !== "feature_not_in_plan" && decision.creditsRequired !== due)
+    return `should require ${due} credits`;
   const { balance } = decision;
   if (balance === null || !Number.isSafeInteger(balance) || balance < 0) return "leaves no balance";
   if (request.endpoint === "check") return null;
   if ((decision.consumeId !== null) !== decision.allowed) return "names a consume without having charged";
-  return decision.creditsCharged === (decision.allowed ? charge : 0)
-    ? null
-    : `should charge ${charge} credits`;
+  return decision.creditsCharged === (decision.allowed ? due : 0) ? null : `should charge ${due} credits`;
 }

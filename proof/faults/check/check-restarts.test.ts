@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Call, CallOutcome } from "../history/call.ts";
 import { checkRestarts } from "./check-restarts.ts";
-import { callOf, RESET } from "./honest/calls.ts";
-import { eventOf, okEvent } from "./honest/events.ts";
+import { callOf, RESET } from "./valid-run/calls.ts";
+import { eventOf, okEvent } from "./valid-run/events.ts";
 
 const at = (startMs: number, outcome: CallOutcome, service = "a"): Call => ({
   ...callOf(eventOf("plain", null), outcome, startMs),
@@ -13,7 +13,7 @@ const RESTARTS = [
   { service: "b", killedAtMs: 2_200, startedAtMs: 2_210 },
   { service: "a", killedAtMs: 3_000, startedAtMs: 3_010 },
 ];
-const HONEST: readonly Call[] = [
+const VALID: readonly Call[] = [
   at(500, RESET),
   at(900, okEvent(1)),
   at(900, okEvent(1), "b"),
@@ -27,11 +27,11 @@ const HONEST: readonly Call[] = [
 ];
 
 test("a restart is measured from the new start to the first 200 of that very process", () => {
-  expect(checkRestarts(HONEST, RESTARTS)).toEqual({ violations: [], restartMs: [995, 495, 395] });
+  expect(checkRestarts(VALID, RESTARTS)).toEqual({ violations: [], restartMs: [995, 495, 395] });
 });
 
 test("a restart after which nothing is answered is caught, also when the next one is", () => {
-  const calls = HONEST.filter(({ startMs }) => startMs !== 2_000 && startMs !== 2_500);
+  const calls = VALID.filter(({ startMs }) => startMs !== 2_000 && startMs !== 2_500);
   const { violations, restartMs } = checkRestarts(calls, RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["I8"]);
   expect(restartMs).toEqual([495, 395]);
@@ -46,6 +46,6 @@ test.each([
   { bug: "a process breaks a connection without having been killed", startMs: 2_700, service: "a" },
   { bug: "a process goes down with another one", startMs: 1_005, service: "b" },
 ])("$bug: caught", ({ startMs, service }) => {
-  const { violations } = checkRestarts([...HONEST, at(startMs, RESET, service)], RESTARTS);
+  const { violations } = checkRestarts([...VALID, at(startMs, RESET, service)], RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["replies"]);
 });

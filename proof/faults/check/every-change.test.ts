@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { checkHistory } from "./check-history.ts";
-import { honestRun } from "./honest/honest-run.ts";
-import type { Run } from "./honest/run.ts";
 import type { Stored } from "./stored.ts";
+import type { Run } from "./valid-run/run.ts";
+import { validRun } from "./valid-run/valid-run.ts";
 
 // Beside the bugs that were thought of: there is no row of what was promised that could be missing, doubled or changed
 // without being noticed.
@@ -16,14 +16,14 @@ const TABLES = [
   "denials",
 ] as const satisfies (keyof Stored)[];
 
-const CASES = TABLES.flatMap((table) => honestRun()[table].map((_, index) => ({ table, index })));
+const CASES = TABLES.flatMap((table) => validRun()[table].map((_, index) => ({ table, index })));
 
 function isNoticed(run: Run): boolean {
   return checkHistory(run, run).verdict === "fail";
 }
 
 test.each(CASES)("row $index of $table cannot be missing", ({ table, index }) => {
-  const run = honestRun();
+  const run = validRun();
   // What no call was sure of may be missing, if it is so without a trace: an event without a key leaves none.
   const isUnsure = table === "events" && run.events[index]?.marker === "plain-unknown-stored";
   run[table].splice(index, 1);
@@ -31,7 +31,7 @@ test.each(CASES)("row $index of $table cannot be missing", ({ table, index }) =>
 });
 
 test.each(CASES)("row $index of $table cannot be there twice", ({ table, index }) => {
-  const run = honestRun();
+  const run = validRun();
   const rows: unknown[] = run[table];
   rows.push(rows[index]);
   expect(isNoticed(run)).toBe(true);
@@ -51,7 +51,7 @@ const CHANGES = Object.entries(NUMBERS).flatMap(([table, fields]) =>
 
 test.each(CHANGES)("no $field in $table can be off by $by", ({ table, field, by }) => {
   for (const { index } of CASES.filter((other) => other.table === table)) {
-    const run = honestRun();
+    const run = validRun();
     const tables: Record<string, unknown[]> = { ...run };
     const rows = tables[table] ?? [];
     const row: Record<string, unknown> = { ...Object(rows[index]) };

@@ -7,6 +7,8 @@ export type Stored = {
   readonly grants: readonly StoredGrant[];
   readonly ledger: readonly StoredEntry[];
   readonly denials: readonly StoredDenial[];
+  readonly assignments: readonly StoredAssignment[];
+  readonly pools: readonly StoredName[];
   readonly features: readonly StoredName[];
   readonly plans: readonly StoredName[];
   readonly planVersions: readonly { readonly id: number; readonly plan: number }[];
@@ -36,6 +38,7 @@ export type StoredCustomer = { readonly number: number; readonly customerId: str
 export type StoredWallet = {
   readonly customer: number;
   readonly sequence: number;
+  readonly decidedAtMs: number;
   readonly balance: number;
   readonly state: string;
 };
@@ -58,6 +61,7 @@ export type StoredEntry = {
   readonly customer: number;
   readonly sequence: number;
   readonly recordedAtMs: number;
+  readonly effectiveAtMs: number;
   readonly kind: EntryKind;
   readonly pool: number;
   readonly amount: number;
@@ -77,6 +81,7 @@ export type StoredEntry = {
 export type StoredDenial = {
   readonly id: string;
   readonly customer: number;
+  readonly recordedAtMs: number;
   /** The wallet's when it was decided. */
   readonly sequence: number;
   readonly reason: string;
@@ -89,6 +94,15 @@ export type StoredDenial = {
   readonly planVersion: number | null;
   readonly keyHash: string;
   readonly marker: string | null;
+};
+
+/** A line of a plan's history. */
+export type StoredAssignment = {
+  readonly customer: number;
+  readonly recordedAtMs: number;
+  readonly kind: "started" | "resumed" | "extended" | "version_changed" | "ended" | "shortened";
+  readonly plan: number;
+  readonly isDefault: boolean;
 };
 
 export type StoredName = { readonly id: number; readonly key: string };

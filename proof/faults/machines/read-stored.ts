@@ -25,6 +25,8 @@ export async function readStored(url: string): Promise<Stored> {
       grants: await read(TABLES.grants),
       ledger: await read(TABLES.ledger),
       denials: await read(TABLES.denials),
+      assignments: await read(TABLES.assignments),
+      pools: await read(TABLES.pools),
       features: await read(TABLES.features),
       plans: await read(TABLES.plans),
       planVersions: await read(TABLES.planVersions),

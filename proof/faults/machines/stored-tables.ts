@@ -30,6 +30,7 @@ export const TABLES = {
     select
       w.customer_number as "customer",
       w.sequence as "sequence",
+      ${milliseconds("w.decided_at")} as "decidedAtMs",
       w.balance as "balance",
       w.state as "state"
     from cell.wallets as w`,
@@ -50,6 +51,7 @@ export const TABLES = {
       l.customer_number as "customer",
       l.sequence as "sequence",
       ${milliseconds("l.recorded_at")} as "recordedAtMs",
+      ${milliseconds("coalesce(l.effective_at, l.recorded_at)")} as "effectiveAtMs",
       (array['grant', 'consume', 'expire', 'revoke', 'reverse'])[l.kind] as "kind",
       l.pool_id as "pool",
       l.amount as "amount",
@@ -70,6 +72,7 @@ export const TABLES = {
     select
       d.id::text as "id",
       d.customer_number as "customer",
+      ${milliseconds("d.recorded_at")} as "recordedAtMs",
       d.sequence as "sequence",
       (array[
         'customer_blocked', 'customer_not_found', 'no_active_plan', 'feature_not_in_plan', 'limit_reached',
@@ -88,6 +91,18 @@ export const TABLES = {
     left join cell.features as f
       on f.environment_id = d.environment_id
       and f.id = d.feature_id`,
+  assignments: `
+    select
+      a.customer_number as "customer",
+      ${milliseconds("a.recorded_at")} as "recordedAtMs",
+      (array['started', 'resumed', 'extended', 'version_changed', 'ended', 'shortened'])[a.change] as "kind",
+      a.plan_id as "plan",
+      a.is_default as "isDefault"
+    from cell.assignments as a
+    order by a.id`,
+  pools: `
+    select p.id as "id", p.key as "key"
+    from cell.pools as p`,
   features: `
     select f.id as "id", f.key as "key"
     from cell.features as f`,
@@ -109,6 +124,8 @@ export const COUNTS = `
     (select count(*) from cell.grants) as "grants",
     (select count(*) from cell.ledger) as "ledger",
     (select count(*) from cell.denials) as "denials",
+    (select count(*) from cell.assignments) as "assignments",
+    (select count(*) from cell.pools) as "pools",
     (select count(*) from cell.features) as "features",
     (select count(*) from cell.plans) as "plans",
     (select count(*) from cell.plan_versions) as "planVersions",

@@ -15,13 +15,17 @@ export function ask(
   request: Request,
   clock: number,
 ): { customer: Customer | null; answer: Answer } {
-  const now = Math.max(clock, customer?.now ?? 0, catalog.changedAt);
   if (customer === null && request.kind === "decide" && catalog.defaultPlan.plan === null) {
     return { customer: null, answer: denyUnknownCustomer(catalog, request) };
   }
   const next = customer === null ? newCustomer(clock) : copyOf(customer);
-  passTime(catalog, next, now);
-  return { answer: answerFor(catalog, next, request), customer: next };
+  return { answer: answerNow(catalog, next, request, clock), customer: next };
+}
+
+/** Changes the customer. For long histories, of which a copy at every step would take too long. */
+export function answerNow(catalog: Catalog, customer: Customer, request: Request, clock: number): Answer {
+  passTime(catalog, customer, Math.max(clock, customer.now, catalog.changedAt));
+  return answerFor(catalog, customer, request);
 }
 
 /** The same customer with everything due applied. */

@@ -1,4 +1,5 @@
-import { chargeOf, isFeatureKey } from "../../catalog.ts";
+import { charge } from "../../../../service/test/model/credits.ts";
+import { FEATURES, isFeatureKey } from "../../catalog.ts";
 import type { Call, ConsumeRequest } from "../../history/call.ts";
 import { type Decision, findDecision } from "../answers.ts";
 import { findUuid } from "../public-uuid.ts";
@@ -31,7 +32,7 @@ export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violat
 }
 
 function listDifferences(request: ConsumeRequest, decision: Decision, entry: StoredEntry): string[] {
-  const due = isFeatureKey(request.feature) ? chargeOf(request.feature, request.quantity) : 0;
+  const due = isFeatureKey(request.feature) ? charge(FEATURES[request.feature], request.quantity) : 0;
   const pairs = [
     { what: "marker", is: entry.marker, shouldBe: request.marker },
     // Turned round by a subtraction, as -0 is not 0.

@@ -17,8 +17,7 @@ export function checkPlans(
     const kept = outcome.kind === "unknown" ? before : [];
     possible.set(request.customerId, new Set([...kept, request.plan]));
   }
-  return accounts.flatMap(({ customerId, state }): Violation[] => {
-    const { assignment } = state;
+  return accounts.flatMap(({ customerId, wallet: { assignment } }): Violation[] => {
     // Nobody assigned anything, and nothing was ever decided.
     if (assignment === null && !possible.has(customerId)) return [];
     const plan = plans.find(({ id }) => id === assignment?.plan)?.key ?? "none";

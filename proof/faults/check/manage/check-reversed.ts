@@ -1,8 +1,9 @@
 import type { ManageCall } from "../../history/manage-call.ts";
 import { findUuid } from "../public-uuid.ts";
+import type { StoredEntry } from "../stored.ts";
 import { chargeId } from "../subjects.ts";
 import type { Violation } from "../violation.ts";
-import { type Account, type Entry, nameOf } from "../wallets/account.ts";
+import { type Account, nameOf } from "../wallets/account.ts";
 
 /** I1 and I3 for reversals: what was said to go back has gone back, and nothing but what was asked for. */
 export function checkReversed(calls: readonly ManageCall[], accounts: readonly Account[]): Violation[] {
@@ -31,8 +32,8 @@ export function checkReversed(calls: readonly ManageCall[], accounts: readonly A
 }
 
 function findProblem(
-  consume: Entry,
-  reversals: readonly Entry[],
+  consume: StoredEntry,
+  reversals: readonly StoredEntry[],
   asked: readonly ManageCall[],
 ): Violation | null {
   const whole = consume.quantity ?? 0;
@@ -54,6 +55,6 @@ function findProblem(
   return isMore ? { invariant: "I3", text: told } : null;
 }
 
-function isReversal({ kind }: Entry): boolean {
+function isReversal({ kind }: StoredEntry): boolean {
   return kind === "reverse";
 }

@@ -1,20 +1,32 @@
-import type { Stored, StoredDenial, StoredEntry, StoredGrant, StoredWallet } from "../stored.ts";
+import type { Catalog } from "../../../../service/src/entitlement/catalog.ts";
+import type { Entry } from "../../../../service/src/entitlement/entry.ts";
+import { Fold } from "../../../../service/src/entitlement/fold.ts";
+import { reversedConsumes } from "../../../../service/src/entitlement/reversed-consumes.ts";
+import type { Wallet } from "../../../../service/src/entitlement/wallet.ts";
+import { parseParts } from "../../../../service/src/store/cell/ledger.ts";
+import { decodeWalletState } from "../../../../service/src/store/cell/wallet-state.ts";
+import {
+  brandAs,
+  type FeatureId,
+  type Instant,
+  type PlanVersionId,
+  type PoolId,
+} from "../../../../service/src/words/brand.ts";
+import type { Stored, StoredAssignment, StoredDenial, StoredEntry, StoredGrant } from "../stored.ts";
 import type { Violation } from "../violation.ts";
-import { findParts, type Part } from "./parts.ts";
-import { findWalletState, type WalletState } from "./wallet-state.ts";
-
-export type Entry = StoredEntry & { readonly parsedParts: readonly Part[] };
 
 /** All rows of one customer, ready to be held against each other. */
 export type Account = {
-  readonly customer: number;
   readonly customerId: string;
-  readonly wallet: StoredWallet;
-  readonly state: WalletState;
+  readonly wallet: Wallet;
+  /** The column beside it. */
+  readonly balance: number;
   /** By sequence. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly StoredEntry[];
+  /** By number. */
   readonly grants: readonly StoredGrant[];
   readonly denials: readonly StoredDenial[];
+  readonly assignments: readonly StoredAssignment[];
 };
 
 /** I4 begins here: every row belongs to a customer, and every customer has one wallet that can be read. */
@@ -31,6 +43,7 @@ export function openAccounts(stored: Stored): {
     ledger: Map.groupBy(stored.ledger, ({ customer }) => customer),
     grants: Map.groupBy(stored.grants, ({ customer }) => customer),
     denials: Map.groupBy(stored.denials, ({ customer }) => customer),
+    assignments: Map.groupBy(stored.assignments, ({ customer }) => customer),
   };
   const known = new Set(stored.customers.map(({ number }) => number));
   for (const [table, rows] of Object.entries(rowsOf)) {
@@ -39,33 +52,95 @@ export function openAccounts(stored: Stored): {
   }
   const accounts: Account[] = [];
   for (const { number, customerId } of stored.customers) {
-    const [wallet, ...others] = rowsOf.wallets.get(number) ?? [];
-    if (wallet === undefined || others.length > 0) {
-      complain(`${customerId} has ${wallet === undefined ? "no wallet" : "two wallets"}`);
+    const [row, ...others] = rowsOf.wallets.get(number) ?? [];
+    if (row === undefined || others.length > 0) {
+      complain(`${customerId} has ${row === undefined ? "no wallet" : "two wallets"}`);
       continue;
     }
-    const state = findWalletState(wallet.state);
-    if (state === null) {
-      complain(`${customerId} has a wallet that cannot be read: ${wallet.state}`);
+    const { sequence, decidedAtMs, balance, state } = row;
+    const decidedAt = brandAs<Instant>(decidedAtMs);
+    const wallet = findReadable(() => decodeWalletState(state, { sequence, decidedAt, isBlocked: false }));
+    if (wallet === null) {
+      complain(`${customerId} has a wallet that cannot be read: ${state}`);
       continue;
     }
-    const entries = (rowsOf.ledger.get(number) ?? []).toSorted((a, b) => a.sequence - b.sequence);
     accounts.push({
-      customer: number,
       customerId,
       wallet,
-      state,
-      entries: entries.map((entry) => {
-        const parsedParts = findParts(entry.parts);
-        if (parsedParts === null)
-          complain(`${nameOf(customerId, entry)} has unreadable parts: ${entry.parts}`);
-        return { ...entry, parsedParts: parsedParts ?? [] };
-      }),
-      grants: rowsOf.grants.get(number) ?? [],
+      balance,
+      entries: (rowsOf.ledger.get(number) ?? []).toSorted((a, b) => a.sequence - b.sequence),
+      grants: (rowsOf.grants.get(number) ?? []).toSorted((a, b) => a.number - b.number),
       denials: rowsOf.denials.get(number) ?? [],
+      assignments: rowsOf.assignments.get(number) ?? [],
     });
   }
   return { accounts, violations };
+}
+
+/** I4: the wallet is the fold of its ledger. By the fold of `purser verify`, which proves it on the tables themselves. */
+export function checkFold({ customerId, wallet, balance, ...rows }: Account, catalog: Catalog): Violation[] {
+  const complain = (text: string): Violation[] => [{ invariant: "I4", text: `${customerId}: ${text}` }];
+  const grants = rows.grants.map(({ number, mergedInto, pool, expiresAtMs, ...grant }) => ({
+    ...grant,
+    number,
+    slot: mergedInto ?? number,
+    pool: brandAs<PoolId>(pool),
+    expiresAt: expiresAtMs === null ? null : brandAs<Instant>(expiresAtMs),
+  }));
+  const fold = new Fold({ wallet, balance, grants, versions: catalog.versions });
+  const featureIds = new Map([...catalog.features].map(([key, { id }]): [string, FeatureId] => [key, id]));
+  const entries: Entry[] = [];
+  for (const row of rows.entries) {
+    const entry = findReadable(() => toEntry(row, featureIds));
+    if (entry === null) return complain(`${row.kind} ${row.sequence} cannot be read: ${row.parts}`);
+    entries.push(entry);
+  }
+  const reversed = reversedConsumes(entries);
+  for (const entry of entries) {
+    const text = fold.add(entry, reversed.get(entry));
+    if (text !== null) return complain(text);
+  }
+  const text = fold.finish();
+  return text === null ? [] : complain(text);
+}
+
+/** I4: no credits are burned after their end. Held to the grants' rows, which neither verify nor the model asks for the end of an allowance. */
+export function checkEnds({ customerId, entries, grants }: Account): Violation[] {
+  const endOf = new Map(grants.map(({ number, expiresAtMs }) => [String(number), expiresAtMs]));
+  return entries.flatMap((entry): Violation[] => {
+    const burned =
+      entry.kind === "consume" ? entry.parts.split(",").map((part) => part.split(":")[0] ?? "") : [];
+    const ended = burned.find(
+      (grant) => entry.recordedAtMs >= (endOf.get(grant) ?? Number.POSITIVE_INFINITY),
+    );
+    if (ended === undefined) return [];
+    const text = `${nameOf(customerId, entry)} burns grant ${ended}, which ended before`;
+    return [{ invariant: "I4", text }];
+  });
+}
+
+function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): Entry {
+  const { sequence, kind, amount, balanceAfter, quantity, planVersion, assignment, reverses } = row;
+  const feature = featureIds.get(row.feature ?? "");
+  return {
+    ...{ sequence, kind, amount, balanceAfter },
+    pool: brandAs<PoolId>(row.pool),
+    effectiveAt: brandAs<Instant>(row.effectiveAtMs),
+    parts: parseParts(row.parts),
+    usage:
+      feature === undefined || quantity === null || planVersion === null || assignment === null
+        ? null
+        : { feature, quantity, planVersion: brandAs<PlanVersionId>(planVersion), assignment, reverses },
+  };
+}
+
+/** What cannot be read is a finding like any other. */
+function findReadable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 export function nameOf(customerId: string, { kind, sequence }: StoredEntry): string {

@@ -1,8 +1,8 @@
 import type { ManageCall, ManageOutcome } from "../../history/manage-call.ts";
-import { entryOf } from "../honest/honest-run.ts";
-import { type PlantedBug, testPlanted } from "../honest/planted.ts";
-import type { Run } from "../honest/run.ts";
-import { change, remove } from "../honest/tamper.ts";
+import { type Mutation, testMutations } from "../valid-run/mutations.ts";
+import type { Run } from "../valid-run/run.ts";
+import { change, remove } from "../valid-run/tamper.ts";
+import { entryOf } from "../valid-run/valid-run.ts";
 
 const isReference = (reference: string) => (grant: { reference: string | null }) =>
   grant.reference === reference;
@@ -14,18 +14,18 @@ const isAbout =
 const answer = (run: Run, name: string, outcome: ManageOutcome): void =>
   change(run.manageCalls, isAbout(name), () => ({ outcome }));
 
-const PLANTED: readonly PlantedBug[] = [
+const MUTATIONS: readonly Mutation[] = [
   {
     bug: "credits that were said to be added are missing",
     invariant: "I1",
     says: /pay-2 is granted 0 times/,
-    plant: (run) => remove(run.grants, isReference("pay-2")),
+    mutate: (run) => remove(run.grants, isReference("pay-2")),
   },
   {
     bug: "a payment that was notified twice is credited twice",
     invariant: "I3",
     says: /pay-2 is granted 2 times/,
-    plant: (run) => {
+    mutate: (run) => {
       const grant = run.grants.find(isReference("pay-2"));
       if (grant !== undefined) run.grants.push({ ...grant, number: 9 });
     },
@@ -34,43 +34,43 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "credits that were refused are there",
     invariant: "I3",
     says: /pay-2 is granted 1 times, where 0 to 0 are right/,
-    plant: (run) => answer(run, "pay-2", { kind: "refused", reason: "too_many_grants" }),
+    mutate: (run) => answer(run, "pay-2", { kind: "refused", reason: "too_many_grants" }),
   },
   {
     bug: "credits with another amount than was asked for",
     invariant: "I1",
     says: /pay-2 is .*"credits":301.* instead of/,
-    plant: (run) => change(run.grants, isReference("pay-2"), () => ({ credits: 301 })),
+    mutate: (run) => change(run.grants, isReference("pay-2"), () => ({ credits: 301 })),
   },
   {
     bug: "credits for another customer",
     invariant: "I1",
     says: /pay-2 is .*"customer":2.* instead of/,
-    plant: (run) => change(run.grants, isReference("pay-2"), () => ({ customer: 2 })),
+    mutate: (run) => change(run.grants, isReference("pay-2"), () => ({ customer: 2 })),
   },
   {
     bug: "credits nobody asked for",
     invariant: "I3",
     says: /pay-2, was never asked for/,
-    plant: (run) => remove(run.manageCalls, isAbout("pay-2")),
+    mutate: (run) => remove(run.manageCalls, isAbout("pay-2")),
   },
   {
     bug: "a grant revoked without anybody asking",
     invariant: "I3",
     says: /never asked for to be revoked/,
-    plant: (run) => change(run.grants, isReference("pay-2"), () => ({ isRevoked: true })),
+    mutate: (run) => change(run.grants, isReference("pay-2"), () => ({ isRevoked: true })),
   },
   {
     bug: "a reversal that was acknowledged is missing",
     invariant: "I1",
     says: /consume 5 .* has 0 for 0 credits reversed, where 500 for 2/,
-    plant: (run) => remove(run.ledger, ({ reverses }) => reverses === entryOf(run, "tokens").sequence),
+    mutate: (run) => remove(run.ledger, ({ reverses }) => reverses === entryOf(run, "tokens").sequence),
   },
   {
     bug: "a reversal nobody asked for",
     invariant: "I3",
     says: /consume 5 .* has 500 for 2 credits reversed, where 0 for 0/,
-    plant: (run) =>
+    mutate: (run) =>
       remove(
         run.manageCalls,
         ({ request }) => request.operation === "reverseConsume" && request.quantity === 500,
@@ -80,7 +80,7 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "a plan that was assigned is not there",
     invariant: "I1",
     says: /customer_1 has plan starter, and was given growth/,
-    plant: (run) => {
+    mutate: (run) => {
       const last = run.manageCalls.findLast(isAbout("starter"));
       remove(run.manageCalls, (call) => call === last);
     },
@@ -89,8 +89,8 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "a plan nobody assigned",
     invariant: "I1",
     says: /customer_1 has plan starter, and was given free/,
-    plant: (run) => remove(run.manageCalls, ({ request }) => request.operation === "assignPlan"),
+    mutate: (run) => remove(run.manageCalls, ({ request }) => request.operation === "assignPlan"),
   },
 ];
 
-testPlanted(PLANTED);
+testMutations(MUTATIONS);

@@ -22,7 +22,7 @@ export function eventRow(number: number, marker: string): StoredEvent {
   return { id: uuidOf(number), marker, customerId, event, quantity, featureId: null };
 }
 
-/** Every kind of event there is, with every kind of outcome it may honestly have. */
+/** Every kind of event there is, with every outcome that is valid for it. */
 export function addEvents(run: Run): void {
   const keyed = eventOf("keyed", "key-1");
   const late = eventOf("late", "key-3");

@@ -1,9 +1,9 @@
 import type { Call } from "../../history/call.ts";
 import type { StoredEntry } from "../stored.ts";
-import { entryOf } from "./honest-run.ts";
 import type { Run } from "./run.ts";
+import { entryOf } from "./valid-run.ts";
 
-// How tests make an honest run dishonest. Each throws when there is nothing to tamper with: it would plant nothing.
+// How tests change a valid run. Each throws when there is nothing to change: such a test would prove nothing.
 
 export const isOf =
   (marker: string) =>

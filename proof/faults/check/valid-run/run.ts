@@ -1,15 +1,14 @@
+import { POOL } from "../../../harness/project.ts";
 import { FEATURES, PLANS } from "../../catalog.ts";
 import type { Call } from "../../history/call.ts";
 import type { ManageCall } from "../../history/manage-call.ts";
 import { keyHashOf } from "../keys/key-hash.ts";
 import type { Stored } from "../stored.ts";
 
-/** A history and its rows, for tests to plant one bug in. */
+/** A history and its rows, for tests to change. */
 export type Run = { calls: Call[]; manageCalls: ManageCall[] } & {
   -readonly [Table in keyof Stored]: Stored[Table][number][];
 };
-
-export const POOL_ID = 1;
 
 const named = (keys: readonly string[]) => keys.map((key, index) => ({ id: index + 1, key }));
 const plans = named(Object.keys(PLANS));
@@ -25,6 +24,8 @@ export function emptyRun(): Run {
     grants: [],
     ledger: [],
     denials: [],
+    assignments: [],
+    pools: [{ id: 1, key: POOL }],
     features: named(Object.keys(FEATURES)),
     plans,
     // A version's id is ten times its plan's.
@@ -34,10 +35,4 @@ export function emptyRun(): Run {
 
 export function addKey(run: Run, key: string, endpoint: "consume" | "events", subjectId: string): void {
   run.keys.push({ key, keyHash: keyHashOf(key), endpoint: endpoint === "consume" ? 2 : 3, subjectId });
-}
-
-export function idOf(rows: readonly { id: number; key: string }[], key: string): number {
-  const row = rows.find((other) => other.key === key);
-  if (row === undefined) throw new Error(`no ${key}`);
-  return row.id;
 }

@@ -1,17 +1,17 @@
-import { again, callOf, reused } from "../honest/calls.ts";
-import { uuidOf } from "../honest/events.ts";
-import { entryOf } from "../honest/honest-run.ts";
-import { type PlantedBug, testPlanted } from "../honest/planted.ts";
-import { addKey } from "../honest/run.ts";
-import { change, chargeAgain, firstCall, isKey, isOf, remove, rewriteBody } from "../honest/tamper.ts";
 import { chargeId } from "../subjects.ts";
+import { again, callOf, reused } from "../valid-run/calls.ts";
+import { uuidOf } from "../valid-run/events.ts";
+import { type Mutation, testMutations } from "../valid-run/mutations.ts";
+import { addKey } from "../valid-run/run.ts";
+import { change, chargeAgain, firstCall, isKey, isOf, remove, rewriteBody } from "../valid-run/tamper.ts";
+import { entryOf } from "../valid-run/valid-run.ts";
 
-const PLANTED: readonly PlantedBug[] = [
+const MUTATIONS: readonly Mutation[] = [
   {
     bug: "acknowledged, and neither entry nor key is there (reply before commit)",
     invariant: "I1",
     says: /tokens, acknowledged .* not in the ledger/,
-    plant: (run) => {
+    mutate: (run) => {
       remove(run.ledger, isOf("tokens"));
       remove(run.keys, isKey("key-tokens"));
     },
@@ -20,31 +20,31 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "an entry without its key (key in another transaction)",
     invariant: "I2",
     says: /its key-unknown-stored does not point to it/,
-    plant: (run) => remove(run.keys, isKey("key-unknown-stored")),
+    mutate: (run) => remove(run.keys, isKey("key-unknown-stored")),
   },
   {
     bug: "a key without its entry (key in another transaction)",
     invariant: "I2",
     says: /key-unknown-lost points to .* not there/,
-    plant: (run) => addKey(run, "key-unknown-lost", "consume", uuidOf(9)),
+    mutate: (run) => addKey(run, "key-unknown-lost", "consume", uuidOf(9)),
   },
   {
     bug: "a double charge, once under its key",
     invariant: "I3",
     says: /image is stored 2 times as charge/,
-    plant: (run) => chargeAgain(run, "image"),
+    mutate: (run) => chargeAgain(run, "image"),
   },
   {
     bug: "two entries under one key (a key released on 5xx)",
     invariant: "I2",
     says: /key-unknown-stored did more than one thing/,
-    plant: (run) => chargeAgain(run, "unknown-stored"),
+    mutate: (run) => chargeAgain(run, "unknown-stored"),
   },
   {
     bug: "both payloads that raced for a key are charged",
     invariant: "I2",
     says: /key-image did more than one thing/,
-    plant: (run) => {
+    mutate: (run) => {
       chargeAgain(run, "image", { marker: "image-rival" });
     },
   },
@@ -52,7 +52,7 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "a replay that decides again: other bytes",
     invariant: "I2",
     says: /key-image: different answers/,
-    plant: (run) => {
+    mutate: (run) => {
       const { request, outcome } = firstCall(run, "image");
       if (outcome.kind !== "ok") return;
       const body = outcome.body.replace(/"balance":\d+/, '"balance":1');
@@ -66,38 +66,38 @@ const PLANTED: readonly PlantedBug[] = [
       { field: "customerId", difference: { customer: 2 } },
     ] as const
   ).map(
-    ({ field, difference }): PlantedBug => ({
+    ({ field, difference }): Mutation => ({
       bug: `an entry with another ${field} than was asked for`,
       invariant: "I1",
       says: new RegExp(`image is stored with ${field}`),
-      plant: (run) => change(run.ledger, isOf("image"), () => difference),
+      mutate: (run) => change(run.ledger, isOf("image"), () => difference),
     }),
   ),
   {
     bug: "an entry of another request than was answered",
     invariant: "I1",
     says: /image, acknowledged .* its entry has marker big/,
-    plant: (run) => change(run.ledger, isOf("image"), () => ({ marker: "big" })),
+    mutate: (run) => change(run.ledger, isOf("image"), () => ({ marker: "big" })),
   },
   {
     bug: "an answer with another balance than its entry's",
     invariant: "I1",
     says: /tokens, acknowledged .* its entry has balance/,
-    plant: (run) => rewriteBody(run, "tokens", /"balance":\d+/, '"balance":1'),
+    mutate: (run) => rewriteBody(run, "tokens", /"balance":\d+/, '"balance":1'),
   },
   {
     bug: "an answer that names another consume",
     invariant: "I2",
     says: /key-tokens answered .* and stands for/,
-    plant: (run) =>
+    mutate: (run) =>
       change(run.keys, isKey("key-tokens"), () => ({ subjectId: chargeId(entryOf(run, "big")) })),
   },
   ...["image-rival", "keyed-counterpart", "refused", "nobody", "doomed"].map(
-    (marker): PlantedBug => ({
+    (marker): Mutation => ({
       bug: `an entry for a request that was refused, ${marker}`,
       invariant: "I3",
       says: /where 0 to 0 are right/,
-      plant: (run) => {
+      mutate: (run) => {
         chargeAgain(run, "growth", { marker });
       },
     }),
@@ -106,7 +106,7 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "an entry never asked for",
     invariant: "I3",
     says: /never sent/,
-    plant: (run) => {
+    mutate: (run) => {
       chargeAgain(run, "growth", { marker: null });
     },
   },
@@ -114,7 +114,7 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "an event that moved credits",
     invariant: "I6",
     says: /plain is stored 1 times as charge/,
-    plant: (run) => {
+    mutate: (run) => {
       chargeAgain(run, "growth", { marker: "plain", keyHash: null });
     },
   },
@@ -122,13 +122,13 @@ const PLANTED: readonly PlantedBug[] = [
     bug: "a 409 for a consume that blames its payload, where the endpoint differs",
     invariant: "replies",
     says: /got 409 for its payload/,
-    plant: (run) => run.calls.push(callOf(firstCall(run, "keyed-counterpart").request, reused("payload"))),
+    mutate: (run) => run.calls.push(callOf(firstCall(run, "keyed-counterpart").request, reused("payload"))),
   },
   {
     bug: "a later consume is decided before one that was answered already (a stale wallet)",
     invariant: "I5",
     says: /image was answered before growth was sent/,
-    plant: (run) => {
+    mutate: (run) => {
       change(run.ledger, isOf("image"), () => ({ marker: "growth" }));
       change(
         run.ledger,
@@ -139,4 +139,4 @@ const PLANTED: readonly PlantedBug[] = [
   },
 ];
 
-testPlanted(PLANTED);
+testMutations(MUTATIONS);
