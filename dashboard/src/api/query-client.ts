@@ -1,4 +1,4 @@
-import { MutationCache, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiProblem } from "./api-problem.ts";
 
 /** Called when a session ended while somebody worked: whoever opens the app says where to go. */
@@ -29,21 +29,6 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: "always", retry: false, gcTime: 0 },
   },
 });
-
-const NOUN = /^\/manage\/v1\/(?:projects\/\{projectId\}\/(?:\{environment\}\/)?)?([^/]+)/;
-
-/** Everything that was read about these nouns of the API: of "customers" all that stands below …/customers. */
-export function about(...nouns: readonly string[]) {
-  return {
-    predicate: ({ queryKey: [kind, path] }: Query): boolean =>
-      kind === "get" && typeof path === "string" && nouns.includes(NOUN.exec(path)?.[1] ?? ""),
-  };
-}
-
-/** After a write: what is shown about these nouns is asked for again, and the rest once it is shown. */
-export function refresh(...nouns: readonly string[]): Promise<void> {
-  return queryClient.invalidateQueries(about(...nouns));
-}
 
 /** What pages keep besides the answers of the API. */
 const keepers = new Set<() => void>();

@@ -1,4 +1,4 @@
-import { type UseMutationOptions, useMutation } from "@tanstack/react-query";
+import { type Query, type UseMutationOptions, useMutation } from "@tanstack/react-query";
 import {
   type ClientPathsWithMethod,
   createQuerySerializer,
@@ -8,6 +8,7 @@ import {
 } from "openapi-fetch";
 import { answerOf, api } from "./client.ts";
 import type { paths } from "./manage.gen.d.ts";
+import { queryClient } from "./query-client.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type Path<M extends Method> = ClientPathsWithMethod<typeof api, M>;
@@ -37,6 +38,31 @@ export function useWrite<M extends Method, P extends Path<M>>(
     },
   });
   return { ...mutation, callOf: (request: Request<M, P>) => showCall(method, path, request) };
+}
+
+type FirstOf<Rest extends string> = Rest extends `${infer First}/${string}` ? First : Rest;
+type NounOf<P> = P extends `/manage/v1/projects/{projectId}/{environment}/${infer Rest}`
+  ? FirstOf<Rest>
+  : P extends `/manage/v1/projects/{projectId}/${infer Rest}`
+    ? FirstOf<Rest>
+    : P extends `/manage/v1/${infer Rest}`
+      ? FirstOf<Rest>
+      : never;
+type Noun = NounOf<keyof paths>;
+
+const NOUN = /^\/manage\/v1\/(?:projects\/\{projectId\}\/(?:\{environment\}\/)?)?([^/]+)/;
+
+/** Everything that was read about these nouns of the API: of "customers" all that stands below …/customers. */
+export function about(...nouns: readonly Noun[]) {
+  return {
+    predicate: ({ queryKey: [kind, path] }: Query): boolean =>
+      kind === "get" && typeof path === "string" && nouns.some((noun) => noun === NOUN.exec(path)?.[1]),
+  };
+}
+
+/** After a write: what is shown about these nouns is asked for again, and the rest once it is shown. */
+export function refresh(...nouns: readonly Noun[]): Promise<void> {
+  return queryClient.invalidateQueries(about(...nouns));
 }
 
 export type Write<R> = {

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useForm } from "react-hook-form";
-import { refresh } from "../../api/query-client.ts";
-import { useWrite } from "../../api/use-write.ts";
+import { refresh, useWrite } from "../../api/use-write.ts";
 import { usePlace } from "../../frame/use-here.ts";
 import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";

@@ -3,7 +3,7 @@ import { type Answer, type Item, type Place, placeOf } from "../../api/answer.ts
 import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api, queryOf, taggedAnswerOf } from "../../api/client.ts";
 import { wholeListOf } from "../../api/lists.ts";
-import { refresh } from "../../api/query-client.ts";
+import { refresh } from "../../api/use-write.ts";
 import { choice, searchOf, text } from "../../format/search.ts";
 
 export {

@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { type ReactNode, Suspense, useState } from "react";
-import { about, queryClient, refresh } from "../../api/query-client.ts";
-import { useWrite } from "../../api/use-write.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { about, refresh, useWrite } from "../../api/use-write.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
 import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";

@@ -3,9 +3,8 @@ import { KeyRound, Link2, Pencil, UserRoundMinus, UserRoundPlus } from "lucide-r
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import type { Answer, Body } from "../../api/answer.ts";
-import { refresh } from "../../api/query-client.ts";
 import { mayActAs } from "../../api/session.ts";
-import { useWrite } from "../../api/use-write.ts";
+import { refresh, useWrite } from "../../api/use-write.ts";
 import { nameOfCreator } from "../../format/creator.ts";
 import { useMayActAs, useSession } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";

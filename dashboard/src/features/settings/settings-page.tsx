@@ -1,8 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useForm } from "react-hook-form";
 import type { Body, Item } from "../../api/answer.ts";
-import { refresh } from "../../api/query-client.ts";
-import { useWrite } from "../../api/use-write.ts";
+import { refresh, useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import type { Clock } from "../../format/times.ts";
 import { useSession } from "../../frame/use-here.ts";

@@ -1,8 +1,8 @@
 import { skipToken, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import type { Body, Place } from "../../api/answer.ts";
-import { queryClient, refresh } from "../../api/query-client.ts";
-import { useWrite } from "../../api/use-write.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { refresh, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
