@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { median, rate } from "../harness/figures.ts";
 import { CUSTOMERS } from "../harness/load/calls.ts";
+import { checkOut } from "../harness/other-tree.ts";
 import type { PostgresServer } from "../harness/postgres.ts";
 import { THIS_TREE } from "../harness/purser.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type Verdict,
   worstVerdict,
 } from "./median-interval.ts";
-import { checkOut } from "./other-tree.ts";
 import { type Load, Purser } from "./purser/purser.ts";
 import { openBenchServer, recycleLog } from "./server.ts";
 

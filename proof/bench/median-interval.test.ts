@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { mulberry } from "../harness/mulberry.ts";
 import { judgeRatio, medianInterval, worstVerdict } from "./median-interval.ts";
-import { mulberry } from "./mulberry.ts";
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 

@@ -117,5 +117,6 @@ function describe({ command, about, options }: Proof<Options>): string {
   const all = [...lines, ["--json", "the last line is JSON"] as const];
   const width = Math.max(...all.map(([name]) => name.length)) + 2;
   const table = all.map(([name, help]) => `  ${name.padEnd(width)}${help}`);
-  return `${command} -- [options]\n\n${about}\n\n${table.join("\n")}\n`;
+  const usage = `${command}${command.includes(" -- ") ? "" : " --"} [options]`;
+  return `${usage}\n\n${about}\n\n${table.join("\n")}\n`;
 }

@@ -2,30 +2,16 @@ import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs, promisify } from "node:util";
-import { checkOut, THIS_TREE } from "../bench/other-tree.ts";
+import { promisify } from "node:util";
+import { runProof } from "../harness/command.ts";
+import { checkOut } from "../harness/other-tree.ts";
+import { THIS_TREE } from "../harness/purser.ts";
 import { open } from "./opening.ts";
 import { exportAll, readAll, refuseAll } from "./reading.ts";
 import { Recorder, type Section } from "./recorder.ts";
 import { Scene } from "./scene.ts";
 import { openTrade } from "./trade.ts";
 import { openWorld, type World } from "./world.ts";
-
-const HELP = `npm run witness -- --against COMMIT [options]
-
-Makes the same calls through HTTP to this tree, as it lies on disk, and to another commit, each on a fresh PostgreSQL with a
-clock that only this program moves. Compares every answer and every row that was left. What is random is compared by the order
-of its first appearance. Exit code 0: identical; 1: something differs, a call failed with 5xx, or an operation or a reason was missed.
-Needs libfaketime (Debian: apt-get install faketime).
-
-  --against COMMIT  what to compare this tree with
-  --calls N         how many calls (2000)
-  --seed N          another seed makes other calls (1)
-  --except NAME     leaves out a table (cell.grants), a column (cell.grants.note), a text in answers (detail) or a header (etag)
-                    that is meant to differ; may be given several times
-  --keep DIRECTORY  writes all that was recorded there, as before.txt and now.txt
-  --json            the last line is JSON
-`;
 
 const SECOND = 1_000;
 /** Where the clock is moved to between parts of the trade: one begins 50 ms before the end of a month. */
@@ -56,57 +42,67 @@ const SHOWN_LINES_MAX = 40;
 
 const run = promisify(execFile);
 
-const { values } = parseArgs({
-  options: {
-    against: { type: "string" },
-    calls: { type: "string", default: "2000" },
-    seed: { type: "string", default: "1" },
-    except: { type: "string", multiple: true, default: [] },
-    keep: { type: "string" },
-    json: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
+type Calls = { readonly calls: number; readonly seed: number; readonly except: readonly string[] };
+
+await runProof(
+  {
+    command: "npm run witness -- --against COMMIT",
+    about: `Makes the same calls through HTTP to this tree, as it lies on disk, and to another commit, each on a fresh PostgreSQL with a
+clock that only this program moves. Compares every answer and every row that was left. What is random is compared by the order
+of its first appearance. Exit code 0: identical; 1: something differs, a call failed with 5xx, or an operation or a reason was missed.
+Needs libfaketime (Debian: apt-get install faketime).`,
+    options: {
+      against: { default: null, takes: "COMMIT", help: "what to compare this tree with" },
+      calls: { default: 2_000, help: "how many calls" },
+      seed: { default: 1, help: "another seed makes other calls" },
+      except: {
+        default: [],
+        takes: "NAME",
+        help: "leaves out a table (cell.grants), a column (cell.grants.note), a text in answers (detail) or a header (etag) that is meant to differ; may be given several times",
+      },
+      keep: {
+        default: null,
+        takes: "DIRECTORY",
+        help: "writes all that was recorded there, as before.txt and now.txt",
+      },
+    },
   },
-});
-
-async function main(): Promise<void> {
-  const { against } = values;
-  if (values.help || against === undefined) {
-    console.log(HELP);
-    process.exitCode = values.help ? 0 : 2;
-    return;
-  }
-  await using stack = new AsyncDisposableStack();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(130)));
-  }
-  const startMs = performance.now();
-  const { directory, commit } = await checkOut(against, stack);
-  const [now, before] = await Promise.all([record(THIS_TREE, stack), record(directory, stack)]);
-  if (values.keep !== undefined) await keep(values.keep, { before, now });
-  const differing = findDifferences(before.sections, now.sections);
-  for (const difference of differing.slice(0, SHOWN_MAX)) await show(difference);
-  const faults = findFaults(now);
-  for (const line of faults) console.error(`FAILED: ${line}`);
-
-  const { calls, sections, coverage } = now;
-  const rows = sections.filter(({ title }) => title.startsWith("rows")).flatMap(({ lines }) => lines).length;
-  const seconds = Math.round((performance.now() - startMs) / 1_000);
-  const verdict = differing.length === 0 ? "identical" : `${differing.length} answers or tables differ`;
-  console.log(
-    `${verdict}: ${calls} calls of ${coverage.size} operations, ${rows} rows; this tree against ${commit.slice(0, 12)}, ${seconds} s`,
-  );
-  if (values.except.length > 0) console.log(`left out: ${values.except.join(", ")}`);
-  const first = differing.slice(0, SHOWN_MAX).map(titleOf);
-  const result = { commit, calls, rows, seconds, differing: differing.length, first, faults };
-  if (values.json) console.log(JSON.stringify(result));
-  if (differing.length > 0 || faults.length > 0) process.exitCode = 1;
-}
+  async ({ options, stack }) => {
+    if (options.against === null) throw new Error("--against takes a commit to compare with");
+    const startMs = performance.now();
+    const { directory, commit } = await checkOut(options.against, stack);
+    const [now, before] = await Promise.all([
+      record(THIS_TREE, options, stack),
+      record(directory, options, stack),
+    ]);
+    if (options.keep !== null) await keep(options.keep, { before, now });
+    const differing = findDifferences(before.sections, now.sections);
+    for (const difference of differing.slice(0, SHOWN_MAX)) await show(difference);
+    const faults = findFaults(now);
+    const { calls, sections, coverage } = now;
+    const rows = sections
+      .filter(({ title }) => title.startsWith("rows"))
+      .flatMap(({ lines }) => lines).length;
+    const seconds = Math.round((performance.now() - startMs) / 1_000);
+    const verdict = differing.length === 0 ? "identical" : `${differing.length} answers or tables differ`;
+    console.log(
+      `${verdict}: ${calls} calls of ${coverage.size} operations, ${rows} rows; this tree against ${commit.slice(0, 12)}, ${seconds} s`,
+    );
+    if (options.except.length > 0) console.log(`left out: ${options.except.join(", ")}`);
+    const first = differing.slice(0, SHOWN_MAX).map(titleOf);
+    return {
+      faults,
+      figures: { commit, calls, rows, seconds, differing: differing.length, first, faults },
+      exitCode: differing.length > 0 || faults.length > 0 ? 1 : 0,
+    };
+  },
+);
 
 /** A run that fails is compared up to there: that it fails in one tree alone is a difference. */
-async function record(tree: string, stack: AsyncDisposableStack): Promise<Recorder> {
-  const recorder = new Recorder(await openWorld(tree, stack), values.except);
+async function record(tree: string, calls: Calls, stack: AsyncDisposableStack): Promise<Recorder> {
+  const recorder = new Recorder(await openWorld(tree, stack), calls.except);
   try {
-    await play(recorder);
+    await play(recorder, calls);
   } catch (error) {
     if (stack.disposed) throw error;
     recorder.sections.push({ title: `stopped after call ${recorder.calls}`, lines: [String(error)] });
@@ -114,15 +110,15 @@ async function record(tree: string, stack: AsyncDisposableStack): Promise<Record
   return recorder;
 }
 
-async function play(recorder: Recorder): Promise<void> {
+async function play(recorder: Recorder, { calls, seed }: Calls): Promise<void> {
   const { world } = recorder;
-  const scene = new Scene(recorder, readCount("seed"));
+  const scene = new Scene(recorder, seed);
   await world.awaitJobs(1);
   await open(scene);
   await recorder.recordRows();
   const trade = openTrade(scene);
   await trade.begin();
-  const share = Math.max(0, (readCount("calls") - recorder.calls - READING_CALLS) / MOMENTS.length);
+  const share = Math.max(0, (calls - recorder.calls - READING_CALLS) / MOMENTS.length);
   for (const [index, moment] of MOMENTS.entries()) {
     await trade.run(share);
     await moveClock(world, Date.parse(moment));
@@ -150,7 +146,9 @@ async function moveClock({ clock, awaitJobs }: World, moment: number): Promise<v
 
 type Difference = { readonly before: Section | undefined; readonly now: Section | undefined };
 
-const titleOf = ({ before, now }: Difference): string => now?.title ?? before?.title ?? "";
+function titleOf({ before, now }: Difference): string {
+  return now?.title ?? before?.title ?? "";
+}
 
 /** By number of call and by table: one table more does not move all that follows. */
 function findDifferences(before: readonly Section[], now: readonly Section[]): Difference[] {
@@ -161,8 +159,9 @@ function findDifferences(before: readonly Section[], now: readonly Section[]): D
   return pairs.filter((pair) => textOf(pair.before) !== textOf(pair.now));
 }
 
-const textOf = (section: Section | undefined): string =>
-  section === undefined ? "" : `${section.title}\n${section.lines.join("\n")}\n`;
+function textOf(section: Section | undefined): string {
+  return section === undefined ? "" : `${section.title}\n${section.lines.join("\n")}\n`;
+}
 
 async function show({ before, now }: Difference): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "purser-witness-"));
@@ -198,14 +197,3 @@ function findFaults({ coverage, reasons, faults }: Recorder): string[] {
     ),
   ];
 }
-
-function readCount(name: "calls" | "seed"): number {
-  const count = Number(values[name]);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} takes a number, not ${values[name]}`);
-  return count;
-}
-
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-});

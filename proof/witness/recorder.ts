@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { THIS_TREE } from "../bench/other-tree.ts";
+import { THIS_TREE } from "../harness/purser.ts";
 import { Pseudonyms } from "./pseudonyms.ts";
 import type { World } from "./world.ts";
 

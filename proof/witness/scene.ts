@@ -1,4 +1,4 @@
-import { mulberry } from "../bench/mulberry.ts";
+import { mulberry } from "../harness/mulberry.ts";
 import type { CallOptions, Recorder, Reply } from "./recorder.ts";
 
 export const LIVE = "/manage/v1/projects/1/live";

@@ -3,9 +3,7 @@ import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { THIS_TREE } from "../harness/purser.ts";
-
-export { THIS_TREE };
+import { THIS_TREE } from "./purser.ts";
 
 const run = promisify(execFile);
 
