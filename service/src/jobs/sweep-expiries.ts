@@ -1,3 +1,4 @@
+import type { Change } from "../entitlement/entry.ts";
 import { expireDue, mayHaveExpired } from "../entitlement/expire-due.ts";
 import { Lacking } from "../postgres/lacking.ts";
 import type { Pool } from "../postgres/pool.ts";
@@ -60,14 +61,15 @@ async function expireWallets(
   let undecided = 0;
   for (const { environmentId, customerNumber, wallet } of locked) {
     const catalog = catalogs.get(environmentId);
+    let change: Change | null = null;
     try {
-      const change = catalog === undefined ? null : expireDue(catalog, wallet, clock);
-      if (change !== null) changes.add({ environmentId, customerNumber }, change);
+      if (catalog !== undefined) change = expireDue(catalog, wallet, clock);
     } catch (error) {
       if (error instanceof Lacking) throw error;
       // One that is damaged, as by a plan that is not there, must not hold up all behind it.
       undecided += 1;
     }
+    if (change !== null) changes.add({ environmentId, customerNumber }, change);
   }
   for (const written of writeChanges(tx, changes, clock)) await written;
   return { changed: changes.wallets.size, undecided };

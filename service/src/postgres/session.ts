@@ -49,9 +49,10 @@ export class Session implements Tx {
     return backendOf(this.#client);
   }
 
-  /** Exact while nothing is under way. */
-  get isInTransaction(): boolean {
-    return this.#isOpen && this.#client.getTransactionStatus() === "T";
+  /** Without its transaction each statement would commit by itself, a charge without its key. Exact while nothing is under way. */
+  requireTransaction(): void {
+    const isInTransaction = this.#isOpen && this.#client.getTransactionStatus() === "T";
+    if (!isInTransaction) throw new Error("the transaction was lost before anything was written");
   }
 
   run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {

@@ -8,7 +8,6 @@ import { findLastBefore } from "../../store/cell/ledger-start.ts";
 import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { type LedgerSum, sumLedger } from "../../store/cell/verify/sums.ts";
 import { findWalletRow, type WalletRow } from "../../store/cell/verify/wallets.ts";
-import { totalOf } from "../../store/cell/wallets.ts";
 import type { Instant, PoolId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
@@ -105,7 +104,7 @@ function isSound(
   if (wallet === null || hasLaterEntries || lastGrant !== wallet.grantCount) return false;
   return (
     countAll(sums) === wallet.sequence &&
-    balance === totalOf(wallet) &&
+    balance === wallet.grants.reduce((total, { remaining }) => total + remaining, 0) &&
     sums.every(({ sum, misfits }) => misfits === 0 && Number.isSafeInteger(sum)) &&
     pools.every(({ ledgerSum, grantsLeft, balance }) => ledgerSum === grantsLeft && ledgerSum === balance)
   );

@@ -135,8 +135,7 @@ function nameOf(name: CustomerName | undefined): string {
  * did. Everything is sent before the first await.
  */
 export async function writePlan(session: Session, plan: BatchPlan, now: Instant): Promise<void> {
-  // Without its transaction each statement would commit by itself, a charge without its key.
-  if (!session.isInTransaction) throw new Error("the transaction was lost before anything was written");
+  session.requireTransaction();
   const newCustomers = [...plan.newCustomers.values()].sort(compareCustomers);
   const reporters = [...plan.reporters.values()].sort(compareCustomers);
   const write = <T>(rows: readonly T[], into: (tx: Session, rows: readonly T[], at: Instant) => unknown) =>

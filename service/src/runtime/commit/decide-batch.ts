@@ -96,9 +96,12 @@ function decideConsume(
   const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
   if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
 
-  const changed = found === undefined ? undefined : plan.changes.wallets.get(found.customerNumber);
-  const wallet = changed?.wallet ?? found?.readWallet?.() ?? null;
   const isKnown = plan.wallets.has(key);
+  // A reserved number can be another customer's, where a sequence is behind. Only the insert shows that it is not.
+  const hasNumber = isKnown || plan.newCustomers.has(key);
+  const changed =
+    found !== undefined && hasNumber ? plan.changes.wallets.get(found.customerNumber) : undefined;
+  const wallet = changed?.wallet ?? found?.readWallet?.() ?? null;
   const known = wallet ?? (isKnown ? newWallet(facts.now) : null);
   const decision = orLacking(() => decide(catalog, known, consumption, facts.now));
   if (decision.kind === "lacking") return decision;

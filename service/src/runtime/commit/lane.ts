@@ -182,6 +182,7 @@ export class Lane {
     try {
       // Facts belong to the transaction they were read in: on another connection they are read again.
       const facts = await (opened?.session === session ? opened.facts : this.#readFacts(session, batch));
+      session.requireTransaction();
       plan = orDecisionFailed(() => decideBatch(batch, facts));
       const written = writePlan(session, plan, facts.now);
       if (looksAhead) this.#openAhead(session, batch);

@@ -232,7 +232,7 @@ export function blockWallet(tx: Tx, name: WalletName, isBlocked: boolean): Promi
 }
 
 /** The column `balance`: all pools together. */
-export function totalOf({ grants }: Pick<Wallet, "grants">): number {
+function totalOf({ grants }: Pick<Wallet, "grants">): number {
   let total = 0;
   for (const { remaining } of grants) total += remaining;
   return total;
