@@ -86,6 +86,9 @@ export async function runProof<const Declared extends Options>(
     if (isLeaving) return;
     console.error(error);
     process.exitCode = exitCodeOnError;
+  } finally {
+    // From here on the stack is being disposed of, which must not be cut short.
+    isLeaving = true;
   }
 }
 
