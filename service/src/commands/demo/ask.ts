@@ -1,16 +1,21 @@
+import { PROBLEMS } from "../../edge/problem.ts";
 import { fingerprintConsumption } from "../../entitlement/consumption.ts";
+import { decide } from "../../entitlement/decide.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
 import { decideBatch } from "../../runtime/commit/decide-batch.ts";
 import type { Outcome, RuntimeRequest } from "../../runtime/commit/request.ts";
 import { readConsumption } from "../../runtime/consume/consume-feature.ts";
 import { readEvent } from "../../runtime/events/read-event.ts";
+import { readRefused } from "../../runtime/request-log.ts";
+import type { LoggedRequest } from "../../store/cell/request-log.ts";
+import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import { assert } from "../../words/assert.ts";
-import { brandAs, type IdempotencyKey, type Instant } from "../../words/brand.ts";
+import { brandAs, type FeatureKey, type IdempotencyKey, type Instant } from "../../words/brand.ts";
 import { publicId } from "../../words/public-id.ts";
 import { uuidV7 } from "../../words/uuid.ts";
 import type { RuntimeAct } from "./act.ts";
-import { describeRequest, type Noted } from "./describe-request.ts";
-import { findKeyedRequest, type Known, type Moment, type World } from "./moment.ts";
+import { openChance } from "./chance.ts";
+import { type Customer, findKeyedRequest, type Known, type Moment, type World } from "./moment.ts";
 
 type Asking = Exclude<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
@@ -84,5 +89,61 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
     endpoint: "consume",
     keyed: { projectId, key, keyHash: hashKey(key), fingerprint },
     consumption,
+  };
+}
+
+type Checking = Extract<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
+
+/** A check: decided like a consume, and what it would have changed is thrown away. */
+export function askOnly({ catalog }: World, known: Known, act: Checking): Moment {
+  const question = { feature: brandAs<FeatureKey>(act.feature), quantity: act.quantity };
+  const decision = decide(catalog, known.wallet, question, act.at);
+  const logged = describeRequest(known, act, {
+    requestId: publicId("req", uuidV7(act.at)),
+    code: decision.kind === "decided" ? null : decision.kind,
+    reason: decision.kind === "decided" ? decision.reason : null,
+    isReplay: false,
+  });
+  return {
+    at: act.at,
+    wallet: known.wallet,
+    changes: new WalletChanges(),
+    denials: [],
+    events: [],
+    keyedRequests: [],
+    audits: [],
+    logged,
+  };
+}
+
+/** How a request went, as far as the log cares. */
+type Noted = {
+  readonly code: "idempotency_key_reused" | "feature_not_found" | null;
+  readonly reason: string | null;
+  readonly isReplay: boolean;
+};
+
+/** What the log says of a request. Only how long it took is made up: nobody waited for it. */
+function describeRequest(
+  { environmentId, customerId }: Customer,
+  act: RuntimeAct & { readonly at: Instant },
+  { requestId, code, reason, isReplay }: Noted & { readonly requestId: string },
+): Omit<LoggedRequest, "ageMs"> {
+  const chance = openChance(act.at);
+  const [fast, slow] = act.kind === "check" ? [600, 2_600] : [2_100, 9_400];
+  return {
+    environmentId,
+    requestId,
+    endpoint: act.kind === "event" ? "events" : act.kind,
+    status: code === null ? 200 : PROBLEMS[code].status,
+    code,
+    reason,
+    isReplay,
+    customerId,
+    subject: act.kind === "event" ? act.event : act.feature,
+    keyHash: act.kind === "consume" ? hashKey(act.key) : null,
+    durationMs: chance.between(fast, slow) / 1000,
+    refused: code === "idempotency_key_reused" ? readRefused(act) : null,
+    occurredAt: null,
   };
 }

@@ -1,7 +1,6 @@
 import { newWallet } from "../../entitlement/wallet.ts";
 import type { Act } from "./act.ts";
-import { ask } from "./ask.ts";
-import { askOnly } from "./ask-only.ts";
+import { ask, askOnly } from "./ask.ts";
 import { type Customer, findCharge, type Moment, type World } from "./moment.ts";
 import { operate } from "./operate.ts";
 

@@ -1,6 +1,6 @@
 import { Problem } from "../../edge/problem.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { measureCatalog } from "../../store/cell/catalog-size.ts";
+import { measureCatalog } from "../../store/cell/catalog-row.ts";
 import type { EnvironmentId } from "../../words/brand.ts";
 import type { PlanContent } from "./content.ts";
 

@@ -1,9 +1,8 @@
 import { type Static, Type } from "typebox";
 import { keyField, nameField, nullable } from "../fields.ts";
-import { readAllowances } from "../plans/read-terms.ts";
+import { readAllowances, refuseRepeats } from "../plans/read-terms.ts";
 import { THINGS_MAX } from "./bounds.ts";
 import type { CatalogContent, EventKeyContent, FeatureContent, PlanContent, PoolContent } from "./content.ts";
-import { refuseRepeats } from "./refuse-repeats.ts";
 import {
   allowanceInputs,
   costInput,

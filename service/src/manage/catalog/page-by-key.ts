@@ -1,5 +1,23 @@
-import { decodeCursor, encodeCursor, readLimit } from "../page.ts";
+import { Type } from "typebox";
+import type { Instant } from "../../words/brand.ts";
+import { decodeCursor, encodeCursor, pageQuery, readLimit } from "../page.ts";
 import { compareKeys } from "./content.ts";
+import { STRICT } from "./schema.ts";
+
+/** Of a list of things that can be archived. */
+export const archivableQuery = Type.Object(
+  {
+    ...pageQuery,
+    archived: Type.Optional(
+      Type.Enum(["true", "false"], { description: "Only those that are archived, or are not." }),
+    ),
+  },
+  STRICT,
+);
+
+export function isWanted(archived: "true" | "false" | undefined, archivedAt: Instant | null): boolean {
+  return archived === undefined || (archivedAt !== null) === (archived === "true");
+}
 
 /** A page of what is in memory already, as a catalog is, sorted by key. */
 export function pageByKey<T extends { readonly key: string }>(

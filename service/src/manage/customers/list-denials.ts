@@ -5,7 +5,7 @@ import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
-import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import {
   brandAs,
   type CustomerId,

@@ -6,7 +6,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger.ts";
 import { findLastBefore, listBalances } from "../../store/cell/ledger-start.ts";
 import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";

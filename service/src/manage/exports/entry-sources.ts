@@ -2,7 +2,7 @@ import type { EntryKind } from "../../entitlement/entry.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { type ExportedEntry, listExportedEntries } from "../../store/cell/export/entries.ts";
-import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import type { Instant } from "../../words/brand.ts";
 import { consumeId } from "../../words/consume-id.ts";
 import { publicId } from "../../words/public-id.ts";

@@ -13,7 +13,7 @@ import { assert, assertNever } from "../../words/assert.ts";
 import { brandAs, type FeatureKey, type PlanVersionId } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { compareKeys, featureContent, sortByKey } from "../catalog/content.ts";
-import { pageByKey } from "../catalog/page-by-key.ts";
+import { archivableQuery, isWanted, pageByKey } from "../catalog/page-by-key.ts";
 import {
   etagOf,
   preconditionHeaders,
@@ -32,7 +32,7 @@ import {
   operation,
   placeOf,
 } from "../operation.ts";
-import { pageOf, pageQuery } from "../page.ts";
+import { pageOf } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { archiveFeature, defineFeature } from "./define-feature.ts";
 
@@ -52,22 +52,14 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       summary: "List the features",
       description: "By key, each with the plans that include it.",
       params: Type.Object(environmentParams),
-      query: Type.Object(
-        {
-          ...pageQuery,
-          archived: Type.Optional(
-            Type.Enum(["true", "false"], { description: "Only those that are archived, or are not." }),
-          ),
-        },
-        STRICT,
-      ),
+      query: archivableQuery,
       answer: pageOf(Feature),
       codes: [],
       handle: async (call) => {
         const { archived } = call.query;
         const catalog = await readCatalog(cellOf, call);
-        const features = [...catalog.features.values()].filter(
-          ({ archivedAt }) => archived === undefined || (archivedAt !== null) === (archived === "true"),
+        const features = [...catalog.features.values()].filter(({ archivedAt }) =>
+          isWanted(archived, archivedAt),
         );
         const { items, nextCursor } = pageByKey(sortByKey(features), call.query);
         return { items: await describeFeatures(cellOf, call, catalog, items), nextCursor };

@@ -1,6 +1,12 @@
+import { type Static, Type } from "typebox";
+import { UNTRUSTED_PROXY } from "../../edge/proxy-watch.ts";
+import { single } from "../../postgres/transaction.ts";
+import { listLargestTables, readCellMigration } from "../../store/cell/health.ts";
+import { type LatestMigration, readControlHealth } from "../../store/control/health.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
+import { nullable, timeField } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { describeInstallation, Installation } from "./describe-installation.ts";
 
 /** What whoever runs Purser looks at. Whether to send it traffic is asked at `/livez` and `/readyz` instead. */
 export function healthOperations(parts: ManageParts): Operation[] {
@@ -21,4 +27,83 @@ export function healthOperations(parts: ManageParts): Operation[] {
       handle: () => describeInstallation(parts),
     }),
   ];
+}
+
+const TABLES_MAX = 10;
+
+/** Where every project is, as long as there are no others. */
+const MAIN_CELL = "main";
+
+const Installation = Type.Object({
+  version: Type.String({ description: "Which release of Purser this is.", examples: ["0.1.0"] }),
+  nodeVersion: Type.String({ description: "What this process runs on.", examples: ["24.7.0"] }),
+  startedAt: Type.String({
+    format: "date-time",
+    description: "When the process that answers was started, by the clock of its own machine.",
+    examples: ["2026-11-15T08:30:00.000Z"],
+  }),
+  postgresVersion: Type.String({ examples: ["18.1"] }),
+  databaseClock: Type.String({
+    format: "date-time",
+    description: "Now, by the clock that everything is decided by.",
+    examples: ["2026-11-15T08:30:00.000Z"],
+  }),
+  databaseBytes: Type.Integer({ description: "All that is in the database.", examples: [73_400_320] }),
+  tables: Type.Array(
+    Type.Object({
+      table: Type.String({ examples: ["cell.ledger"] }),
+      bytes: Type.Integer({ description: "With its partitions and indexes.", examples: [41_943_040] }),
+    }),
+    { description: `The ${TABLES_MAX} largest, the largest first.` },
+  ),
+  untrustedProxy: nullable(
+    Type.Object(
+      {
+        address: Type.String({ examples: ["10.0.0.7"] }),
+        advice: Type.String({ examples: [UNTRUSTED_PROXY] }),
+      },
+      {
+        description: "Where this process last got `X-Forwarded-For` from without `TRUST_PROXY` covering it.",
+      },
+    ),
+  ),
+  migrations: Type.Array(
+    Type.Object({
+      schema: Type.Enum(["control", "cell"]),
+      number: Type.Integer({ examples: [10] }),
+      name: Type.String({ examples: ["000010-management.sql"] }),
+      appliedAt: timeField,
+    }),
+    { description: "The last that was applied to each schema." },
+  ),
+});
+
+type Installation = Static<typeof Installation>;
+
+/** Of this process and the database behind it. */
+async function describeInstallation(parts: ManageParts): Promise<Installation> {
+  const { postgresVersion, databaseBytes, clock, migration } = await single(parts.control, readControlHealth);
+  const inCell = await single(parts.cellOf(MAIN_CELL), async (tx) => ({
+    migration: await readCellMigration(tx),
+    tables: await listLargestTables(tx, TABLES_MAX),
+  }));
+  const address = parts.proxies.untrusted;
+  return {
+    version: parts.version,
+    nodeVersion: process.versions.node,
+    startedAt: formatTimestamp(parts.startedAt),
+    postgresVersion,
+    databaseClock: formatTimestamp(clock),
+    databaseBytes,
+    tables: inCell.tables,
+    untrustedProxy: address === null ? null : { address, advice: UNTRUSTED_PROXY },
+    migrations: [describe("control", migration), describe("cell", inCell.migration)],
+  };
+}
+
+function describe(
+  schema: "control" | "cell",
+  { number, name, appliedAt }: LatestMigration,
+): Installation["migrations"][number] {
+  return { schema, number, name, appliedAt: formatTimestamp(appliedAt) };
 }

@@ -4,7 +4,7 @@ import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { listPlanDrafts } from "../../store/cell/plan-drafts.ts";
 import { assertNever } from "../../words/assert.ts";
 import { sortByKey } from "../catalog/content.ts";
-import { pageByKey } from "../catalog/page-by-key.ts";
+import { archivableQuery, isWanted, pageByKey } from "../catalog/page-by-key.ts";
 import { preconditionHeaders, preconditionProblem, readPreconditions } from "../catalog/preconditions.ts";
 import { missing, stillDefault, unknownKey } from "../catalog/problems.ts";
 import { archiveInput, STRICT } from "../catalog/schema.ts";
@@ -18,7 +18,7 @@ import {
   operation,
   placeOf,
 } from "../operation.ts";
-import { pageOf, pageQuery } from "../page.ts";
+import { pageOf } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { archivePlan } from "./archive-plan.ts";
 import { describePlan, etagOfPlan, Plan, PlanSummary, summarizePlan } from "./describe-plan.ts";
@@ -42,22 +42,13 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       description:
         "By key, each as of its latest version. A plan that was never published has none, only a draft.",
       params: Type.Object(environmentParams),
-      query: Type.Object(
-        {
-          ...pageQuery,
-          archived: Type.Optional(
-            Type.Enum(["true", "false"], { description: "Only those that are archived, or are not." }),
-          ),
-        },
-        STRICT,
-      ),
+      query: archivableQuery,
       answer: pageOf(PlanSummary),
       codes: [],
       handle: async (call) => {
         const { archived } = call.query;
-        const states = (await listPlanStates(cellOf, call)).filter(
-          ({ plan }) =>
-            archived === undefined || (plan !== null && plan.archivedAt !== null) === (archived === "true"),
+        const states = (await listPlanStates(cellOf, call)).filter(({ plan }) =>
+          isWanted(archived, plan?.archivedAt ?? null),
         );
         const { items, nextCursor } = pageByKey(states, call.query);
         return { items: (await withLatest(cellOf, call, items)).map(summarizePlan), nextCursor };

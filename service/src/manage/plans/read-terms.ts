@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
-import { refuseRepeats } from "../catalog/refuse-repeats.ts";
 import type { allowanceInputs, planTermsInput } from "../catalog/schema.ts";
+import { invalidField } from "../fields.ts";
 
 export function readTerms({ name, allowances, features }: Static<typeof planTermsInput>): PlanTerms {
   refuseRepeats("features", "feature", features);
@@ -21,4 +21,21 @@ export function readAllowances(path: string, given: Static<typeof allowanceInput
   }));
   refuseRepeats(path, "pool", allowances);
   return allowances;
+}
+
+/** What a list names twice has no one meaning. `path` names the list, `field` what its items are known by. */
+export function refuseRepeats<F extends string>(
+  path: string,
+  field: F,
+  items: readonly { readonly [K in F]: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const key = item[field];
+    if (seen.has(key)) {
+      const message = "names what an item before it has named already";
+      throw invalidField({ field: `${path}.${index}.${field}`, code: "repeated", message });
+    }
+    seen.add(key);
+  }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Tx } from "../../postgres/statement.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
-import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import type { LogRecord } from "../../store/cell/request-log-list.ts";
 import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
 import { publicId } from "../../words/public-id.ts";

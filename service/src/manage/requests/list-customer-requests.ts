@@ -5,7 +5,7 @@ import { single } from "../../postgres/transaction.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type Charge, listCharges } from "../../store/cell/explain/charges.ts";
 import { type Denial, type DenialName, listDenials } from "../../store/cell/explain/denials.ts";
-import { listKeyTexts } from "../../store/cell/key-texts.ts";
+import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { Place } from "../../store/control/places.ts";
 import type { CustomerId, Instant } from "../../words/brand.ts";

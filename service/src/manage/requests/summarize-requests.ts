@@ -9,7 +9,7 @@ import {
   listUnknownFeatures,
   listUnnamedEvents,
   type SeenKey,
-} from "../../store/cell/request-log-summary.ts";
+} from "../../store/cell/request-log-list.ts";
 import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
 import { timeField } from "../fields.ts";

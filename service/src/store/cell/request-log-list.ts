@@ -18,8 +18,9 @@ import {
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Uuid } from "../../words/uuid.ts";
-import type { LoggedEndpoint, Refused } from "./request-log.ts";
+import { type LoggedEndpoint, lowestLogId, type Refused } from "./request-log.ts";
 
 const RECORD = describeRow({
   id: uuid("l.id"),
@@ -103,4 +104,119 @@ export function listLogRecords(
 export function readEndpoint(value: unknown): LoggedEndpoint {
   assert(value === "check" || value === "consume" || value === "events", "an endpoint is a known one");
   return value;
+}
+
+const COUNT = describeRow({
+  hour: instant("c.hour"),
+  endpoint: column(readEndpoint, "c.endpoint"),
+  outcome: text("c.outcome"),
+  requests: integer("c.requests"),
+});
+
+export type HourlyCount = RowOf<typeof COUNT>;
+
+const LIST_COUNTS = statement(
+  "request_counts.list",
+  `
+  select ${COUNT.list}
+  from cell.request_counts as c
+  where c.environment_id = $1
+    and c.hour >= $2::timestamptz
+  order by c.hour, c.endpoint, c.outcome`,
+);
+
+export function listRequestCounts(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  since: Instant,
+): Promise<HourlyCount[]> {
+  return listRows(tx, LIST_COUNTS, [environmentId, formatTimestamp(since)], COUNT);
+}
+
+/** Rows that are looked at for one answer, the newest first. */
+const SCANNED_MAX = 20_000;
+const KEYS_MAX = 50;
+
+const SEEN_KEY = describeRow({
+  key: text("s.subject"),
+  requests: integer("count(*)"),
+  lastSeenAt: instant("max(s.recorded_at)"),
+});
+
+export type SeenKey = RowOf<typeof SEEN_KEY>;
+
+// Only what is still missing: one that was defined meanwhile needs nobody's attention.
+const LIST_UNKNOWN_FEATURES = statement(
+  "request_log.list_unknown_features",
+  `
+  select ${SEEN_KEY.list}
+  from (
+    select l.subject, l.recorded_at
+    from cell.request_log as l
+    where l.environment_id = $1
+      and l.code = 'feature_not_found'
+      and l.id >= $2::uuid
+    order by l.id desc
+    limit ${SCANNED_MAX}
+  ) as s
+  where s.subject is not null
+    and not exists (
+      select
+      from cell.features as f
+      where f.environment_id = $1
+        and f.key = s.subject
+    )
+  group by s.subject
+  order by count(*) desc, s.subject
+  limit ${KEYS_MAX}`,
+);
+
+const LIST_UNNAMED_EVENTS = statement(
+  "request_log.list_unnamed_events",
+  `
+  select ${SEEN_KEY.list}
+  from (
+    select l.subject, l.recorded_at, l.endpoint, l.code, l.occurred_at
+    from cell.request_log as l
+    where l.environment_id = $1
+      and l.id >= $2::uuid
+    order by l.id desc
+    limit ${SCANNED_MAX}
+  ) as s
+  where s.endpoint = 'events'
+    and s.code is null
+    and ($3::timestamptz is null or s.occurred_at is null or s.occurred_at >= $3)
+    and s.subject is not null
+    and not exists (
+      select
+      from cell.event_keys as k
+      where k.environment_id = $1
+        and k.key = s.subject
+    )
+  group by s.subject
+  order by count(*) desc, s.subject
+  limit ${KEYS_MAX}`,
+);
+
+/** Feature keys that were asked for and are not defined, the most frequent first. */
+export function listUnknownFeatures(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  since: Instant,
+): Promise<SeenKey[]> {
+  return listRows(tx, LIST_UNKNOWN_FEATURES, [environmentId, lowestIdOf(since)], SEEN_KEY);
+}
+
+/** Event keys that were recorded and that nobody gave a name, the most frequent first; no event of a time before `start`. */
+export function listUnnamedEvents(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { since, start }: { readonly since: Instant; readonly start: Instant | null },
+): Promise<SeenKey[]> {
+  const from = start === null ? null : formatTimestamp(start);
+  return listRows(tx, LIST_UNNAMED_EVENTS, [environmentId, lowestIdOf(since), from], SEEN_KEY);
+}
+
+function lowestIdOf(since: Instant): string {
+  return lowestLogId(since).toString("hex");
 }

@@ -1,7 +1,18 @@
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
-import type { GrantKind } from "../../entitlement/wallet.ts";
 import { integers } from "../../postgres/binary-array.ts";
-import { readBytes, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import {
+  derive,
+  describeRow,
+  findRow,
+  id,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+  uuid,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../words/brand.ts";
 import { readConsumeId } from "../../words/consume-id.ts";
@@ -12,40 +23,35 @@ import { ENDPOINT_NUMBER, type Endpoint } from "./keyed-requests.ts";
 import type { SearchScope } from "./search.ts";
 import { grantKindOf } from "./wallet-state.ts";
 
-type Found = {
-  readonly environmentId: EnvironmentId;
-  /** When it was recorded; of an event its own time. */
-  readonly at: Instant;
-  /** Null: erased since. */
-  readonly customerId: string | null;
-};
-
-export type FoundGrant = Found & {
-  readonly grant: number;
-  readonly kind: GrantKind;
-  readonly credits: number;
-  readonly reference: string;
-};
-
-const CUSTOMER_ID = (row: string): string => `(
+const customerId = (row: string) =>
+  orNull(
+    text(`(
     select c.customer_id
     from cell.customers as c
     where c.environment_id = ${row}.environment_id
       and c.number = ${row}.customer_number
       and c.erased_at is null
-  )`;
+  )`),
+  );
+
+const GRANT = describeRow({
+  environmentId: id<EnvironmentId>("g.environment_id"),
+  /** When it was recorded. */
+  at: instant("g.recorded_at"),
+  /** Null: erased since. */
+  customerId: customerId("g"),
+  grant: integer("g.number"),
+  kind: derive(integer("g.kind"), grantKindOf),
+  credits: integer("g.credits"),
+  reference: text("g.reference"),
+});
+
+export type FoundGrant = RowOf<typeof GRANT>;
 
 const FIND_GRANTS = statement(
   "search.find_grants",
   `
-  select
-    g.environment_id,
-    (extract(epoch from g.recorded_at) * 1000)::bigint,
-    ${CUSTOMER_ID("g")},
-    g.number,
-    g.kind,
-    g.credits,
-    g.reference
+  select ${GRANT.list}
   from unnest($1::integer[]) as e (id)
   cross join lateral (
     select
@@ -59,37 +65,28 @@ const FIND_GRANTS = statement(
 );
 
 /** By a payment's id, which names one grant of an environment. */
-export async function findGrantsByReference(
+export function findGrantsByReference(
   tx: Tx,
   { environments, limit }: SearchScope,
   reference: string,
 ): Promise<FoundGrant[]> {
-  const { rows } = await tx.run(FIND_GRANTS, [integers(environments), reference, limit]);
-  return rows.map((row) => ({
-    ...readFound(row),
-    grant: readInteger(row[3]),
-    kind: grantKindOf(readInteger(row[4])),
-    credits: readInteger(row[5]),
-    reference: readText(row[6]),
-  }));
+  return listRows(tx, FIND_GRANTS, [integers(environments), reference, limit], GRANT);
 }
 
-export type FoundUse = {
-  readonly environmentId: EnvironmentId;
-  /** Of what was asked: of an event its own time. */
-  readonly at: Instant;
-  readonly recordedAt: Instant;
-  readonly endpoint: Endpoint;
-};
+const USE = describeRow({
+  environmentId: id<EnvironmentId>("q.environment_id"),
+  recordedAt: instant("q.recorded_at"),
+  endpoint: derive(
+    integer("q.endpoint"),
+    (number): Endpoint => (number === ENDPOINT_NUMBER.events ? "events" : "consume"),
+  ),
+  subjectId: uuid("q.subject_id"),
+});
 
 const FIND_KEYS = statement(
   "search.find_keys",
   `
-  select
-    q.environment_id,
-    (extract(epoch from q.recorded_at) * 1000)::bigint,
-    q.endpoint,
-    uuid_send(q.subject_id)
+  select ${USE.list}
   from unnest($1::integer[]) as p (id)
   cross join lateral (
     select q.environment_id, q.recorded_at, q.endpoint, q.subject_id
@@ -101,42 +98,40 @@ const FIND_KEYS = statement(
   limit $4`,
 );
 
+export type FoundUse = Omit<RowOf<typeof USE>, "subjectId"> & {
+  /** Of what was asked: of an event its own time. */
+  readonly at: Instant;
+};
+
 export async function findUsesOfKey(
   tx: Tx,
   { projects, ...scope }: SearchScope & { readonly projects: readonly ProjectId[] },
   keyHash: ShortHash,
 ): Promise<FoundUse[]> {
   const { environments, limit } = scope;
-  const { rows } = await tx.run(FIND_KEYS, [integers(projects), keyHash, integers(environments), limit]);
-  const uses: FoundUse[] = [];
+  const uses = await listRows(
+    tx,
+    FIND_KEYS,
+    [integers(projects), keyHash, integers(environments), limit],
+    USE,
+  );
+  const found: FoundUse[] = [];
   // A key is used once in a project.
-  for (const [environment, recorded, number, subjectId] of rows) {
-    const environmentId = brandAs<EnvironmentId>(readInteger(environment));
-    const recordedAt = readInstant(recorded);
-    const isEvent = readInteger(number) === ENDPOINT_NUMBER.events;
-    const at = isEvent ? await findEventTime(tx, scope, readBytes(subjectId)) : recordedAt;
-    uses.push({ environmentId, at, recordedAt, endpoint: isEvent ? "events" : "consume" });
-  }
-  return uses;
+  for (const { subjectId, ...use } of uses)
+    found.push({
+      ...use,
+      at: use.endpoint === "events" ? await findEventTime(tx, scope, subjectId) : use.recordedAt,
+    });
+  return found;
 }
 
 /**
  * By its id: written a second time, after an unknown outcome, it keeps its first time, and its key has the second. One that is
  * nowhere any more is of no known time, and so within no window.
  */
-async function findEventTime(tx: Tx, scope: SearchScope, id: Uuid): Promise<Instant> {
-  return (await findRecordById(tx, "event", scope, id))?.at ?? brandAs<Instant>(0);
+async function findEventTime(tx: Tx, scope: SearchScope, eventId: Uuid): Promise<Instant> {
+  return (await findRecordById(tx, "event", scope, eventId))?.at ?? brandAs<Instant>(0);
 }
-
-/** A row that an id names: what was used, and how much. */
-export type FoundRecord = Found & {
-  readonly id: Uuid;
-  /** The feature's or the event's key. */
-  readonly subject: string;
-  readonly quantity: number;
-  /** Of a denial. */
-  readonly reason: string | null;
-};
 
 const FEATURE_KEY = `(
     select f.key
@@ -145,16 +140,33 @@ const FEATURE_KEY = `(
       and f.id = r.feature_id
   )`;
 
+type RecordColumns = { readonly at: string; readonly subject: string; readonly reason: string };
+
+const recordRow = ({ at, subject, reason }: RecordColumns) =>
+  describeRow({
+    environmentId: id<EnvironmentId>("r.environment_id"),
+    /** When it was recorded; of an event its own time. */
+    at: instant(at),
+    /** Null: erased since. */
+    customerId: customerId("r"),
+    /** The feature's or the event's key. */
+    subject: text(subject),
+    quantity: integer("r.quantity"),
+    /** Of a denial. */
+    reason: orNull(derive(integer(reason), reasonOf)),
+  });
+
+/** A row that an id names: what was used, and how much. */
+export type FoundRecord = RowOf<ReturnType<typeof recordRow>> & { readonly id: Uuid };
+
+const CHARGE = recordRow({ at: "r.recorded_at", subject: FEATURE_KEY, reason: "null" });
+const DENIAL = recordRow({ at: "r.recorded_at", subject: FEATURE_KEY, reason: "r.reason" });
+const EVENT = recordRow({ at: "r.occurred_at", subject: "r.event", reason: "null" });
+
 const FIND_CHARGE = statement(
   "search.find_charge",
   `
-  select
-    r.environment_id,
-    (extract(epoch from r.recorded_at) * 1000)::bigint,
-    ${CUSTOMER_ID("r")},
-    ${FEATURE_KEY},
-    r.quantity,
-    null
+  select ${CHARGE.list}
   from cell.ledger as r
   where r.environment_id = any($1::integer[])
     and r.recorded_at = $2
@@ -166,13 +178,7 @@ const FIND_CHARGE = statement(
 const FIND_DENIAL = statement(
   "search.find_denial",
   `
-  select
-    r.environment_id,
-    (extract(epoch from r.recorded_at) * 1000)::bigint,
-    ${CUSTOMER_ID("r")},
-    ${FEATURE_KEY},
-    r.quantity,
-    r.reason
+  select ${DENIAL.list}
   from cell.denials as r
   where r.environment_id = any($1::integer[])
     and r.recorded_at = $2
@@ -182,13 +188,7 @@ const FIND_DENIAL = statement(
 const FIND_EVENT = statement(
   "search.find_event",
   `
-  select
-    r.environment_id,
-    (extract(epoch from r.occurred_at) * 1000)::bigint,
-    ${CUSTOMER_ID("r")},
-    r.event,
-    r.quantity,
-    null
+  select ${EVENT.list}
   from cell.events as r
   where r.environment_id = any($1::integer[])
     and r.recorded_at = $2
@@ -202,30 +202,17 @@ export async function findRecordById(
   tx: Tx,
   kind: RecordKind,
   { environments }: SearchScope,
-  id: Uuid,
+  recordId: Uuid,
 ): Promise<FoundRecord | null> {
-  const recordedAt = formatTimestamp(brandAs<Instant>(id.readUIntBE(0, 6)));
+  const recordedAt = formatTimestamp(brandAs<Instant>(recordId.readUIntBE(0, 6)));
   const where = [integers(environments), recordedAt];
-  const { customerNumber, sequence } = readConsumeId(id);
-  const { rows } =
+  const { customerNumber, sequence } = readConsumeId(recordId);
+  const hex = recordId.toString("hex");
+  const found =
     kind === "charge"
-      ? await tx.run(FIND_CHARGE, [...where, customerNumber, sequence])
-      : await tx.run(kind === "denial" ? FIND_DENIAL : FIND_EVENT, [...where, id.toString("hex")]);
-  const row = rows[0];
-  if (row === undefined) return null;
-  return {
-    ...readFound(row),
-    id,
-    subject: readText(row[3]),
-    quantity: readInteger(row[4]),
-    reason: readNullable(row[5], (reason) => reasonOf(readInteger(reason))),
-  };
-}
-
-function readFound([environmentId, at, customerId]: readonly unknown[]): Found {
-  return {
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    at: readInstant(at),
-    customerId: readNullable(customerId, readText),
-  };
+      ? await findRow(tx, FIND_CHARGE, [...where, customerNumber, sequence], CHARGE)
+      : kind === "denial"
+        ? await findRow(tx, FIND_DENIAL, [...where, hex], DENIAL)
+        : await findRow(tx, FIND_EVENT, [...where, hex], EVENT);
+  return found === null ? null : { ...found, id: recordId };
 }
