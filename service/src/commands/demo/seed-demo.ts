@@ -18,8 +18,7 @@ import { liveCompany } from "./company-life.ts";
 import { sellDemoCatalog } from "./demo-catalog.ts";
 import type { Moment, World } from "./moment.ts";
 import { simulate } from "./simulate.ts";
-import { type NewCustomer, writeCustomers, writeMoments } from "./write.ts";
-import { writeRequestLog } from "./write-request-log.ts";
+import { type NewCustomer, writeCustomers, writeMoments, writeRequestLog } from "./write.ts";
 
 const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

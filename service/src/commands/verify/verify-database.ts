@@ -1,9 +1,10 @@
 import { Session } from "../../postgres/session.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import { findCustomerId } from "../../store/cell/customers.ts";
 import { findWholeLedgerSince } from "../../store/cell/usage/attached-months.ts";
+import { BEFORE_ALL, listOwners, WALKED_TABLES, type WalkedTable } from "../../store/cell/verify/walk.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
-import { findOrphan } from "./find-orphans.ts";
-import type { Checked, Report } from "./report.ts";
+import type { Checked, Mismatch, Report } from "./report.ts";
 import { Unhurried } from "./unhurried.ts";
 import { verifyWallets } from "./verify-wallets.ts";
 
@@ -46,3 +47,26 @@ async function connect(url: string): Promise<Session> {
     throw new Error(`cannot connect to the database of DATABASE_URL: ${reason}`, { cause: error });
   }
 }
+
+const ROWS_MAX = 5_000;
+
+/** Every customer has a wallet, and so has everybody whose number stands in the ledger or among the grants. */
+async function findOrphan(tx: Tx, checked: Checked): Promise<Mismatch | null> {
+  for (const table of WALKED_TABLES) {
+    let page = await listOwners(tx, table, BEFORE_ALL, ROWS_MAX);
+    for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+      const orphan = page.find(({ hasWallet }) => !hasWallet);
+      if (orphan !== undefined)
+        return { ...orphan, customerId: await findCustomerId(tx, orphan), text: TEXT[table] };
+      if (table === "customers") checked.customers += page.length;
+      page = await listOwners(tx, table, last, ROWS_MAX);
+    }
+  }
+  return null;
+}
+
+const TEXT = {
+  customers: "there is a customer, and no wallet",
+  ledger: "there are ledger entries, and no wallet",
+  grants: "there are grants, and no wallet",
+} as const satisfies Record<WalkedTable, string>;

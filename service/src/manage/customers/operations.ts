@@ -1,7 +1,14 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { parseMetadata } from "../../entitlement/metadata.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { type CustomerProfile, updateCustomerProfile } from "../../store/cell/customers.ts";
+import { openOrCreateWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
+import { assert } from "../../words/assert.ts";
 import { brandAs, type CustomerId } from "../../words/brand.ts";
+import type { Context } from "../context.ts";
 import { invalidField, nullable } from "../fields.ts";
 import {
   type Call,
@@ -14,9 +21,9 @@ import {
 } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
 import { Customer } from "./describe-customer.ts";
 import { listCustomers, readCustomer } from "./list-customers.ts";
-import { putCustomer } from "./put-customer.ts";
 
 const NOUN = "Customers";
 export const CUSTOMER_PATH = `${ENVIRONMENT_PATH}/customers/:customerId`;
@@ -168,4 +175,46 @@ export async function readOrNotFound(cellOf: ManageParts["cellOf"], call: Custom
   const customer = await readCustomer(cellOf(cell), environmentId, customerIdOf(call));
   if (customer === null) throw customerNotFound();
   return customer;
+}
+
+type PutCustomerInput = CustomerProfile & { readonly customerId: CustomerId };
+
+/** Makes a customer, or gives one another name, email, billing reference and metadata. Safe to repeat. */
+export function putCustomer(cell: Pool, context: Context, input: PutCustomerInput): Promise<void> {
+  const { customerId, ...profile } = input;
+  return walletTransaction(cell, context, customerId, async (tx) => {
+    const open = await openOrCreateWallet(tx, context, customerId);
+    const { environmentId, customerNumber } = open;
+    const before = await findCustomerRecord(tx, { environmentId, customerId });
+    assert(before !== null, "a customer whose wallet is open is there");
+    const { name, email, billingReference, metadata } = before;
+    if (isSame(profile, { name, email, billingReference, metadata })) {
+      if (!open.isNew) return;
+    } else await updateCustomerProfile(tx, { environmentId, customerNumber }, profile);
+    // Which fields, not what they say: the audit outlives an erased person.
+    const audit = {
+      action: open.isNew ? "customer.created" : "customer.changed",
+      subject: "profile",
+      before: null,
+      after: {
+        fields: Object.keys(profile).filter((field) => profile[field as keyof CustomerProfile] !== null),
+      },
+    };
+    await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
+  });
+}
+
+function isSame(a: CustomerProfile, b: CustomerProfile): boolean {
+  return (
+    a.name === b.name &&
+    a.email === b.email &&
+    a.billingReference === b.billingReference &&
+    canonical(a.metadata) === canonical(b.metadata)
+  );
+}
+
+/** The database hands out the fields of an object in an order of its own. */
+function canonical(metadata: CustomerProfile["metadata"]): string | null {
+  const parsed = metadata === null ? null : parseMetadata(metadata);
+  return parsed?.kind === "metadata" ? parsed.metadata.canonical : null;
 }

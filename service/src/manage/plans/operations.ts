@@ -1,13 +1,24 @@
 import { Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
-import { listPlanDrafts } from "../../store/cell/plan-drafts.ts";
+import { findPlanDraft, listPlanDrafts } from "../../store/cell/plan-drafts.ts";
 import { assertNever } from "../../words/assert.ts";
 import { sortByKey } from "../catalog/content.ts";
 import { archivableQuery, isWanted, pageByKey } from "../catalog/page-by-key.ts";
-import { preconditionHeaders, preconditionProblem, readPreconditions } from "../catalog/preconditions.ts";
+import {
+  judgePreconditions,
+  type PreconditionFailure,
+  type Preconditions,
+  preconditionHeaders,
+  preconditionProblem,
+  readPreconditions,
+} from "../catalog/preconditions.ts";
 import { missing, stillDefault, unknownKey } from "../catalog/problems.ts";
 import { archiveInput, STRICT } from "../catalog/schema.ts";
+import { beginWriting, writePlan } from "../catalog/writing.ts";
+import type { Context } from "../context.ts";
+import { editCatalog } from "../edit-catalog.ts";
 import { keyField, nullable } from "../fields.ts";
 import {
   type Call,
@@ -20,9 +31,14 @@ import {
 } from "../operation.ts";
 import { pageOf } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
-import { archivePlan } from "./archive-plan.ts";
 import { describePlan, etagOfPlan, Plan, PlanSummary, summarizePlan } from "./describe-plan.ts";
-import { type FullPlanState, type PlanState, readPlanState, toPlanState } from "./plan-state.ts";
+import {
+  type FullPlanState,
+  type PlanState,
+  readPlanContent,
+  readPlanState,
+  toPlanState,
+} from "./plan-state.ts";
 import { setDefaultPlan } from "./set-default-plan.ts";
 
 const NOUN = "Plans";
@@ -179,4 +195,33 @@ export function answerPlan({ reply }: Call, state: FullPlanState): Plan {
   if (plan === null) throw missing("plan");
   reply.header("etag", etagOfPlan(state));
   return plan;
+}
+
+type ArchivePlanOutcome =
+  | { kind: "archived"; state: FullPlanState }
+  | { kind: "plan_not_found" | "still_default" }
+  | PreconditionFailure;
+
+/** Nobody else is assigned it. Who is on it keeps it. */
+export function archivePlan(
+  cell: Pool,
+  context: Context,
+  input: { readonly key: string; readonly archived: boolean },
+  preconditions: Preconditions,
+): Promise<ArchivePlanOutcome> {
+  const { environmentId } = context;
+  const { key, archived } = input;
+  return editCatalog<ArchivePlanOutcome>(cell, context, async (tx, catalog, at) => {
+    const state = toPlanState(catalog, key, await findPlanDraft(tx, environmentId, key));
+    if (state.plan === null) return { outcome: { kind: "plan_not_found" }, audits: [] };
+    const failure = judgePreconditions(preconditions, { etag: etagOfPlan(state), isReplaced: false });
+    if (failure !== null) return { outcome: failure, audits: [] };
+    // Whoever nobody assigned a plan would go on getting it.
+    if (archived && catalog.defaultPlan.plan === state.plan.id)
+      return { outcome: { kind: "still_default" }, audits: [] };
+    const before = await readPlanContent(tx, environmentId, catalog, state.plan);
+    const writing = beginWriting(tx, environmentId, catalog, at);
+    const audits = await writePlan(writing, before, { ...before, archived }, "new_assignments");
+    return { outcome: { kind: "archived", state: await readPlanState(tx, environmentId, key) }, audits };
+  });
 }

@@ -1,6 +1,26 @@
 import { Type } from "typebox";
+import { hashKey } from "../../entitlement/key-hash.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import { listPlaces } from "../../store/control/places.ts";
+import {
+  type FoundKey,
+  findCatalogByText,
+  findCustomersByText,
+  type SearchScope,
+} from "../../store/cell/search.ts";
+import {
+  type FoundRecord,
+  findGrantsByReference,
+  findRecordById,
+  findUsesOfKey,
+  type RecordKind,
+} from "../../store/cell/search-records.ts";
+import { listPlaces, type NamedPlace } from "../../store/control/places.ts";
+import { assert } from "../../words/assert.ts";
+import type { EnvironmentId, Instant } from "../../words/brand.ts";
+import { parseTimedId } from "../../words/timed-id.ts";
+import { formatTimestamp } from "../../words/timestamp.ts";
 import { readHistoryStart } from "../history-window.ts";
 import {
   type Call,
@@ -13,7 +33,6 @@ import {
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { Found } from "./found.ts";
-import { searchPlaces } from "./search-places.ts";
 
 const NOUN = "Search";
 
@@ -74,4 +93,134 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       handle: async (call) => search(call, (id) => id === placeOf(call).environmentId),
     }),
   ];
+}
+
+/** Of each kind. */
+const FOUND_MAX = 10;
+
+type SearchInput = {
+  readonly places: readonly NamedPlace[];
+  readonly text: string;
+  /** What was recorded before this is out of sight. Null: nothing is. */
+  readonly since: Instant | null;
+};
+
+/** In every environment that is named, whichever cell it is in. At most 10 of each kind. */
+async function searchPlaces(cellOf: (cell: string) => Pool, input: SearchInput): Promise<Found> {
+  const all: Found[] = [];
+  for (const [cell, places] of Map.groupBy(input.places, (place) => place.cell)) {
+    all.push(await single(cellOf(cell), (tx) => searchCell(tx, { ...input, places })));
+  }
+  const merge = <T>(of: (found: Found) => readonly T[]): T[] => all.flatMap(of).slice(0, FOUND_MAX);
+  return {
+    customers: merge(({ customers }) => customers),
+    grants: merge(({ grants }) => grants),
+    keys: merge(({ keys }) => keys),
+    charges: merge(({ charges }) => charges),
+    denials: merge(({ denials }) => denials),
+    events: merge(({ events }) => events),
+    plans: merge(({ plans }) => plans),
+    features: merge(({ features }) => features),
+  };
+}
+
+async function searchCell(tx: Tx, input: SearchInput): Promise<Found> {
+  const { places, text } = input;
+  const scope = { environments: places.map(({ environmentId }) => environmentId), limit: FOUND_MAX };
+  const whereIs = describeWhere(places);
+  const customers = await findCustomersByText(tx, scope, text);
+  const item = ({ environmentId, key, name }: FoundKey) => ({ ...whereIs(environmentId), key, name });
+  return {
+    customers: customers.map(({ environmentId, customerNumber: _, ...customer }) => ({
+      ...whereIs(environmentId),
+      ...customer,
+    })),
+    ...(await searchReferences(tx, input, scope, whereIs)),
+    ...(await searchIds(tx, input, scope, whereIs)),
+    plans: (await findCatalogByText(tx, "plans", scope, text)).map(item),
+    features: (await findCatalogByText(tx, "features", scope, text)).map(item),
+  };
+}
+
+async function searchReferences(
+  tx: Tx,
+  { places, text, since }: SearchInput,
+  scope: SearchScope,
+  whereIs: WhereIs,
+): Promise<Pick<Found, "grants" | "keys">> {
+  const grants = await findGrantsByReference(tx, scope, text);
+  const projects = [...new Set(places.map(({ projectId }) => projectId))];
+  const keys = await findUsesOfKey(tx, { ...scope, projects }, hashKey(text));
+  return {
+    grants: grants.filter(isAfter(since)).map(({ environmentId, at, ...grant }) => ({
+      ...whereIs(environmentId),
+      recordedAt: formatTimestamp(at),
+      ...grant,
+    })),
+    keys: keys.filter(isAfter(since)).map(({ environmentId, recordedAt, endpoint }) => ({
+      ...whereIs(environmentId),
+      recordedAt: formatTimestamp(recordedAt),
+      idempotencyKey: text,
+      endpoint,
+    })),
+  };
+}
+
+async function searchIds(
+  tx: Tx,
+  { text, since }: SearchInput,
+  scope: SearchScope,
+  whereIs: WhereIs,
+): Promise<Pick<Found, "charges" | "denials" | "events">> {
+  const find = async (kind: RecordKind) => (await findById(tx, kind, scope, text)).filter(isAfter(since));
+  const shared = ({ environmentId, customerId, quantity }: FoundRecord) => ({
+    ...whereIs(environmentId),
+    customerId,
+    quantity,
+  });
+  return {
+    charges: (await find("charge")).map((row) => ({
+      ...shared(row),
+      recordedAt: formatTimestamp(row.at),
+      consumeId: text,
+      feature: row.subject,
+    })),
+    denials: (await find("denial")).map((row) => ({
+      ...shared(row),
+      recordedAt: formatTimestamp(row.at),
+      denialId: text,
+      feature: row.subject,
+      reason: row.reason,
+    })),
+    events: (await find("event")).map((row) => ({
+      ...shared(row),
+      occurredAt: formatTimestamp(row.at),
+      eventId: text,
+      event: row.subject,
+    })),
+  };
+}
+
+function isAfter(since: Instant | null) {
+  return ({ at }: { readonly at: Instant }): boolean => since === null || at >= since;
+}
+
+const PREFIX = { charge: "con", denial: "den", event: "evt" } as const satisfies Record<RecordKind, string>;
+
+async function findById(tx: Tx, kind: RecordKind, scope: SearchScope, text: string): Promise<FoundRecord[]> {
+  const id = parseTimedId(PREFIX[kind], text);
+  const found = id === null ? null : await findRecordById(tx, kind, scope, id);
+  return found === null ? [] : [found];
+}
+
+type WhereIs = ReturnType<typeof describeWhere>;
+
+function describeWhere(places: readonly NamedPlace[]) {
+  const byId = new Map(places.map((place) => [place.environmentId, place]));
+  return (environmentId: EnvironmentId) => {
+    const place = byId.get(environmentId);
+    assert(place !== undefined, "a search finds only where it looks");
+    const { projectId, projectName, environment } = place;
+    return { projectId: String(projectId), projectName, environment };
+  };
 }
