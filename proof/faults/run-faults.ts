@@ -33,8 +33,10 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   await operator.settle();
 
   const services = await Promise.all(
-    SERVICES.map((name) => Service.start(installation.serviceUrl, stack, { name })),
+    SERVICES.map((name) => Service.prepare(installation.serviceUrl, stack, { name, logLevel: "error" })),
   );
+  // When they are ready, their answers show.
+  for (const service of services) service.launch().catch(() => {});
   const target = { services, secret: installation.project.apiKey };
   const load = new Load(target, history);
   const areUp = (): boolean => services.every(({ name }) => history.hasOkSince(0, name));

@@ -29,6 +29,8 @@ export type ServiceOptions = {
   /** Of another commit, to compare with. */
   readonly tree?: string;
   readonly memory?: readonly string[];
+  /** With "error" it does not report that it is ready, and an outage costs it no time for writing warnings. */
+  readonly logLevel?: "info" | "error";
 };
 
 /** `purser serve` as a process of its own, so that a kill is a real one. It keeps its port when it is started again. */
@@ -86,12 +88,12 @@ export class Service {
 
   /** Resolves when it is ready, rejects when it ends before. */
   launch(): Promise<void> {
-    const { memory = ["--max-semi-space-size=64"], ...options } = this.#options;
+    const { memory = ["--max-semi-space-size=64"], logLevel = "info", ...options } = this.#options;
     const environment = {
       DATABASE_URL: this.#databaseUrl,
       PORT: String(this.port),
       METRICS_PORT: "0",
-      LOG_LEVEL: "info",
+      LOG_LEVEL: logLevel,
     };
     const child = spawnPurser(["serve"], environment, { ...options, memory });
     this.#child = child;
