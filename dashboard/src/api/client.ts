@@ -33,7 +33,18 @@ const STOPPED = {
 async function fetchOk(request: Request): Promise<Response> {
   const response = await fetch(request).catch(throwUnanswered);
   if (response.ok) return response;
-  throw readProblem(response.status, await response.json().catch(() => null));
+  // A body that breaks off leaves the outcome unknown, whatever the status was.
+  const text = await response.text().catch(throwUnanswered);
+  throw readProblem(response.status, parse(text));
+}
+
+/** Null: something else than Purser answered. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** What the API answered; one that breaks off is none. */

@@ -83,6 +83,6 @@ export function curlOf({ method, path, headers = {}, body }: Call): string {
 }
 
 /** For a shell: within single quotes everything is as it stands, but for the quote itself. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

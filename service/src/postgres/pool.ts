@@ -40,5 +40,7 @@ const SETTINGS = `
   -- A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
   set lock_timeout = '2s';
   set idle_in_transaction_session_timeout = '5s';
+  -- Lists with optional filters are planned for the filters there are, whatever the server's or the role's default is.
+  set plan_cache_mode = auto;
   -- No statement may run long enough to be worth compiling, which takes longer than most of those that a planner would do it for.
   set jit = off;`;

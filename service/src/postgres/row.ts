@@ -44,11 +44,9 @@ export function column<T>(read: (value: unknown) => T, sql: string): Part<T> {
   return { columns: [sql], readAt: (row, start) => read(row[start]) };
 }
 
-/** Null where one of its columns is. */
+/** Null where its first column is. A null in another one alone is damage, and throws when it is read. */
 export function orNull<T>({ columns, readAt }: Part<T>): Part<T | null> {
-  const isNull = (row: readonly unknown[], start: number): boolean =>
-    columns.some((_, index) => row[start + index] === null);
-  return { columns, readAt: (row, start) => (isNull(row, start) ? null : readAt(row, start)) };
+  return { columns, readAt: (row, start) => (row[start] === null ? null : readAt(row, start)) };
 }
 
 export function derive<T, U>({ columns, readAt }: Part<T>, to: (value: T) => U): Part<U> {

@@ -111,7 +111,7 @@ export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promi
   return withClient(pool, async (client, tx) => {
     const begun = begin(client, "read committed, read only");
     // Right behind it, without waiting for its answer. Nothing is returned before that is known.
-    const working = work(tx);
+    const working = (async () => work(tx))();
     // Also after a failed begin: the next owner of this client must not find statements of this work under way.
     await Promise.allSettled([begun, working]);
     await begun;

@@ -1,4 +1,4 @@
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { CancelledError, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { type UseFormRegister, useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
@@ -71,7 +71,12 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
   async function submit(): Promise<void> {
     if (errors !== null) return setFocus(firstOf(errors));
     // Looks once more before it adds: somebody else may have done the same since. What goes wrong stands below.
-    const now = await queryClient.fetchQuery(creditsPreviewQuery(whose, body)).catch(() => null);
+    add.reset();
+    const now = await queryClient.fetchQuery(creditsPreviewQuery(whose, body)).catch((error: unknown) => {
+      if (error instanceof CancelledError)
+        tell("Nothing was added", "The form changed while it was checked.");
+      return null;
+    });
     if (now === null) return;
     const found = twinsOf(now);
     if (found !== null && found !== accepted) return twinBox.current?.focus();

@@ -182,6 +182,8 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
       // Away from the page first: there is nothing left that it could ask for.
       await navigate({ to: "/projects/$projectId/$environment/customers", params: place });
       queryClient.removeQueries({ ...about("customers"), type: "inactive" });
+      // What is known about the person, even while the page that showed it is still closing.
+      queryClient.removeQueries({ predicate: ({ queryKey }) => isAboutCustomer(queryKey, customerId) });
       tell("The customer is erased", "Amounts stay, under a number that leads to nobody");
     },
   });
@@ -205,4 +207,9 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
       </p>
     </WriteDialog>
   );
+}
+
+function isAboutCustomer([, , request]: readonly unknown[], customerId: string): boolean {
+  const { params } = (request ?? {}) as { params?: { path?: { customerId?: string } } };
+  return params?.path?.customerId === customerId;
 }

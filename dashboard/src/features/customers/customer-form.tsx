@@ -2,12 +2,12 @@ import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Answer, Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { queryClient } from "../../api/query-client.ts";
+import { answerOf, api } from "../../api/client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { usePlace } from "../../frame/use-here.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
-import { type Customer, customerQuery, type Whose } from "./queries.ts";
+import { type Customer, type Whose, whoseOf } from "./queries.ts";
 import { refuseOverwriting } from "./refuse-overwriting.ts";
 
 type Props = {
@@ -100,8 +100,12 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   );
 }
 
+/** By a call of its own: a query that the page shares is cancelled when the page is left, and with it the write. */
 function findCustomer(whose: Whose): Promise<Customer | null> {
-  return queryClient.fetchQuery({ ...customerQuery(whose), staleTime: 0 }).catch((error: unknown) => {
+  const found = api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
+    params: { path: whoseOf(whose) },
+  });
+  return answerOf(found).catch((error: unknown) => {
     if (error instanceof ApiProblem && error.status === 404) return null;
     throw error;
   });

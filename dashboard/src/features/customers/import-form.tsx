@@ -8,7 +8,7 @@ import { countOf, formatCount } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-here.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
-import { CodeBlock, Disclosure } from "../../ui/code-block.tsx";
+import { CodeBlock, Disclosure, quote } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -135,10 +135,10 @@ function curlOfImport(place: Place, name: string, file = "customers.csv"): strin
   const query = { name: name || "opening", dryRun: "true" } as const;
   const { path } = callOf("post", IMPORTS_PATH, { params: { path: place, query }, body: "" });
   return [
-    `curl -X POST '${window.location.origin}${path}'`,
+    `curl -X POST ${quote(`${window.location.origin}${path}`)}`,
     `-H "Authorization: Bearer $PURSER_TOKEN"`,
     "-H 'Content-Type: text/csv'",
-    `--data-binary '@${file.replaceAll("'", "'\\''")}'`,
+    `--data-binary ${quote(`@${file}`)}`,
   ].join(" \\\n  ");
 }
 

@@ -66,7 +66,6 @@ export const ENTRY = {
   /** Of a reversal: the consume. Null also where its month is detached. */
   reverses: orNull(
     describeRow({
-      sequence: integer("e.reverses"),
       recordedAt: column(
         readInstant,
         `(
@@ -76,6 +75,7 @@ export const ENTRY = {
         and c.sequence = e.reverses
     )`,
       ),
+      sequence: integer("e.reverses"),
     }),
   ),
 } as const;

@@ -15,7 +15,7 @@ import {
   text,
   uuid,
 } from "../../postgres/row.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { type Parameter, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../words/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import { formatTimestamp } from "../../words/timestamp.ts";
@@ -86,13 +86,17 @@ export function listLogRecords(
   environmentId: EnvironmentId,
   { by, before, after, limit }: LogRange,
 ): Promise<LogRecord[]> {
-  const only = (name: LogColumn["column"]) => (by?.column === name ? by.value : null);
+  const none = { customer_number: null, code: null, reason: null, key_hash: null };
+  // A further column does not compile until it has its parameter.
+  none satisfies Record<LogColumn["column"], null>;
+  const only: Record<LogColumn["column"], Parameter> =
+    by === null ? none : { ...none, [by.column]: by.value };
   const parameters = [
     environmentId,
-    only("customer_number"),
-    only("code"),
-    only("reason"),
-    only("key_hash"),
+    only.customer_number,
+    only.code,
+    only.reason,
+    only.key_hash,
     before?.toString("hex") ?? null,
     after?.toString("hex") ?? null,
     limit,
