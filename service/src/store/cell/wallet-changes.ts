@@ -22,6 +22,9 @@ export type Said = {
   readonly grant?: { readonly number: number; readonly origin: GrantOrigin };
 };
 
+// A new part of a change does not compile until `add` writes it and it is named here.
+({}) satisfies Record<Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments">, never>;
+
 /** The rows that changes leave in one transaction, whoever made them: a lane, a person, an import, a job or the demo. */
 export class WalletChanges {
   /** After the latest change: the next decision about the same wallet starts from here. */
@@ -32,9 +35,7 @@ export class WalletChanges {
 
   /** Changes of one wallet must come in the order in which they were decided. */
   add({ environmentId, customerNumber }: WalletName, change: Change, said: Said = {}): void {
-    const { wallet, entries, grants, assignments, ...rest } = change;
-    // A new part of a change does not compile until it is written here.
-    rest satisfies Record<string, never>;
+    const { wallet, entries, grants, assignments } = change;
     this.#refuseGap(customerNumber, change);
     const name = { environmentId, customerNumber };
     this.wallets.set(customerNumber, { ...name, wallet });
