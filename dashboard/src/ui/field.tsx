@@ -51,6 +51,15 @@ function attributes(id: string, { hint, error }: Said) {
 
 const edge = ({ error }: Said): string => (error === undefined ? "border-line-strong" : "border-bad");
 
+/** For the field of a new password. The API refuses a shorter one too. */
+export const NEW_PASSWORD = {
+  type: "password",
+  autoComplete: "new-password",
+  hint: "At least 12 characters. Several unrelated words are best.",
+  required: true,
+  minLength: 12,
+} as const;
+
 export function TextField({
   label,
   hint,

@@ -3,7 +3,7 @@ import { useForm } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
 import { AuthCard, CutLink, isSpent, SpentLink, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 const JOIN_TITLE = "Choose a password";
@@ -28,16 +28,7 @@ export function JoinPage() {
         className="flex flex-col gap-4"
         onSubmit={handleSubmit(({ password }) => join.mutate({ body: { token, password } }))}
       >
-        <TextField
-          label="Password"
-          type="password"
-          autoComplete="new-password"
-          hint="At least 12 characters. Several unrelated words are best."
-          required
-          minLength={12}
-          autoFocus
-          {...register("password")}
-        />
+        <TextField label="Password" {...NEW_PASSWORD} autoFocus {...register("password")} />
         <ProblemCallout error={join.error} />
         <Button type="submit" tone="primary" isBusy={join.isPending}>
           Save and come in

@@ -4,7 +4,7 @@ import { useForm } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
 import { AuthCard, isSpent, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 const route = getRouteApi("/setup");
@@ -51,15 +51,7 @@ export function SetupPage() {
       >
         <TextField label="Your name" autoComplete="name" required autoFocus {...register("name")} />
         <TextField label="Email" type="email" autoComplete="username" required {...register("email")} />
-        <TextField
-          label="Password"
-          type="password"
-          autoComplete="new-password"
-          hint="At least 12 characters. Several unrelated words are best."
-          required
-          minLength={12}
-          {...register("password")}
-        />
+        <TextField label="Password" {...NEW_PASSWORD} {...register("password")} />
         <ProblemCallout error={setUp.error} />
         <Button type="submit" tone="primary" isBusy={setUp.isPending}>
           Create owner

@@ -9,7 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Choices } from "../../ui/choices.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { chooseClock, chooseTheme, Time, useClock, useTheme } from "../../ui/time.tsx";
@@ -102,15 +102,7 @@ function PasswordCard() {
             required
             {...register("current")}
           />
-          <TextField
-            label="New password"
-            type="password"
-            autoComplete="new-password"
-            hint="At least 12 characters. Several unrelated words are best."
-            required
-            minLength={12}
-            {...register("new")}
-          />
+          <TextField label="New password" {...NEW_PASSWORD} {...register("new")} />
           <ProblemCallout error={change.error} />
           <div className="flex justify-end">
             <Button type="submit" tone="primary" isBusy={change.isPending}>
