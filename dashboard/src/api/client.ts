@@ -47,7 +47,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What the API answered; one that breaks off is none. */
+/** The answer of the API. An answer that breaks off is thrown as an unknown outcome. */
 export async function answerOf<T>(call: Promise<{ data?: T }>): Promise<T> {
   const { data } = await call.catch(throwUnanswered);
   // 204: the type says undefined, and so it is.

@@ -30,7 +30,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** What pages keep besides the answers of the API. */
+/** Page state kept next to the API's answers. */
 const keepers = new Set<() => void>();
 
 /** Says how something is forgotten that nobody else may see. */

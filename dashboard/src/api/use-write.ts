@@ -12,7 +12,7 @@ import { queryClient } from "./query-client.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type Path<M extends Method> = ClientPathsWithMethod<typeof api, M>;
-/** What a call is given: its parameters and its body. */
+/** The parameters and the body of a call. */
 type Request<M extends Method, P extends Path<M>> = NonNullable<MaybeOptionalInit<paths[P], M>>;
 type Answer<M extends Method, P extends Path<M>> = MethodResponse<typeof api, M, P>;
 
@@ -96,7 +96,7 @@ export function callOf<M extends Method, P extends Path<M>>(
 }
 
 function showCall(method: string, path: string, request: object): Call {
-  // What every call of the contract has, whichever it is.
+  // Every call of the contract has these.
   const { params = {}, body } = request as Parts;
   const query = createQuerySerializer<object>()({ ...params.query });
   return {

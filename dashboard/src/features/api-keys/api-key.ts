@@ -74,7 +74,7 @@ export type EndingKey = {
   readonly isStillUsed: boolean;
 };
 
-/** What ends soon, and whether anything goes on instead of it. A rotated key keeps its name and scopes. */
+/** Keys that end soon, each with whether another key replaces it. A rotated key keeps its name and scopes. */
 export function endingKeysOf(keys: readonly ApiKey[], now: number): EndingKey[] {
   return keys
     .filter((key) => stateOf(key, now) === "ending")

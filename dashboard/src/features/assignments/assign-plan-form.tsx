@@ -108,7 +108,7 @@ function isAboutEnd(error: unknown): error is ApiProblem {
   return error instanceof ApiProblem && error.code === "would_shorten";
 }
 
-/** What is not said about an end leaves the one there is. */
+/** Without an end in the body, the plan keeps the one it has. */
 function readForm({ plan, ending }: AssignmentForm, endsAt: string | null): AssignmentBody {
   if (ending === "none") return { plan, endsAt: null };
   return ending === "at" && endsAt !== null ? { plan, endsAt } : { plan };

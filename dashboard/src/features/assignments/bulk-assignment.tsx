@@ -121,7 +121,7 @@ type BulkPreview = {
   readonly sample: Preview["sample"];
   readonly matching: number;
   readonly changed: number;
-  /** Who keep a later end of the plan than the one that is wanted. */
+  /** Customers whose plan already ends later than requested. */
   readonly wouldShorten: number;
 };
 
@@ -142,7 +142,7 @@ export function bulkFilterOf({ search, plan, blocked }: CustomerFilters): BulkBo
   };
 }
 
-/** What it would do to everybody, part by part. */
+/** Previews the effect on all customers, in parts. */
 export async function previewBulk(place: Place, body: BulkBody, signal: AbortSignal): Promise<BulkPreview> {
   const parts: BulkPart[] = [];
   let sample: Preview["sample"] = [];

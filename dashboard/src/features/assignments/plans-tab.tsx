@@ -142,7 +142,7 @@ type PlanPeriod = {
   readonly by: Actor | null;
   /** When something else followed; null while it lasts. */
   readonly until: string | null;
-  /** Who ended it, where nothing took its place. */
+  /** The actor who ended the plan, if no plan replaced it. */
   readonly endedBy: Actor | null;
   readonly isNow: boolean;
   /** All that this line stands for. */
