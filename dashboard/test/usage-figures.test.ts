@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { verifyUsageCommand } from "../../service/src/commands/verify-usage.ts";
-import { brandAs, type Instant } from "../../service/src/words/brand.ts";
+import { brandAs, type Instant } from "../../service/src/primitives/brand.ts";
 import { ageHistory } from "../../service/test/age-history.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { settle } from "../../service/test/usage.ts";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { makeApiKey, makeManagementToken, makeSecret } from "../../service/src/words/secret.ts";
+import { makeApiKey, makeManagementToken, makeSecret } from "../../service/src/primitives/secret.ts";
 import { closed, connectFrom, post, type Statuses, startAttack } from "./attacker.ts";
 
 const CONNECTIONS = 64;

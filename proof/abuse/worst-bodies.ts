@@ -1,4 +1,4 @@
-import { makeApiKey } from "../../service/src/words/secret.ts";
+import { makeApiKey } from "../../service/src/primitives/secret.ts";
 import { hostileBodies } from "../../service/test/hostile-bodies.ts";
 import { post } from "./attacker.ts";
 

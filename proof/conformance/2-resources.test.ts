@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { publicId } from "../../service/src/words/public-id.ts";
+import { publicId } from "../../service/src/primitives/public-id.ts";
 import { type Setup, setup } from "../../service/test/harness.ts";
 import { changedTables } from "./changed-tables.ts";
 

@@ -3,7 +3,7 @@ import { type AddCreditsInput, addCredits } from "../../service/src/manage/credi
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
 import { definePool } from "../../service/src/manage/pools/define-pool.ts";
-import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
+import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { changedTables } from "./changed-tables.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type AddCreditsInput, addCredits } from "../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
-import { brandAs, type CustomerId, type Instant } from "../../service/src/words/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../../service/src/primitives/brand.ts";
 import { expectSoundBooks } from "../../service/test/books.ts";
 import { setupCredits } from "../../service/test/credits.ts";
 import { changedTables } from "./changed-tables.ts";

@@ -5,7 +5,7 @@ import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
 import { transaction } from "../../service/src/postgres/transaction.ts";
-import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
+import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { post, type Reply, startTestService } from "../../service/test/harness.ts";
 import { openTestPool } from "../../service/test/seed.ts";

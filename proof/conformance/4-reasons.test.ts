@@ -3,7 +3,7 @@ import { blockCustomer } from "../../service/src/manage/customers/block-customer
 import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { setDefaultPlan } from "../../service/src/manage/plans/set-default-plan.ts";
-import { brandAs, type CustomerId } from "../../service/src/words/brand.ts";
+import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import type { Reply } from "../../service/test/harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeApiKey } from "../../service/src/words/secret.ts";
+import { makeApiKey } from "../../service/src/primitives/secret.ts";
 import { createTestProject, post, setup } from "../../service/test/harness.ts";
 import { changedTables } from "./changed-tables.ts";
 

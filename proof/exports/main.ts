@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { parsePublicId } from "../../service/src/words/public-id.ts";
+import { parsePublicId } from "../../service/src/primitives/public-id.ts";
 import { Caller } from "../harness/caller.ts";
 import { runProof } from "../harness/command.ts";
 import { type Database, watchTransactions } from "../harness/database.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readClientConfig, readConfig } from "./config.ts";
-import { makeSecret } from "./words/secret.ts";
+import { makeSecret } from "./primitives/secret.ts";
 
 const URL = "postgres://purser:secret@db.internal/purser";
 const EMAIL = { INIT_OWNER_EMAIL: "boss@example.com" };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { isEmail } from "./manage/people/email.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./manage/people/password.ts";
-import { isWellFormedApiKey } from "./words/secret.ts";
+import { isWellFormedApiKey } from "./primitives/secret.ts";
 
 /** Everything the environment can decide. Read once, here and nowhere else. */
 export type Config = {

@@ -14,8 +14,8 @@ import { verifyCommand } from "./commands/verify.ts";
 import { verifyUsageCommand } from "./commands/verify-usage.ts";
 import { readClientConfig, readConfig, SETTINGS } from "./config.ts";
 import { ORDINAL_MAX } from "./postgres/migrate.ts";
+import type { Instant } from "./primitives/brand.ts";
 import { VERSION } from "./version.ts";
-import type { Instant } from "./words/brand.ts";
 
 const HELP = `Purser ${VERSION}: usage metering and credit entitlements beside your own billing system
 

@@ -1,5 +1,5 @@
 import type { Access } from "../src/edge/admit-managers.ts";
-import type { Role } from "../src/words/role.ts";
+import type { Role } from "../src/primitives/role.ts";
 
 const workspace = (role: Role): Access => ({ role, in: "workspace" });
 const access: Access = { role: "admin", in: "workspace", managesAccess: true };

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
+import { brandAs, type Instant } from "../src/primitives/brand.ts";
 import { parseParts } from "../src/store/cell/ledger.ts";
 import { decodeWalletState } from "../src/store/cell/wallet-state.ts";
-import { brandAs, type Instant } from "../src/words/brand.ts";
 import type { TestDatabase } from "./harness.ts";
 
 /** `grant` and `pool` by number, and what is in them. */

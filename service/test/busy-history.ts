@@ -5,7 +5,7 @@ import { blockCustomer } from "../src/manage/customers/block-customer.ts";
 import { endPlan } from "../src/manage/customers/end-plan.ts";
 import { eraseCustomer } from "../src/manage/customers/erase-customer.ts";
 import { setDefaultPlan } from "../src/manage/plans/set-default-plan.ts";
-import { brandAs, type CustomerId, type Instant } from "../src/words/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../src/primitives/brand.ts";
 import type { Credits } from "./credits.ts";
 
 const DAY_MS = 86_400_000;

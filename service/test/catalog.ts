@@ -14,7 +14,7 @@ import {
   type PlanId,
   type PlanVersionId,
   type PoolId,
-} from "../src/words/brand.ts";
+} from "../src/primitives/brand.ts";
 
 export const CREDITS = brandAs<PoolId>(1);
 export const STORAGE = brandAs<PoolId>(2);

@@ -1,6 +1,3 @@
-import type { Lanes } from "../src/runtime/commit/lanes.ts";
-import type { Outcome } from "../src/runtime/commit/request.ts";
-import { consumeFeature } from "../src/runtime/consume/consume-feature.ts";
 import {
   brandAs,
   type CustomerId,
@@ -8,7 +5,10 @@ import {
   type FeatureKey,
   type ProjectId,
   type Quantity,
-} from "../src/words/brand.ts";
+} from "../src/primitives/brand.ts";
+import type { Lanes } from "../src/runtime/commit/lanes.ts";
+import type { Outcome } from "../src/runtime/commit/request.ts";
+import { consumeFeature } from "../src/runtime/consume/consume-feature.ts";
 
 type Charge = { readonly feature: string; readonly quantity: number; readonly key: string };
 

@@ -4,7 +4,7 @@ import { addCredits } from "../src/manage/credits/add-credits.ts";
 import { assignPlan } from "../src/manage/customers/assign-plan.ts";
 import { type PlanInput, publishPlan } from "../src/manage/plans/publish-plan.ts";
 import type { Pool } from "../src/postgres/pool.ts";
-import { brandAs, type CustomerId } from "../src/words/brand.ts";
+import { brandAs, type CustomerId } from "../src/primitives/brand.ts";
 import { post, type Reply, type Setup, setup, setupSeeded, type TestDatabase } from "./harness.ts";
 import { contextOf, openTestPool, PRO, seedCredits } from "./seed.ts";
 

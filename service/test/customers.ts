@@ -1,5 +1,5 @@
 import type { AddCreditsInput } from "../src/manage/credits/add-credits.ts";
-import { brandAs, type CustomerId } from "../src/words/brand.ts";
+import { brandAs, type CustomerId } from "../src/primitives/brand.ts";
 
 export const ADA = brandAs<CustomerId>("ada");
 export const BOB = brandAs<CustomerId>("bob");

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Role } from "../src/words/role.ts";
+import type { Role } from "../src/primitives/role.ts";
 import type { Reply } from "./harness.ts";
 import { cookieOf, type Managed, send } from "./manage.ts";
 

@@ -6,8 +6,8 @@ import { createFirstOwner } from "../src/manage/people/set-up.ts";
 import { type PlanInput, publishPlan } from "../src/manage/plans/publish-plan.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
 import { openPool, type Pool } from "../src/postgres/pool.ts";
-import { brandAs, type CustomerId } from "../src/words/brand.ts";
-import { mayActAs, ROLES, type Role } from "../src/words/role.ts";
+import { brandAs, type CustomerId } from "../src/primitives/brand.ts";
+import { mayActAs, ROLES, type Role } from "../src/primitives/role.ts";
 
 export const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
 

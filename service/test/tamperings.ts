@@ -1,6 +1,6 @@
 import type { Assignment, Wallet } from "../src/entitlement/wallet.ts";
+import { brandAs, type Instant } from "../src/primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "../src/store/cell/wallet-state.ts";
-import { brandAs, type Instant } from "../src/words/brand.ts";
 import type { TestDatabase } from "./harness.ts";
 
 /** One thing that is done to the tables of `liveBusyLives` behind the service's back. */

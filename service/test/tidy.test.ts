@@ -35,14 +35,14 @@ const isOurs = ({ target }: Import): boolean => target.endsWith(".ts") || target
 
 /** DESIGN: which room may import which. A room may always import itself. */
 const ROOMS: Record<string, readonly string[]> = {
-  runtime: ["edge", "entitlement", "store", "postgres", "words"],
-  manage: ["edge", "entitlement", "store", "postgres", "words"],
-  jobs: ["edge", "entitlement", "store", "postgres", "words"],
-  edge: ["words", "store/control"],
-  entitlement: ["words"],
-  store: ["postgres", "words"],
-  postgres: ["words"],
-  words: [],
+  runtime: ["edge", "entitlement", "store", "postgres", "primitives"],
+  manage: ["edge", "entitlement", "store", "postgres", "primitives"],
+  jobs: ["edge", "entitlement", "store", "postgres", "primitives"],
+  edge: ["primitives", "store/control"],
+  entitlement: ["primitives"],
+  store: ["postgres", "primitives"],
+  postgres: ["primitives"],
+  primitives: [],
 };
 
 /** Packages by room, where the list is closed. */
@@ -50,7 +50,7 @@ const PACKAGES: Record<string, RegExp> = {
   entitlement: /^(node:crypto|canonicalize)$/,
   store: /^$/,
   postgres: /^(pg|node:.*)$/,
-  words: /^node:/,
+  primitives: /^node:/,
 };
 
 test("no import escapes the table below", () => {
@@ -139,8 +139,8 @@ test("no two statements share a name: a connection prepares each name once", () 
 
 test("this machine's clock is read only where that was agreed", () => {
   const agreed = [
-    "src/words/timestamp.ts",
-    "src/words/clocks-agree.ts",
+    "src/primitives/timestamp.ts",
+    "src/primitives/clocks-agree.ts",
     "src/entitlement/period.ts",
     "src/edge/request-id.ts",
     "src/commands/doctor.ts",

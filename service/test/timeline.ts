@@ -6,7 +6,7 @@ import type { AssignmentChange, Change, Entry, NewGrant } from "../src/entitleme
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
 import { balanceOf, newWallet, type Wallet } from "../src/entitlement/wallet.ts";
-import { brandAs, type FeatureKey, type Instant } from "../src/words/brand.ts";
+import { brandAs, type FeatureKey, type Instant } from "../src/primitives/brand.ts";
 import { at, CREDITS, LONG_AGO, planId } from "./catalog.ts";
 
 /** One customer's life, told in dates: what a database would keep of it, in memory. */

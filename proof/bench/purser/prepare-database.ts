@@ -1,5 +1,5 @@
 import { assignPlan } from "../../../service/src/manage/customers/assign-plan.ts";
-import { brandAs, type CustomerId } from "../../../service/src/words/brand.ts";
+import { brandAs, type CustomerId } from "../../../service/src/primitives/brand.ts";
 import { withPool } from "../../harness/database.ts";
 import { copyCustomer } from "../../harness/fill-customers.ts";
 import { CUSTOMERS } from "../../harness/load/calls.ts";

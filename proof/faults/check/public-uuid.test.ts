@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { publicId } from "../../../service/src/words/public-id.ts";
+import { publicId } from "../../../service/src/primitives/public-id.ts";
 import { findUuid } from "./public-uuid.ts";
 
 test("an event id of the service leads back to its uuid", () => {

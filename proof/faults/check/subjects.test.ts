@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { hashKey } from "../../../service/src/entitlement/key-hash.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../../service/src/words/brand.ts";
-import { consumeId } from "../../../service/src/words/consume-id.ts";
-import { publicId } from "../../../service/src/words/public-id.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../../../service/src/primitives/brand.ts";
+import { consumeId } from "../../../service/src/primitives/consume-id.ts";
+import { publicId } from "../../../service/src/primitives/public-id.ts";
 import { keyHashOf } from "./keys/key-hash.ts";
 import { findUuid } from "./public-uuid.ts";
 import { chargeId } from "./subjects.ts";

@@ -3,7 +3,7 @@ import { addCredits } from "../../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../../service/src/manage/customers/assign-plan.ts";
 import type { Pool } from "../../../service/src/postgres/pool.ts";
-import { brandAs, type CustomerId, type Instant } from "../../../service/src/words/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../../../service/src/primitives/brand.ts";
 import { POOL } from "../../harness/project.ts";
 import type { ManageCall, ManageOutcome, ManageRequest } from "../history/manage-call.ts";
 

@@ -6,8 +6,8 @@ import { type DevelopmentAccess, openDevelopment } from "../manage/people/develo
 import { createProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { type LocalServer, startLocalServer } from "../postgres/local-server.ts";
+import type { CustomerId } from "../primitives/brand.ts";
 import { startService } from "../service.ts";
-import type { CustomerId } from "../words/brand.ts";
 import { connect, withPool } from "./connect.ts";
 import { DEMO_FEATURE, findDemoCustomer } from "./demo/find-demo-customer.ts";
 import { seedDemo } from "./demo/seed-demo.ts";

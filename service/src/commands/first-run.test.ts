@@ -12,7 +12,7 @@ import { createFirstOwner } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { startLocalServer } from "../postgres/local-server.ts";
-import { makeApiKey } from "../words/secret.ts";
+import { makeApiKey } from "../primitives/secret.ts";
 
 const OWNER = { email: "Boss@Example.com", password: "seven-green-kettles" };
 

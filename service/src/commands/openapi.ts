@@ -6,10 +6,10 @@ import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { FailedLogIns } from "../manage/people/failed-log-ins.ts";
 import { LiveSessions } from "../manage/people/live-sessions.ts";
 import { openPool } from "../postgres/pool.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
 import { VERSION } from "../version.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
 
 /** The contracts as the routes themselves state them; needs no database. */
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {

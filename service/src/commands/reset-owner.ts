@@ -1,6 +1,6 @@
 import { isEmail } from "../manage/people/email.ts";
 import { type Ended, resetOwner } from "../manage/people/reset-owner.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import { withPool } from "./connect.ts";
 
 /** For an installation whose owners have all lost their way in. Whoever can reach the database may run it. */

@@ -6,7 +6,7 @@ import { lastMonths } from "../../test/months.ts";
 import { runPurser } from "../../test/purser.ts";
 import { expectExactSums, settle } from "../../test/usage.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsageCommand } from "./verify-usage.ts";
 

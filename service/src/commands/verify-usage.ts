@@ -1,10 +1,10 @@
 import { Session } from "../postgres/session.ts";
+import type { Instant } from "../primitives/brand.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeSince } from "../store/cell/usage/attached-months.ts";
 import type { WrongSum } from "../store/cell/usage/expected.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
 import { clearDoubt, readUsageProgress } from "../store/cell/usage/progress.ts";
-import type { Instant } from "../words/brand.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
 import { Unhurried } from "./verify/unhurried.ts";
 import { DETACHED, hasRows, repairDay } from "./verify/usage/repair-day.ts";
 import { utcDay } from "./verify/usage/utc-day.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { brandAs, type ProjectId } from "../primitives/brand.ts";
+import { mayActAs, type Role } from "../primitives/role.ts";
+import { type EnvironmentKind, isWellFormedManagementToken } from "../primitives/secret.ts";
 import type { Place } from "../store/control/places.ts";
-import { brandAs, type ProjectId } from "../words/brand.ts";
-import { mayActAs, type Role } from "../words/role.ts";
-import { type EnvironmentKind, isWellFormedManagementToken } from "../words/secret.ts";
 import { addressOf, refusePlainHttp } from "./guard.ts";
 import { type Principal, reaches } from "./principal.ts";
 import { Problem } from "./problem.ts";

@@ -4,8 +4,8 @@ import { Wire } from "../../test/wire.ts";
 import { openPool } from "../postgres/pool.ts";
 import { isOutOfReach } from "../postgres/sql-error.ts";
 import { lossyTransaction, single } from "../postgres/transaction.ts";
+import { hashSecret, makeApiKey } from "../primitives/secret.ts";
 import { findLiveApiKeys, touchApiKeys } from "../store/control/api-keys.ts";
-import { hashSecret, makeApiKey } from "../words/secret.ts";
 import { ApiKeyCache, type ApiKeySource } from "./api-key-cache.ts";
 
 const EVENT = { customerId: "c", event: "e", quantity: 1 };

@@ -1,6 +1,6 @@
+import { BoundedMap } from "../primitives/bounded-map.ts";
+import { isWellFormedApiKey } from "../primitives/secret.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
-import { BoundedMap } from "../words/bounded-map.ts";
-import { isWellFormedApiKey } from "../words/secret.ts";
 
 export type ApiKeySource = {
   /** Those that are live, by their place among the secrets. */

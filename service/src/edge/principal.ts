@@ -1,8 +1,8 @@
+import type { EnvironmentId } from "../primitives/brand.ts";
+import type { Role } from "../primitives/role.ts";
 import type { ManagementToken } from "../store/control/management-tokens.ts";
 import type { Place } from "../store/control/places.ts";
 import type { SessionMember } from "../store/control/sessions.ts";
-import type { EnvironmentId } from "../words/brand.ts";
-import type { Role } from "../words/role.ts";
 
 /** Who calls the management API: a person with a session, or automation with a token. */
 export type Principal = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { brandAs, type Instant } from "../words/brand.ts";
-import { publicId } from "../words/public-id.ts";
-import { uuidV7 } from "../words/uuid.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { publicId } from "../primitives/public-id.ts";
+import { uuidV7 } from "../primitives/uuid.ts";
 
 const FORM = /^[A-Za-z0-9._:+/=-]{1,128}$/;
 

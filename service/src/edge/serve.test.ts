@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createDatabase, createTestProject, post, type Reply } from "../../test/harness.ts";
 import { servePurser } from "../../test/purser.ts";
-import { makeApiKey } from "../words/secret.ts";
+import { makeApiKey } from "../primitives/secret.ts";
 
 // The service as operators run it: a process of its own, watched through its standard output and its exit code.
 

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { post, setup } from "../../test/harness.ts";
 import { setupManage } from "../../test/manage.ts";
+import { brandAs, type EnvironmentId, type ProjectId } from "../primitives/brand.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
-import { brandAs, type EnvironmentId, type ProjectId } from "../words/brand.ts";
 import { StrangerBrake } from "./stranger-brake.ts";
 
 const LOG_IN = "/manage/v1/session";

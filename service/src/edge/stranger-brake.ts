@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
-import { BoundedMap } from "../words/bounded-map.ts";
-import { networkOf } from "../words/network.ts";
+import { BoundedMap } from "../primitives/bounded-map.ts";
+import { networkOf } from "../primitives/network.ts";
 import { addressOf, type CameFrom } from "./guard.ts";
 
 /** So many refusals a network gets at once, and so many a second for good, before it has to wait for each. */

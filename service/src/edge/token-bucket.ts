@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
+import { BoundedMap } from "../primitives/bounded-map.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
-import { BoundedMap } from "../words/bounded-map.ts";
 import { Problem } from "./problem.ts";
 
 type Bucket = { tokens: number; filledAtMs: number };

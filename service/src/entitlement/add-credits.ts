@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import type { Instant, PoolId } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { brandAs, type CustomerId, type FeatureKey, type Instant } from "../words/brand.ts";
+import { brandAs, type CustomerId, type FeatureKey, type Instant } from "../primitives/brand.ts";
 import { ANSWER_FORMAT_CONSUME, ANSWER_FORMAT_EVENT, renderAnswer, UnknownAnswerFormat } from "./answer.ts";
 
 const SUBJECT = Buffer.from("019a7f5c0000700080000000000000ff", "hex");

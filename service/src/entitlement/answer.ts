@@ -1,8 +1,8 @@
-import { assert } from "../words/assert.ts";
-import type { CustomerId, FeatureKey, Instant } from "../words/brand.ts";
-import { publicId } from "../words/public-id.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
-import type { Uuid } from "../words/uuid.ts";
+import { assert } from "../primitives/assert.ts";
+import type { CustomerId, FeatureKey, Instant } from "../primitives/brand.ts";
+import { publicId } from "../primitives/public-id.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
+import type { Uuid } from "../primitives/uuid.ts";
 import type { Decision, Position, Reason } from "./decide.ts";
 
 /**

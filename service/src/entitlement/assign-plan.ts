@@ -1,4 +1,4 @@
-import { brandAs, type Instant, type PlanId } from "../words/brand.ts";
+import { brandAs, type Instant, type PlanId } from "../primitives/brand.ts";
 import { findPaused, isAhead, leavePlan, startPlan } from "./assignment.ts";
 import { type Catalog, getPlan } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";

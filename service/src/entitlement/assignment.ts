@@ -1,4 +1,4 @@
-import { brandAs, type Instant, type PlanId } from "../words/brand.ts";
+import { brandAs, type Instant, type PlanId } from "../primitives/brand.ts";
 import { burnOrder } from "./burn-order.ts";
 import { type Catalog, getPlan, latestVersion, type Plan, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";

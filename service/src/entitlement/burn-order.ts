@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import type { PoolId } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import type { PoolId } from "../primitives/brand.ts";
 import type { Part } from "./entry.ts";
 import type { Grant } from "./wallet.ts";
 

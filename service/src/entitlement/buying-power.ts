@@ -1,4 +1,4 @@
-import type { FeatureId, PoolId } from "../words/brand.ts";
+import type { FeatureId, PoolId } from "../primitives/brand.ts";
 import { type Catalog, type Cost, getPlan, getVersion, latestVersion, type PlanVersion } from "./catalog.ts";
 import type { Wallet } from "./wallet.ts";
 

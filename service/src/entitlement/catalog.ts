@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import type { FeatureId, FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import type { FeatureId, FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { PeriodKind } from "./period.ts";
 
 /** Everything an environment sells, as of one version of it. Never changed: an edit makes another one. */

@@ -1,5 +1,5 @@
-import { assert, assertNever } from "../words/assert.ts";
-import type { Instant } from "../words/brand.ts";
+import { assert, assertNever } from "../primitives/assert.ts";
+import type { Instant } from "../primitives/brand.ts";
 import { isAhead, laterOf, leavePlan, startPlan } from "./assignment.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";

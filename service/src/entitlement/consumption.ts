@@ -1,4 +1,4 @@
-import type { CustomerId, FeatureKey, Quantity } from "../words/brand.ts";
+import type { CustomerId, FeatureKey, Quantity } from "../primitives/brand.ts";
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { Metadata } from "./metadata.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { at, CREDITS, makeCatalog, monthly } from "../../test/catalog.ts";
 import { Timeline } from "../../test/timeline.ts";
-import { brandAs, type FeatureKey } from "../words/brand.ts";
+import { brandAs, type FeatureKey } from "../primitives/brand.ts";
 import { chargeFor } from "./catalog.ts";
 import { decide } from "./decide.ts";
 

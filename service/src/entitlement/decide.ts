@@ -1,4 +1,4 @@
-import type { FeatureKey, Instant, PlanVersionId, PoolId } from "../words/brand.ts";
+import type { FeatureKey, Instant, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import { burn } from "./burn-order.ts";
 import {

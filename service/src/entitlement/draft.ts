@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import { brandAs, type Instant, type PoolId } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import { brandAs, type Instant, type PoolId } from "../primitives/brand.ts";
 import { burnOrder } from "./burn-order.ts";
 import type { Catalog } from "./catalog.ts";
 import type {

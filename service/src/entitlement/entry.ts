@@ -1,4 +1,4 @@
-import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../words/brand.ts";
+import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
 /** `grant` and `reverse` add; `expire` and `revoke` take; `consume` takes, or takes nothing where the cost is 0. */

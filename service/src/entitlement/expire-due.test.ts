@@ -7,7 +7,7 @@ import { steadyHistories } from "../../test/model/history.ts";
 import { look, nextEnd, seen } from "../../test/model/looking.ts";
 import { playStep, startBook } from "../../test/model/play.ts";
 import type { Script, ScriptStep } from "../../test/model/script.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Entry } from "./entry.ts";
 import { expireDue, mayHaveExpired } from "./expire-due.ts";

@@ -1,4 +1,4 @@
-import type { Instant } from "../words/brand.ts";
+import type { Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUpOnExpiries } from "./catch-up.ts";

@@ -1,4 +1,4 @@
-import type { PlanVersionId, PoolId } from "../words/brand.ts";
+import type { PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { chargeFor, type PlanFeature, type PlanVersion } from "./catalog.ts";
 import type { Entry, EntryKind, Usage } from "./entry.ts";
 import { FoldedGrants } from "./folded-grants.ts";

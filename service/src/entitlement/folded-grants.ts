@@ -1,5 +1,5 @@
-import { assertNever } from "../words/assert.ts";
-import type { Instant } from "../words/brand.ts";
+import { assertNever } from "../primitives/assert.ts";
+import type { Instant } from "../primitives/brand.ts";
 import { burnOrder } from "./burn-order.ts";
 import type { Entry, EntryKind } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";

@@ -1,4 +1,4 @@
-import type { FeatureId, Instant, PlanVersionId } from "../words/brand.ts";
+import type { FeatureId, Instant, PlanVersionId } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { PlanVersion } from "./catalog.ts";
 import type { Entry, Usage } from "./entry.ts";

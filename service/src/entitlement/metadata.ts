@@ -1,5 +1,5 @@
 import canonicalize from "canonicalize";
-import { assert } from "../words/assert.ts";
+import { assert } from "../primitives/assert.ts";
 
 /** A caller's JSON object, measured once, in the one text that is both fingerprinted and stored. */
 export type Metadata = {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { at } from "../../test/catalog.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import { endAfter, type PeriodKind, periodAt, periodBefore } from "./period.ts";
 
 const show = (instant: Instant | null): string | null =>

@@ -1,4 +1,4 @@
-import { brandAs, type Instant } from "../words/brand.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 
 export type PeriodKind = "day" | "week" | "month" | "year" | "once";
 

@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { type Catalog, getPlan, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import { endAfter, type PeriodKind, periodAt } from "./period.ts";

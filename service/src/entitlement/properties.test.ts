@@ -7,7 +7,7 @@ import { histories, steadyHistories } from "../../test/model/history.ts";
 import { hadPlan, look, nextEnd, seen } from "../../test/model/looking.ts";
 import { play, playStep, startBook } from "../../test/model/play.ts";
 import type { Script } from "../../test/model/script.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { assignPlan } from "./assign-plan.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Wallet } from "./wallet.ts";

@@ -1,4 +1,4 @@
-import type { Instant, PoolId } from "../words/brand.ts";
+import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";

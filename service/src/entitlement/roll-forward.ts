@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import type { Instant, PoolId } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Change, EntryKind } from "./entry.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../words/brand.ts";
+import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../primitives/brand.ts";
 import { parseMetadata } from "./metadata.ts";
 import { decideEvent, type UsageEvent } from "./usage-event.ts";
 

@@ -1,4 +1,4 @@
-import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../words/brand.ts";
+import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../primitives/brand.ts";
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import { type ExceededLimit, exceededLimit, type Metadata, type MetadataLimits } from "./metadata.ts";
 

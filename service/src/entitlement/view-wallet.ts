@@ -1,5 +1,5 @@
-import type { Instant } from "../words/brand.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
+import type { Instant } from "../primitives/brand.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";

@@ -1,4 +1,4 @@
-import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../words/brand.ts";
+import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 
 /** All that a decision needs to know about one customer. Read and written as one row, under one lock. */
 export type Wallet = {

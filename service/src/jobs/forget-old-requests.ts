@@ -1,8 +1,8 @@
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { readClock } from "../store/cell/clock.ts";
 import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell/request-log.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
 
 export const REQUEST_LOG_DAYS = 7;
 

@@ -4,8 +4,8 @@ import { connectTo, type TestDatabase } from "../../test/harness.ts";
 import { settle } from "../../test/usage.ts";
 import { verifyUsageCommand } from "../commands/verify-usage.ts";
 import { single } from "../postgres/transaction.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { findWholeLedgerSince, findWholeSince } from "../store/cell/usage/attached-months.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
 import { keepPartitions } from "./keep-partitions.ts";
 
 const TABLES = ["events", "ledger", "denials"];

@@ -1,7 +1,7 @@
 import type { Tx } from "../postgres/statement.ts";
+import { clocksAgree } from "../primitives/clocks-agree.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { clocksAgree } from "../words/clocks-agree.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
 
 /** For jobs that end what nobody asked about: they can wait until somebody has looked at the clocks. */
 export async function refuseOddClock(tx: Tx): Promise<void> {

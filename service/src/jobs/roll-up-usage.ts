@@ -3,6 +3,7 @@ import type { Pool } from "../postgres/pool.ts";
 import { isTooLong } from "../postgres/sql-error.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { single, transaction } from "../postgres/transaction.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { readClock } from "../store/cell/clock.ts";
 import { addToMonths, findNextCustomer, moveMonths, narrowMonths } from "../store/cell/usage/months.ts";
 import { refuseOtherServer } from "../store/cell/usage/other-server.ts";
@@ -16,7 +17,6 @@ import {
 } from "../store/cell/usage/progress.ts";
 import { findStretch } from "../store/cell/usage/stretch.ts";
 import { addToSums, prepareSums } from "../store/cell/usage/sums.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
 
 const GROWTH = 9 / 8;
 /** Of customers' numbers at a time, at a day's beginning and at most. */

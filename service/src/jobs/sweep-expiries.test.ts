@@ -6,7 +6,7 @@ import { connectTo } from "../../test/harness.ts";
 import { countAllowed, times } from "../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../test/wind-back.ts";
 import { addCredits } from "../manage/credits/add-credits.ts";
-import { brandAs, type CustomerId, type Instant } from "../words/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../primitives/brand.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
 
 /** 500 credits that were bought and end in a day. */

@@ -16,8 +16,8 @@ import { openLog } from "../edge/log.ts";
 import { createProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { startLocalServer } from "../postgres/local-server.ts";
+import type { Instant } from "../primitives/brand.ts";
 import { startService } from "../service.ts";
-import type { Instant } from "../words/brand.ts";
 import { rollUpUsage } from "./roll-up-usage.ts";
 
 const EVENTS_BEFORE = 40;

@@ -1,5 +1,5 @@
-import type { Actor } from "../words/actor.ts";
-import type { EnvironmentId, ProjectId } from "../words/brand.ts";
+import type { Actor } from "../primitives/actor.ts";
+import type { EnvironmentId, ProjectId } from "../primitives/brand.ts";
 
 /** Where an operation takes place, and who does it. */
 export type Context = {

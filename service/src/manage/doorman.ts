@@ -3,10 +3,10 @@ import { principalOfToken } from "../edge/principal.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { lossyTransaction, single } from "../postgres/transaction.ts";
+import { BoundedMap } from "../primitives/bounded-map.ts";
+import { hashSecret } from "../primitives/secret.ts";
 import { findLiveManagementToken, touchManagementToken } from "../store/control/management-tokens.ts";
 import { findPlace } from "../store/control/places.ts";
-import { BoundedMap } from "../words/bounded-map.ts";
-import { hashSecret } from "../words/secret.ts";
 import { tellTrouble } from "./database-trouble.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 

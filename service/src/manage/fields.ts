@@ -1,8 +1,8 @@
 import { type TSchema, Type } from "typebox";
 import { describe } from "../edge/errors.ts";
 import { type FieldError, Problem } from "../edge/problem.ts";
-import type { Instant } from "../words/brand.ts";
-import { parseTimestamp } from "../words/timestamp.ts";
+import type { Instant } from "../primitives/brand.ts";
+import { parseTimestamp } from "../primitives/timestamp.ts";
 
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);

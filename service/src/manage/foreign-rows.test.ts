@@ -3,7 +3,7 @@ import { createTestProject, post, type Reply } from "../../test/harness.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
 import { openTestPool } from "../../test/seed.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import type { Operation } from "./operation.ts";
 import { manageOperations } from "./operations.ts";
 import { FailedLogIns } from "./people/failed-log-ins.ts";

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import { readControlClock } from "../store/control/clock.ts";
 import { getWorkspace } from "../store/control/workspaces.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
 import { nullable } from "./fields.ts";
 import { type Call, principalOf } from "./operation.ts";
 

@@ -7,9 +7,9 @@ import { addressOf } from "../edge/guard.ts";
 import { ANONYMOUS_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../edge/parse.ts";
 import type { Principal } from "../edge/principal.ts";
 import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
+import type { Actor } from "../primitives/actor.ts";
+import { assert } from "../primitives/assert.ts";
 import type { Place } from "../store/control/places.ts";
-import type { Actor } from "../words/actor.ts";
-import { assert } from "../words/assert.ts";
 import type { Context } from "./context.ts";
 import { tellTrouble } from "./database-trouble.ts";
 

@@ -1,6 +1,6 @@
 import type { ProxyWatch } from "../edge/proxy-watch.ts";
 import type { Pool } from "../postgres/pool.ts";
-import type { Instant } from "../words/brand.ts";
+import type { Instant } from "../primitives/brand.ts";
 import type { FailedLogIns } from "./people/failed-log-ins.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 import type { TryRequest } from "./tries/try-requests.ts";

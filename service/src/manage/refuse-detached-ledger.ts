@@ -1,8 +1,8 @@
 import { Problem } from "../edge/problem.ts";
 import type { Tx } from "../postgres/statement.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
 
 /** For what needs every entry since a moment, or, without one, since the first: else it would be told wrong figures. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {

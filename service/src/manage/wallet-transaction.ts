@@ -2,7 +2,7 @@ import { Problem } from "../edge/problem.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
-import type { CustomerId } from "../words/brand.ts";
+import type { CustomerId } from "../primitives/brand.ts";
 import type { Context } from "./context.ts";
 
 /** Who waits longer than that is told to try again: long before a caller gives up. */

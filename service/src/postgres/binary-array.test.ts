@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../test/harness.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { hexUuids, integers, smallints, texts, timestamps, uuids } from "./binary-array.ts";
 
 /** What the server reads in an array of ours, element by element. */

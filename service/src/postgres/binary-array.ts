@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import type { Instant } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import type { Instant } from "../primitives/brand.ts";
 
 // Arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column. As text arrays,
 // handing over 100 events of 9 columns took 2.5 times as long, and 2.6 times this process's share of it.

@@ -1,5 +1,5 @@
-import { assert } from "../words/assert.ts";
-import { brandAs, type Instant } from "../words/brand.ts";
+import { assert } from "../primitives/assert.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 
 /** The one checked way from a column to a value: a bigint arrives as text and must not lose precision. */
 export function readInteger(value: unknown): number {

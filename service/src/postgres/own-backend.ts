@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import pg, { type ClientBase } from "pg";
-import { assert } from "../words/assert.ts";
+import { assert } from "../primitives/assert.ts";
 import { statement, type Tx } from "./statement.ts";
 
 // Lanes, readers, pools and commands rest on settings of their session. This is their owner: it makes the settings when a

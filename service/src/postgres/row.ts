@@ -1,4 +1,4 @@
-import { type Brand, brandAs, type Instant } from "../words/brand.ts";
+import { type Brand, brandAs, type Instant } from "../primitives/brand.ts";
 import { readBoolean, readBytes, readInstant, readInteger, readText } from "./column.ts";
 import type { Parameter, Statement, Tx } from "./statement.ts";
 

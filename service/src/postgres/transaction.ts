@@ -1,5 +1,5 @@
 import type { PoolClient } from "pg";
-import { assert } from "../words/assert.ts";
+import { assert } from "../primitives/assert.ts";
 import { commit } from "./commit.ts";
 import { Lacking } from "./lacking.ts";
 import { OutcomeUnknown } from "./outcome-unknown.ts";

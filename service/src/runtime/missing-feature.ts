@@ -1,7 +1,7 @@
 import { Problem } from "../edge/problem.ts";
 import type { Tx } from "../postgres/statement.ts";
+import type { FeatureKey } from "../primitives/brand.ts";
 import { isFeatureElsewhere } from "../store/cell/catalog-row.ts";
-import type { FeatureKey } from "../words/brand.ts";
 import type { Caller } from "./runtime-route.ts";
 
 /** Says that a feature is missing, and whether it was defined in the other environment instead. */

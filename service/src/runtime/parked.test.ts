@@ -6,8 +6,8 @@ import { times } from "../../test/two-services.ts";
 import { defineFeature } from "../manage/features/define-feature.ts";
 import { Session } from "../postgres/session.ts";
 import { single } from "../postgres/transaction.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type FeatureKey } from "../primitives/brand.ts";
 import { CatalogCache } from "../store/cell/catalogs.ts";
-import { brandAs, type CustomerId, type EnvironmentId, type FeatureKey } from "../words/brand.ts";
 import { Reader } from "./check/reader.ts";
 import { Lanes } from "./commit/lanes.ts";
 

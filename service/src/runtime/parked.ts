@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Lacking } from "../postgres/lacking.ts";
+import type { EnvironmentId } from "../primitives/brand.ts";
 import type { CatalogCache } from "../store/cell/catalogs.ts";
-import type { EnvironmentId } from "../words/brand.ts";
 
 export type ParkedOptions<T> = {
   readonly catalogs: CatalogCache;

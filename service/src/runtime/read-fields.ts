@@ -1,7 +1,7 @@
 import { describe } from "../edge/errors.ts";
 import { type FieldError, Problem } from "../edge/problem.ts";
 import { isStorableText, type Metadata, parseMetadata } from "../entitlement/metadata.ts";
-import { assertNever } from "../words/assert.ts";
+import { assertNever } from "../primitives/assert.ts";
 
 /** What is wrong with the texts of a body that fits its schema: what a schema cannot describe. */
 export function checkTexts<F extends string>(

@@ -7,8 +7,8 @@ import {
   type StoredAnswer,
   UnknownAnswerFormat,
 } from "../entitlement/answer.ts";
-import { assertNever } from "../words/assert.ts";
-import { formatTimestamp } from "../words/timestamp.ts";
+import { assertNever } from "../primitives/assert.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
 import type { Outcome } from "./commit/request.ts";
 

@@ -10,7 +10,7 @@ import { observeRequests } from "../edge/observe.ts";
 import "../edge/request-context.ts";
 import { forgetOldRequests } from "../jobs/forget-old-requests.ts";
 import type { Pool } from "../postgres/pool.ts";
-import { brandAs, type EnvironmentId, type ProjectId } from "../words/brand.ts";
+import { brandAs, type EnvironmentId, type ProjectId } from "../primitives/brand.ts";
 import { ENTRIES_MAX, OTHERS_MAX, RequestLog, SUCCESSES_MAX } from "./request-log.ts";
 
 function poolOf(url: string): Pool {

@@ -5,6 +5,8 @@ import { hashKey } from "../entitlement/key-hash.ts";
 import { isStorableText, parseMetadata } from "../entitlement/metadata.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
+import type { EnvironmentId, Instant } from "../primitives/brand.ts";
+import { parseTimestamp } from "../primitives/timestamp.ts";
 import {
   addRequestCounts,
   insertRequestLog,
@@ -14,8 +16,6 @@ import {
   type Refused,
   type RequestCount,
 } from "../store/cell/request-log.ts";
-import type { EnvironmentId, Instant } from "../words/brand.ts";
-import { parseTimestamp } from "../words/timestamp.ts";
 import type { Caller } from "./runtime-route.ts";
 
 /** Kept in memory while they wait to be written, whatever the rate and however long the database is away. */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
+import { assert } from "../primitives/assert.ts";
 import type { ApiKey, Scope } from "../store/control/api-keys.ts";
-import { assert } from "../words/assert.ts";
 import { type Answer, replyWithAnswer } from "./reply.ts";
 
 /** In whose name a request is executed: all that is needed of an API key once it was let in. */

@@ -7,7 +7,7 @@ import { type ConsumeFacts, reverseConsume } from "../../src/entitlement/reverse
 import { type GrantFacts, revokeGrant } from "../../src/entitlement/revoke-grant.ts";
 import { viewDue } from "../../src/entitlement/view-wallet.ts";
 import { newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
-import type { Instant } from "../../src/words/brand.ts";
+import type { Instant } from "../../src/primitives/brand.ts";
 import type { Answer, Asked, NamedGrant, Request, View } from "./request.ts";
 
 /** The service's pure core with the rows that a database would keep: a wallet, its ledger, its grants. */

@@ -18,7 +18,7 @@ import {
   type PlanId,
   type PlanVersionId,
   type PoolId,
-} from "../../src/words/brand.ts";
+} from "../../src/primitives/brand.ts";
 
 // A catalog as small data, with everything named by its place, so that a smaller one is still a catalog.
 

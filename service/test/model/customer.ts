@@ -1,6 +1,6 @@
 import type { PlanVersion } from "../../src/entitlement/catalog.ts";
 import type { GrantKind } from "../../src/entitlement/wallet.ts";
-import type { FeatureId, PlanId, PoolId } from "../../src/words/brand.ts";
+import type { FeatureId, PlanId, PoolId } from "../../src/primitives/brand.ts";
 
 // What the model remembers of a customer. Nothing is moved or merged away that could be looked up: a plan that was left
 // is a plan that is not the active one, and a limit's use is the sum of what was consumed.

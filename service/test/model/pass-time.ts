@@ -1,6 +1,6 @@
 import type { Catalog, PlanVersion } from "../../src/entitlement/catalog.ts";
 import type { PeriodKind } from "../../src/entitlement/period.ts";
-import type { PlanId } from "../../src/words/brand.ts";
+import type { PlanId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
 import { type Customer, isOver, type PlanTaken } from "./customer.ts";
 

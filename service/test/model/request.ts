@@ -1,4 +1,4 @@
-import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../src/words/brand.ts";
+import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../src/primitives/brand.ts";
 
 /** What may be asked of a customer's credits: of the model and of the service alike. */
 export type Request =

@@ -1,5 +1,5 @@
 import type { Catalog, Cost, Feature } from "../../src/entitlement/catalog.ts";
-import { brandAs, type FeatureKey, type Instant } from "../../src/words/brand.ts";
+import { brandAs, type FeatureKey, type Instant } from "../../src/primitives/brand.ts";
 import type { Action, AskedQuantity, Moment } from "./actions.ts";
 import { chooseDefault, featureAt, firstCatalog, planAt, poolAt, publish } from "./catalog-spec.ts";
 import { burnList, type Customer, copyOf, newCustomer } from "./customer.ts";

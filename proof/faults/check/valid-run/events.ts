@@ -1,4 +1,4 @@
-import { publicId } from "../../../../service/src/words/public-id.ts";
+import { publicId } from "../../../../service/src/primitives/public-id.ts";
 import type { CallOutcome, EventRequest } from "../../history/call.ts";
 import type { StoredEvent } from "../stored.ts";
 import { again, callOf, OUTCOME_UNKNOWN, RESET, reused, UNAVAILABLE } from "./calls.ts";

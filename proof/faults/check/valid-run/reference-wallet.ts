@@ -1,8 +1,13 @@
 import type { Change } from "../../../../service/src/entitlement/entry.ts";
 import { newWallet } from "../../../../service/src/entitlement/wallet.ts";
+import {
+  brandAs,
+  type FeatureKey,
+  type Instant,
+  type PlanId,
+} from "../../../../service/src/primitives/brand.ts";
 import { formatParts } from "../../../../service/src/store/cell/ledger.ts";
 import { encodeWalletState } from "../../../../service/src/store/cell/wallet-state.ts";
-import { brandAs, type FeatureKey, type Instant, type PlanId } from "../../../../service/src/words/brand.ts";
 import { Book } from "../../../../service/test/model/book.ts";
 import type { Answer, Request } from "../../../../service/test/model/request.ts";
 import type { PlanKey } from "../../catalog.ts";

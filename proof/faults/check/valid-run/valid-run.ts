@@ -1,4 +1,4 @@
-import { brandAs, type Instant, type PoolId } from "../../../../service/src/words/brand.ts";
+import { brandAs, type Instant, type PoolId } from "../../../../service/src/primitives/brand.ts";
 import { type PlanKey, UNKNOWN_FEATURE } from "../../catalog.ts";
 import type { CallOutcome, ClientRequest, ConsumeRequest } from "../../history/call.ts";
 import type { ManageRequest } from "../../history/manage-call.ts";

@@ -3,15 +3,15 @@ import type { Entry } from "../../../../service/src/entitlement/entry.ts";
 import { Fold } from "../../../../service/src/entitlement/fold.ts";
 import { reversedConsumes } from "../../../../service/src/entitlement/reversed-consumes.ts";
 import type { Wallet } from "../../../../service/src/entitlement/wallet.ts";
-import { parseParts } from "../../../../service/src/store/cell/ledger.ts";
-import { decodeWalletState } from "../../../../service/src/store/cell/wallet-state.ts";
 import {
   brandAs,
   type FeatureId,
   type Instant,
   type PlanVersionId,
   type PoolId,
-} from "../../../../service/src/words/brand.ts";
+} from "../../../../service/src/primitives/brand.ts";
+import { parseParts } from "../../../../service/src/store/cell/ledger.ts";
+import { decodeWalletState } from "../../../../service/src/store/cell/wallet-state.ts";
 import type { Stored, StoredAssignment, StoredDenial, StoredEntry, StoredGrant } from "../stored.ts";
 import type { Violation } from "../violation.ts";
 

@@ -7,7 +7,7 @@ import {
   type PlanId,
   type PlanVersionId,
   type PoolId,
-} from "../../../../service/src/words/brand.ts";
+} from "../../../../service/src/primitives/brand.ts";
 import { type PlanContent, POOL } from "../../../harness/project.ts";
 import { DEFAULT_PLAN, FEATURES, isFeatureKey, PLANS } from "../../catalog.ts";
 import type { Stored } from "../stored.ts";

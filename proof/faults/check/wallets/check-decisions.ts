@@ -5,7 +5,7 @@ import {
   type Instant,
   type PlanId,
   type PoolId,
-} from "../../../../service/src/words/brand.ts";
+} from "../../../../service/src/primitives/brand.ts";
 import { balanceIn, type Customer, newCustomer } from "../../../../service/test/model/customer.ts";
 import { answerNow, noticed, viewOf } from "../../../../service/test/model/model.ts";
 import type { Answer, Request } from "../../../../service/test/model/request.ts";

@@ -1,6 +1,6 @@
 import type { GrantKind } from "../../entitlement/wallet.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
 import type { GrantOrigin } from "../../store/cell/grants.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
 
 /** Something that happens to one customer: what the product's backend asks, or what people and automation do. */
 export type Act = { readonly at: Instant } & (RuntimeAct | ManageAct);

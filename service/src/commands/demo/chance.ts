@@ -1,4 +1,4 @@
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 
 /** Random numbers that are the same at every first start: a demo is talked about, and tested. */
 export type Chance = {

@@ -1,4 +1,4 @@
-import { brandAs, type Instant } from "../../words/brand.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { type Act, DAY_MS, FIRST_DAY, LOG_DAYS, timeOn } from "./act.ts";
 import { type Chance, openChance } from "./chance.ts";
 import { CARELESS, type Company, EAGER, PAID_IN_VAIN } from "./companies.ts";

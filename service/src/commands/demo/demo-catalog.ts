@@ -3,6 +3,9 @@ import type { Context } from "../../manage/context.ts";
 import type { FeatureInput } from "../../manage/features/define-feature.ts";
 import type { PlanInput } from "../../manage/plans/publish-plan.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../primitives/assert.ts";
+import { brandAs, type FeatureKey, type Instant, type PlanId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { insertAudits } from "../../store/cell/audit.ts";
 import { ensureCatalog, setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
@@ -14,9 +17,6 @@ import {
   upsertPlan,
 } from "../../store/cell/plans.ts";
 import { upsertPool } from "../../store/cell/pools.ts";
-import { assert } from "../../words/assert.ts";
-import { brandAs, type FeatureKey, type Instant, type PlanId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 
 const POOL = { key: "credits", name: "Credits" };
 

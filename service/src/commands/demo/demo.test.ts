@@ -13,7 +13,7 @@ import { reverseConsume, revokeGrant } from "../../manage/credits/reverse-consum
 import type { CreatedProject } from "../../manage/projects/create-project.ts";
 import { summarizeRequests } from "../../manage/requests/summarize-requests.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { verifyCommand } from "../verify.ts";
 import { LIMITED, PAID_IN_VAIN, RICH_COMPANY, TWICE_CHARGED, WRONGLY_CREDITED } from "./companies.ts";
 import { findDemoCustomer } from "./find-demo-customer.ts";

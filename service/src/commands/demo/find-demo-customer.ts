@@ -1,9 +1,9 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
+import { hashSecret } from "../../primitives/secret.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import { findLiveApiKeys } from "../../store/control/api-keys.ts";
-import { brandAs, type CustomerId } from "../../words/brand.ts";
-import { hashSecret } from "../../words/secret.ts";
 import { RICH_COMPANY } from "./companies.ts";
 
 /** What the demo's customer is charged in the printed `curl`. */

@@ -1,6 +1,7 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
+import type { Instant, ProjectId } from "../../primitives/brand.ts";
 import type { AuditRow } from "../../store/cell/audit.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventRow } from "../../store/cell/events.ts";
@@ -9,7 +10,6 @@ import type { LedgerRow } from "../../store/cell/ledger.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import type { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
-import type { Instant, ProjectId } from "../../words/brand.ts";
 
 /** Where the demo takes place. */
 export type World = { readonly projectId: ProjectId; readonly catalog: Catalog };

@@ -1,16 +1,16 @@
 import { Session } from "../../postgres/session.ts";
 import { statement } from "../../postgres/statement.ts";
-import { readClock } from "../../store/cell/clock.ts";
-import { compareCustomers } from "../../store/cell/customers.ts";
-import { ensurePartitions } from "../../store/cell/partitions.ts";
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
   type CustomerId,
   type EnvironmentId,
   type Instant,
   type ProjectId,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { compareCustomers } from "../../store/cell/customers.ts";
+import { ensurePartitions } from "../../store/cell/partitions.ts";
 import { type Act, FIRST_DAY, timeOn } from "./act.ts";
 import { openChance } from "./chance.ts";
 import { COMPANIES, type Company } from "./companies.ts";

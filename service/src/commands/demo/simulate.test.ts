@@ -5,7 +5,7 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import { decide, type Reason } from "../../entitlement/decide.ts";
 import { Fold } from "../../entitlement/fold.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
   type CustomerId,
@@ -14,7 +14,7 @@ import {
   type FeatureKey,
   type Instant,
   type ProjectId,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
 import { DAY_MS } from "./act.ts";
 import { COMPANIES, LIMITED, PAID_IN_VAIN, RICH_COMPANY, TWICE_CHARGED } from "./companies.ts";
 import { liveCompany } from "./company-life.ts";

@@ -1,4 +1,4 @@
-import { brandAs, type Instant } from "../../words/brand.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { type Act, DAY_MS, timeOn } from "./act.ts";
 import {
   APOLOGIZED_TO,

@@ -1,4 +1,4 @@
-import { brandAs, type Instant } from "../../words/brand.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { type Act, DAY_MS, FIRST_DAY, timeOn } from "./act.ts";
 import type { Chance } from "./chance.ts";
 import type { Company } from "./companies.ts";

@@ -1,6 +1,7 @@
 import { integers, texts, timestamps } from "../../postgres/binary-array.ts";
 import type { Session } from "../../postgres/session.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../primitives/brand.ts";
 import { insertAudits } from "../../store/cell/audit.ts";
 import { type CustomerName, findCustomers, insertMissingCustomers } from "../../store/cell/customers.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
@@ -14,7 +15,6 @@ import {
 } from "../../store/cell/request-log.ts";
 import { writeChanges } from "../../store/cell/wallet-changes.ts";
 import { updateWallets } from "../../store/cell/wallets.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../words/brand.ts";
 import { DAY_MS, LOG_DAYS } from "./act.ts";
 import type { Customer, Moment } from "./moment.ts";
 

@@ -1,5 +1,5 @@
+import type { CustomerId } from "../../primitives/brand.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
-import type { CustomerId } from "../../words/brand.ts";
 
 /** The first thing that is wrong. */
 export type Mismatch = WalletName & {

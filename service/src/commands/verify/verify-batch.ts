@@ -4,9 +4,9 @@ import { Fold, type ReversedConsume } from "../../entitlement/fold.ts";
 import { reversedConsumes } from "../../entitlement/reversed-consumes.ts";
 import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
 import { listGrants } from "../../store/cell/verify/grants.ts";
 import { type ConsumePlace, listEntries, listReversed } from "../../store/cell/verify/ledger.ts";
-import type { EnvironmentId } from "../../words/brand.ts";
 import type { Checked, Mismatch } from "./report.ts";
 import { type IndexedRun, type ReadableRow, runsOf } from "./runs.ts";
 

@@ -1,9 +1,9 @@
 import { Session } from "../../postgres/session.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { findWholeLedgerSince } from "../../store/cell/usage/attached-months.ts";
 import { BEFORE_ALL, listOwners, WALKED_TABLES, type WalkedTable } from "../../store/cell/verify/walk.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Checked, Mismatch, Report } from "./report.ts";
 import { Unhurried } from "./unhurried.ts";
 import { verifyWallets } from "./verify-wallets.ts";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
-import type { Actor } from "../../words/actor.ts";
 import { PAGE_SIZE_MAX } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";

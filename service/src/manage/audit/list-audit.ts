@@ -1,5 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import type { CustomerId } from "../../primitives/brand.ts";
 import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit.ts";
 import { findCustomerIds } from "../../store/cell/customer-ids.ts";
 import {
@@ -10,7 +11,6 @@ import {
   scanControlAudit,
 } from "../../store/control/audit-scan.ts";
 import { listPlaces, type Place } from "../../store/control/places.ts";
-import type { CustomerId } from "../../words/brand.ts";
 import { nameActors } from "../credits/actor-names.ts";
 import type { ManageParts } from "../parts.ts";
 

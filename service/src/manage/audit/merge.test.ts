@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
 import type { AuditRecord, AuditScan } from "../../store/control/audit-scan.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
 import { merge } from "./list-audit.ts";
 
 type Row = { readonly id: string; readonly isMatch: boolean };

@@ -1,9 +1,9 @@
 import { addAbortSignal } from "node:stream";
 import { type Static, Type } from "typebox";
 import { endStalled, STALLED } from "../../edge/end-early.ts";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
-import { mayActAs } from "../../words/role.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
+import { mayActAs } from "../../primitives/role.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { actorField, invalidField, nullable, readTime, timeField } from "../fields.ts";
 import {

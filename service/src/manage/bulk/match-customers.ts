@@ -3,10 +3,10 @@ import { viewWallet } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerRecord, listCustomerRecords } from "../../store/cell/customer-list.ts";
-import type { EnvironmentId, Instant } from "../../words/brand.ts";
 
 /** Which customers are meant: all that stands here must hold. Null: whatever it is. */
 export type BulkFilter = {

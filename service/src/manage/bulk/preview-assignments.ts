@@ -2,9 +2,9 @@ import { assignPlan } from "../../entitlement/assign-plan.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import type { EnvironmentId, Instant, PlanId } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import type { EnvironmentId, Instant, PlanId } from "../../words/brand.ts";
 import { type Customer, describeCustomer } from "../customers/describe-customer.ts";
 import { type BulkFilter, type MatchedPage, matchCustomers } from "./match-customers.ts";
 

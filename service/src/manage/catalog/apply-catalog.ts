@@ -2,10 +2,10 @@ import { type Catalog, latestVersion, type VersionReach } from "../../entitlemen
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { listEventKeys } from "../../store/cell/event-keys.ts";
-import { assertNever } from "../../words/assert.ts";
-import type { EnvironmentId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { type CatalogAudit, editCatalog, versionBefore } from "../edit-catalog.ts";
 import { type CatalogChange, type CatalogComparison, compareCatalogs } from "./compare-catalogs.ts";

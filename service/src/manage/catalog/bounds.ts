@@ -1,7 +1,7 @@
 import { Problem } from "../../edge/problem.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
 import { measureCatalog } from "../../store/cell/catalog-row.ts";
-import type { EnvironmentId } from "../../words/brand.ts";
 import type { PlanContent } from "./content.ts";
 
 // One bound for all ways into a catalog: what edits could put there can be exported, and what was exported can be applied.

@@ -5,10 +5,10 @@ import {
   latestVersion,
   type Plan,
 } from "../../entitlement/catalog.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { FeatureId, FeatureKey, PoolId } from "../../primitives/brand.ts";
 import type { EventKeyName } from "../../store/cell/event-keys.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
-import { assert } from "../../words/assert.ts";
-import type { FeatureId, FeatureKey, PoolId } from "../../words/brand.ts";
 
 // A catalog as people and files speak of it: everything by its key, nothing by a number of ours, each list sorted. Two
 // environments that sell the same have the same content.

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { single } from "../../postgres/transaction.ts";
+import { assert, assertNever } from "../../primitives/assert.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findPlace, type Place } from "../../store/control/places.ts";
-import { assert, assertNever } from "../../words/assert.ts";
-import type { EnvironmentId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { nullable } from "../fields.ts";
 import {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Instant } from "../../words/brand.ts";
+import type { Instant } from "../../primitives/brand.ts";
 import { decodeCursor, encodeCursor, pageQuery, readLimit } from "../page.ts";
 import { compareKeys } from "./content.ts";
 import { STRICT } from "./schema.ts";

@@ -3,7 +3,7 @@ import canonicalize from "canonicalize";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 
 /** What a caller says about the state that their edit is meant for. */
 export type Preconditions = { readonly ifMatch: string | null; readonly ifNoneMatch: string | null };

@@ -1,5 +1,16 @@
 import type { Catalog, VersionReach } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import { assert } from "../../primitives/assert.ts";
+import {
+  brandAs,
+  type EnvironmentId,
+  type EventKey,
+  type FeatureId,
+  type FeatureKey,
+  type Instant,
+  type PlanId,
+  type PoolId,
+} from "../../primitives/brand.ts";
 import { setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { upsertEventKey } from "../../store/cell/event-keys.ts";
 import { archiveFeature, upsertFeature } from "../../store/cell/features.ts";
@@ -11,17 +22,6 @@ import {
   upsertPlan,
 } from "../../store/cell/plans.ts";
 import { upsertPool } from "../../store/cell/pools.ts";
-import { assert } from "../../words/assert.ts";
-import {
-  brandAs,
-  type EnvironmentId,
-  type EventKey,
-  type FeatureId,
-  type FeatureKey,
-  type Instant,
-  type PlanId,
-  type PoolId,
-} from "../../words/brand.ts";
 import type { CatalogAudit } from "../edit-catalog.ts";
 import { planBytes } from "./bounds.ts";
 import {

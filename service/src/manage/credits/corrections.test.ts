@@ -4,9 +4,9 @@ import { type Credits, setupCredits } from "../../../test/credits.ts";
 import { ADA, countKinds, TOP_UP } from "../../../test/customers.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { countAllowed, setupTwo, times } from "../../../test/two-services.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { consumeId as nameConsume, readConsumeId } from "../../words/consume-id.ts";
-import { parsePublicId, publicId } from "../../words/public-id.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { consumeId as nameConsume, readConsumeId } from "../../primitives/consume-id.ts";
+import { parsePublicId, publicId } from "../../primitives/public-id.ts";
 import { addCredits } from "./add-credits.ts";
 import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-consume.ts";
 

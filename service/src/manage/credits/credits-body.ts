@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { ProblemCode } from "../../edge/problem.ts";
-import { assertNever } from "../../words/assert.ts";
-import type { CustomerId } from "../../words/brand.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import type { CustomerId } from "../../primitives/brand.ts";
 import { priceField } from "../customers/list-grants.ts";
 import { keyField, nullable, readTime } from "../fields.ts";
 import type { AddCreditsInput, AddCreditsOutcome } from "./add-credits.ts";

@@ -5,7 +5,7 @@ import { ADA, countKinds, TOP_UP } from "../../../test/customers.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { times } from "../../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../../test/wind-back.ts";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
 import { endPlan } from "../customers/end-plan.ts";
 import { addCredits } from "./add-credits.ts";
 

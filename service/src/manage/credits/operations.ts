@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
-import { assertNever } from "../../words/assert.ts";
+import { assertNever } from "../../primitives/assert.ts";
 import { Customer } from "../customers/describe-customer.ts";
 import {
   CUSTOMER_PATH,

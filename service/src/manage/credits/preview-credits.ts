@@ -7,13 +7,6 @@ import { balanceOf, newWallet, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { readClock } from "../../store/cell/clock.ts";
-import { type CustomerRecord, findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { findLiveCustomerId } from "../../store/cell/customers.ts";
-import { findActorsOfGrants, type GrantActor } from "../../store/cell/grant-actors.ts";
-import { findGrantRecord, type GrantRecord, listTwins } from "../../store/cell/grant-list.ts";
-import { findGrantByReference } from "../../store/cell/grants.ts";
 import {
   brandAs,
   type CustomerId,
@@ -21,8 +14,15 @@ import {
   type EnvironmentId,
   type Instant,
   type PoolId,
-} from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { type CustomerRecord, findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { findLiveCustomerId } from "../../store/cell/customers.ts";
+import { findActorsOfGrants, type GrantActor } from "../../store/cell/grant-actors.ts";
+import { findGrantRecord, type GrantRecord, listTwins } from "../../store/cell/grant-list.ts";
+import { findGrantByReference } from "../../store/cell/grants.ts";
 import { FIRST_POOL } from "../catalog/content.ts";
 import { nullable, timeField } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";

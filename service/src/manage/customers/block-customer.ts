@@ -1,8 +1,8 @@
 import type { Pool } from "../../postgres/pool.ts";
+import type { CustomerId } from "../../primitives/brand.ts";
 import { openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { blockWallet } from "../../store/cell/wallets.ts";
-import type { CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 

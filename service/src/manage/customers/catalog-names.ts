@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Catalog, getPlan, getVersion } from "../../entitlement/catalog.ts";
-import { assert } from "../../words/assert.ts";
-import type { FeatureId, PlanVersionId, PoolId } from "../../words/brand.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { FeatureId, PlanVersionId, PoolId } from "../../primitives/brand.ts";
 
 export const PlanName = Type.Object({
   key: Type.String({ examples: ["pro"] }),

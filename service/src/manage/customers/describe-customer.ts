@@ -2,9 +2,9 @@ import { type Static, Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf } from "../../entitlement/wallet.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { CustomerRecord } from "../../store/cell/customer-list.ts";
-import type { Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
 
 export const Customer = Type.Object({

@@ -1,9 +1,9 @@
 import { endPlan as decideEnd } from "../../entitlement/assign-plan.ts";
 import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import type { CustomerId, Instant } from "../../primitives/brand.ts";
 import { openOrCreateWallet, openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
-import type { CustomerId, Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 

@@ -1,5 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
 import { areWritersUnderWay, readClock } from "../../store/cell/clock.ts";
 import {
   type DoomedCustomer,
@@ -12,7 +13,6 @@ import {
 import { openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { blockWallet } from "../../store/cell/wallets.ts";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 import { sweepTraces } from "./sweep-traces.ts";

@@ -5,7 +5,7 @@ import { ADA, BOB, TOP_UP } from "../../../test/customers.ts";
 import { connectTo, type TestDatabase } from "../../../test/harness.ts";
 import { times } from "../../../test/two-services.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
-import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { addCredits } from "../credits/add-credits.ts";
 import { eraseCustomer } from "./erase-customer.ts";
 

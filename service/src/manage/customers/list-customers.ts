@@ -3,6 +3,7 @@ import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import {
@@ -10,7 +11,6 @@ import {
   findCustomerRecord,
   listCustomerRecords,
 } from "../../store/cell/customer-list.ts";
-import type { CustomerId, EnvironmentId, Instant } from "../../words/brand.ts";
 import { type Customer, describeCustomer } from "./describe-customer.ts";
 
 export type CustomerFilter = {

@@ -2,19 +2,19 @@ import { type Static, Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
-import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
-import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import {
   brandAs,
   type CustomerId,
   type EnvironmentId,
   type Instant,
   type ProjectId,
-} from "../../words/brand.ts";
-import { parsePublicId, publicId } from "../../words/public-id.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { parsePublicId, publicId } from "../../primitives/public-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
+import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 

@@ -4,12 +4,12 @@ import { viewWallet } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type GrantRecord, listGrantRecords, sumLaterGrants } from "../../store/cell/grant-list.ts";
-import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
 import { CatalogNames } from "./catalog-names.ts";
 

@@ -4,12 +4,6 @@ import type { EntryKind } from "../../entitlement/entry.ts";
 import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
-import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
-import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger.ts";
-import { findLastBefore, listBalances } from "../../store/cell/ledger-start.ts";
-import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";
 import {
   brandAs,
   type CustomerId,
@@ -18,10 +12,16 @@ import {
   type FeatureId,
   type Instant,
   type ProjectId,
-} from "../../words/brand.ts";
-import { consumeId } from "../../words/consume-id.ts";
-import { publicId } from "../../words/public-id.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { consumeId } from "../../primitives/consume-id.ts";
+import { publicId } from "../../primitives/public-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
+import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger.ts";
+import { findLastBefore, listBalances } from "../../store/cell/ledger-start.ts";
+import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { nullable, timeField } from "../fields.ts";
 import { notBefore } from "../history-window.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";

@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import type { CustomerId, EnvironmentId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listAssignmentRecords } from "../../store/cell/assignments.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
-import type { CustomerId, EnvironmentId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 

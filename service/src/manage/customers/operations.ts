@@ -2,12 +2,12 @@ import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { parseMetadata } from "../../entitlement/metadata.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import { assert } from "../../primitives/assert.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type CustomerProfile, updateCustomerProfile } from "../../store/cell/customers.ts";
 import { openOrCreateWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
-import { assert } from "../../words/assert.ts";
-import { brandAs, type CustomerId } from "../../words/brand.ts";
 import type { Context } from "../context.ts";
 import { invalidField, nullable } from "../fields.ts";
 import {

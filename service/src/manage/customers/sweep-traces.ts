@@ -1,14 +1,14 @@
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 import { eraseRequestLog, eraseWordsOfGrants } from "../../store/cell/erase/customers.ts";
 import { eraseDenialsPage, momentBefore } from "../../store/cell/erase/denials.ts";
 import { eraseEvents, eventsBefore, listEventsToErase } from "../../store/cell/erase/events.ts";
 import { eraseKeys, findKeysOfEvents, readExtentOfKeys } from "../../store/cell/erase/keys.ts";
 import { eraseLedgerPage } from "../../store/cell/erase/ledger.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
-import type { Instant } from "../../words/brand.ts";
-import type { Uuid } from "../../words/uuid.ts";
 import type { Context } from "../context.ts";
 
 /** From where on to look: the ledger by its numbers, everything else by when it was recorded. */

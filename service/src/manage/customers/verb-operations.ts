@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
-import { assertNever } from "../../words/assert.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { keyField, nullable, readTime } from "../fields.ts";
 import { contextOf, type Operation, operation, placeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";

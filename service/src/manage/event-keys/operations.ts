@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listEventKeys as listNames, listSeenEventKeys } from "../../store/cell/event-keys.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { type EventKeyContent, sortByKey } from "../catalog/content.ts";
 import { pageByKey } from "../catalog/page-by-key.ts";
 import { eventKeyField, STRICT, unitField } from "../catalog/schema.ts";

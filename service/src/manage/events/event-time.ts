@@ -1,6 +1,6 @@
 import { TIMESTAMP_FUTURE_MAX_MS, TIMESTAMP_PAST_MAX_MS } from "../../entitlement/usage-event.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { TIME_MAX } from "../../words/timestamp.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { TIME_MAX } from "../../primitives/timestamp.ts";
 
 export type EventTimes = {
   readonly from: Instant;

@@ -2,6 +2,16 @@ import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+} from "../../primitives/brand.ts";
+import { publicId } from "../../primitives/public-id.ts";
+import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import {
@@ -10,16 +20,6 @@ import {
   listEvents as listStored,
   type StoredEvent,
 } from "../../store/cell/event-list.ts";
-import {
-  brandAs,
-  type CustomerId,
-  type CustomerNumber,
-  type EnvironmentId,
-  type Instant,
-} from "../../words/brand.ts";
-import { publicId } from "../../words/public-id.ts";
-import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
-import type { Uuid } from "../../words/uuid.ts";
 import { parseMetadata } from "../explain/key-story.ts";
 import { nullable, timeField } from "../fields.ts";
 import { type EventTimes, eventTimes } from "./event-time.ts";

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
+import { parsePublicId, publicId } from "../../primitives/public-id.ts";
+import { parseTimedId } from "../../primitives/timed-id.ts";
+import { TIME_MAX } from "../../primitives/timestamp.ts";
 import type { EventPlace } from "../../store/cell/event-list.ts";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
-import { parsePublicId, publicId } from "../../words/public-id.ts";
-import { parseTimedId } from "../../words/timed-id.ts";
-import { TIME_MAX } from "../../words/timestamp.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, readTime, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
-import { assertNever } from "../../words/assert.ts";
+import { assertNever } from "../../primitives/assert.ts";
 import { nullable, timeField } from "../fields.ts";
 import { reasonField } from "../requests/describe-request.ts";
 import { ChargeDetails } from "./key-story.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
-import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { blockCustomer } from "../customers/block-customer.ts";
 import { defineFeature } from "../features/define-feature.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { post } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
-import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { reverseConsume } from "../credits/reverse-consume.ts";
 import { eraseCustomer } from "../customers/erase-customer.ts";
 

@@ -10,13 +10,6 @@ import { parseMetadata } from "../../entitlement/metadata.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
-import { findEvent } from "../../store/cell/event-list.ts";
-import { findCharge } from "../../store/cell/explain/charges.ts";
-import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
-import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
-import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
-import type { Place } from "../../store/control/places.ts";
 import {
   brandAs,
   type CustomerId,
@@ -24,9 +17,16 @@ import {
   type EnvironmentId,
   type FeatureKey,
   type Instant,
-} from "../../words/brand.ts";
-import { readConsumeId } from "../../words/consume-id.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { readConsumeId } from "../../primitives/consume-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findEvent } from "../../store/cell/event-list.ts";
+import { findCharge } from "../../store/cell/explain/charges.ts";
+import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
+import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
+import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import type { Place } from "../../store/control/places.ts";
 import { describeRequests } from "../requests/describe-request.ts";
 import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 

@@ -1,12 +1,12 @@
 import type { EntryKind } from "../../entitlement/entry.ts";
 import { single } from "../../postgres/transaction.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { consumeId } from "../../primitives/consume-id.ts";
+import { publicId } from "../../primitives/public-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { type ExportedEntry, listExportedEntries } from "../../store/cell/export/entries.ts";
 import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
-import type { Instant } from "../../words/brand.ts";
-import { consumeId } from "../../words/consume-id.ts";
-import { publicId } from "../../words/public-id.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import type { Column } from "./column.ts";
 import { entryRuns } from "./entry-runs.ts";

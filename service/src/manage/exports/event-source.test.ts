@@ -3,9 +3,9 @@ import { setupManage } from "../../../test/manage.ts";
 import { openTestPool } from "../../../test/seed.ts";
 import { settle } from "../../../test/usage.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { TIME_MAX } from "../../primitives/timestamp.ts";
 import { readSettled } from "../../store/cell/export/settled.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { TIME_MAX } from "../../words/timestamp.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 

@@ -1,11 +1,11 @@
 import { TIMESTAMP_FUTURE_MAX_MS } from "../../entitlement/usage-event.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
+import { parsePublicId, publicId } from "../../primitives/public-id.ts";
+import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
 import { listExportedEvents } from "../../store/cell/export/events.ts";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
-import { parsePublicId, publicId } from "../../words/public-id.ts";
-import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
 import { eventTimes } from "../events/event-time.ts";
 import { type ExportJob, type Placed, type Position, ROWS_MAX, type Source } from "./source.ts";
 

@@ -1,8 +1,8 @@
 import { single } from "../../postgres/transaction.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { type ExportedGrant, listExportedGrants } from "../../store/cell/grant-list.ts";
-import type { Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { type ExportJob, type Placed, type Position, ROWS_MAX, readNumbers, type Source } from "./source.ts";
 

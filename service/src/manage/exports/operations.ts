@@ -1,8 +1,8 @@
 import { addAbortSignal } from "node:stream";
 import { Type } from "typebox";
 import { endAfter, endStalled, STALLED } from "../../edge/end-early.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { formatTimestamp, TIME_MAX } from "../../words/timestamp.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { readTime, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, notBefore } from "../history-window.ts";

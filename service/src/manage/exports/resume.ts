@@ -1,9 +1,9 @@
 import type { Problem } from "../../edge/problem.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import { TIME_MAX } from "../../primitives/timestamp.ts";
 import type { ExportKind } from "../../store/cell/export/estimate.ts";
 import type { Settled } from "../../store/cell/export/settled.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { TIME_MAX } from "../../words/timestamp.ts";
 import { invalidField } from "../fields.ts";
 import { decodeCursor, encodeCursor } from "../page.ts";
 import type { Moment, Position, Resume, Source } from "./source.ts";

@@ -1,6 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
+import type { Instant, ProjectId } from "../../primitives/brand.ts";
 import type { ExportKind, ExportRange } from "../../store/cell/export/estimate.ts";
-import type { Instant, ProjectId } from "../../words/brand.ts";
 import type { Column } from "./column.ts";
 
 /** Of what an export is made: which rows, and where they are. */

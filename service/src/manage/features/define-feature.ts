@@ -1,7 +1,7 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import { brandAs, type FeatureId, type FeatureKey } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { brandAs, type FeatureId, type FeatureKey } from "../../words/brand.ts";
 import { type FeatureContent, featureContent } from "../catalog/content.ts";
 import {
   etagOf,

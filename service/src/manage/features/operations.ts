@@ -7,11 +7,11 @@ import {
   latestVersion,
 } from "../../entitlement/catalog.ts";
 import { single } from "../../postgres/transaction.ts";
+import { assert, assertNever } from "../../primitives/assert.ts";
+import { brandAs, type FeatureKey, type PlanVersionId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findVersionsWith } from "../../store/cell/plan-terms.ts";
-import { assert, assertNever } from "../../words/assert.ts";
-import { brandAs, type FeatureKey, type PlanVersionId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { compareKeys, featureContent, sortByKey } from "../catalog/content.ts";
 import { archivableQuery, isWanted, pageByKey } from "../catalog/page-by-key.ts";
 import {

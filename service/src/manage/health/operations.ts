@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { UNTRUSTED_PROXY } from "../../edge/proxy-watch.ts";
 import { single } from "../../postgres/transaction.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listLargestTables, readCellMigration } from "../../store/cell/health.ts";
 import { type LatestMigration, readControlHealth } from "../../store/control/health.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";

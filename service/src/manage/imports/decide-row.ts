@@ -3,11 +3,11 @@ import { type AssignmentOutcome, assignPlan } from "../../entitlement/assign-pla
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
+import type { CustomerNumber, Instant } from "../../primitives/brand.ts";
 import type { ReferencedGrant } from "../../store/cell/grants.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
 import type { WalletEdit } from "../../store/cell/wallet-changes.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
-import type { CustomerNumber, Instant } from "../../words/brand.ts";
 import { describeAddition, isSameGrant } from "../credits/add-credits.ts";
 import type { Column, ImportedCredits, ImportRow, RowError } from "./import-row.ts";
 

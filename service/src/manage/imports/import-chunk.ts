@@ -2,6 +2,7 @@ import { newWallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import type { CustomerId, CustomerNumber } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
@@ -22,7 +23,6 @@ import {
 } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { readWallets, type WalletName } from "../../store/cell/wallets.ts";
-import type { CustomerId, CustomerNumber } from "../../words/brand.ts";
 import { rerunTroubled, untilDone } from "../bulk/chunks.ts";
 import type { Context } from "../context.ts";
 import { type Decision, decideRow, type Known } from "./decide-row.ts";

@@ -1,6 +1,6 @@
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
+import { parseTimestamp } from "../../primitives/timestamp.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
-import { parseTimestamp } from "../../words/timestamp.ts";
 
 /** Everything a file may say about a customer. */
 export const COLUMNS = [

@@ -1,13 +1,13 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { EnvironmentId, Instant, ProjectId } from "../../primitives/brand.ts";
+import { type EnvironmentKind, hashSecret, makeApiKey } from "../../primitives/secret.ts";
 import { type ApiKeyRecord, insertApiKey } from "../../store/control/api-key-list.ts";
 import type { Scope } from "../../store/control/api-keys.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { readControlClock } from "../../store/control/clock.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { EnvironmentId, Instant, ProjectId } from "../../words/brand.ts";
-import { type EnvironmentKind, hashSecret, makeApiKey } from "../../words/secret.ts";
 import { type Author, openMembership, type Refusal } from "../people/membership.ts";
 import { summarizeApiKey } from "./describe-api-key.ts";
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { ApiKeyRecord } from "../../store/control/api-key-list.ts";
 import { SCOPES } from "../../store/control/api-keys.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { createdByField, nameField, nullable, timeField } from "../fields.ts";
 
 export const scopesField = Type.Array(Type.Enum([...SCOPES]), {

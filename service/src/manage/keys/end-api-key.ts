@@ -1,6 +1,9 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { hashSecret } from "../../primitives/secret.ts";
 import {
   type ApiKeyRecord,
   endApiKeyAfter,
@@ -11,9 +14,6 @@ import {
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { readControlClock } from "../../store/control/clock.ts";
 import type { Place } from "../../store/control/places.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { Instant } from "../../words/brand.ts";
-import { hashSecret } from "../../words/secret.ts";
 import { type Author, openMembership, type Refusal } from "../people/membership.ts";
 import { type CreatedApiKey, createApiKey } from "./create-api-key.ts";
 import { describeApiKey, summarizeApiKey } from "./describe-api-key.ts";

@@ -2,11 +2,11 @@ import { type RolledLine, RollForward } from "../../entitlement/roll-forward.ts"
 import { viewDue } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readSettledClock } from "../../store/cell/clock.ts";
 import { findLastBefore } from "../../store/cell/ledger-start.ts";
 import { listMonthWallets, type MovedRun, type OwnedWallet, sumMoved } from "../../store/cell/months.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 

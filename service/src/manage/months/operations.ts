@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import { nextUtcMonth } from "../../words/utc-month.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { nextUtcMonth } from "../../primitives/utc-month.ts";
 import { Turns } from "../bulk/turns.ts";
 import { exactTotal } from "../exact-total.ts";
 import { describeWindow, historyStartOf, notBefore, windowAnswer } from "../history-window.ts";

@@ -1,6 +1,8 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import { mayActAs } from "../../primitives/role.ts";
+import { hashSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
 import { endLinksOf, type FoundLink, findLink, useLink } from "../../store/control/links.ts";
@@ -12,8 +14,6 @@ import {
   updateMember,
 } from "../../store/control/members.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
-import { mayActAs } from "../../words/role.ts";
-import { hashSecret } from "../../words/secret.ts";
 import { findAuthority } from "./membership.ts";
 import type { HashNew } from "./password.ts";
 import { openSessionIn, type Visit } from "./sign-in.ts";

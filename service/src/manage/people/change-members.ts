@@ -1,6 +1,8 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import { assert } from "../../primitives/assert.ts";
+import { mayActAs, type Role } from "../../primitives/role.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { endLinksOf } from "../../store/control/links.ts";
 import {
@@ -12,8 +14,6 @@ import {
   removeMember,
   updateMember,
 } from "../../store/control/members.ts";
-import { assert } from "../../words/assert.ts";
-import { mayActAs, type Role } from "../../words/role.ts";
 import { endAccess, endApiKeysOf } from "./member-access.ts";
 import { type MadeLink, makeLinkFor } from "./member-links.ts";
 import { type Author, type Authority, openMembership, type Refusal } from "./membership.ts";

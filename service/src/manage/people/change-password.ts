@@ -1,11 +1,11 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import { hashSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
 import { endLinksOf } from "../../store/control/links.ts";
 import { lockMembership, replacePassword } from "../../store/control/members.ts";
 import { deleteOtherSessionsOf } from "../../store/control/sessions.ts";
-import { hashSecret } from "../../words/secret.ts";
 import type { MemberWithPassword } from "./sign-in.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { ManagementToken } from "../../store/control/management-tokens.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import type { Token } from "./schema.ts";
 
 /** Everything but the secret, which nobody has. */

@@ -2,6 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { assert } from "../../primitives/assert.ts";
+import { hashSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { findLiveManagementToken } from "../../store/control/management-tokens.ts";
 import {
@@ -12,9 +15,6 @@ import {
   setPassword,
 } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
-import type { Actor } from "../../words/actor.ts";
-import { assert } from "../../words/assert.ts";
-import { hashSecret } from "../../words/secret.ts";
 import { createManagementToken } from "./management-tokens.ts";
 import { makeLinkFor } from "./member-links.ts";
 import { hashPassword } from "./password.ts";

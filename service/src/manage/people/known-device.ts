@@ -1,8 +1,8 @@
 import { DEVICE_SECONDS } from "../../edge/session-cookie.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import { deleteDevicesBeyond, isDevice, isDeviceOf, upsertDevice } from "../../store/control/devices.ts";
-import { hashSecret, makeSecret } from "../../words/secret.ts";
 
 const DEVICES_MAX = 20;
 

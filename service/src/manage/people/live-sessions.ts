@@ -1,13 +1,13 @@
 import { type Principal, principalOfSession } from "../../edge/principal.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { lossyTransaction, single } from "../../postgres/transaction.ts";
+import { hashSecret } from "../../primitives/secret.ts";
 import {
   findSession,
   type ListedSession,
   listSessions,
   touchSessions,
 } from "../../store/control/sessions.ts";
-import { hashSecret } from "../../words/secret.ts";
 
 /** The sessions that have not ended: not logged out, not past their end, and used within the idle time. */
 export class LiveSessions {

@@ -1,5 +1,5 @@
 import { Problem } from "../../edge/problem.ts";
-import { networkOf } from "../../words/network.ts";
+import { networkOf } from "../../primitives/network.ts";
 
 /** A password check takes a core for 30 ms and more: one at a time leaves the others to the runtime API. */
 const AT_ONCE_MAX = 1;

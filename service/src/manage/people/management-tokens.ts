@@ -1,6 +1,10 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { mayActAs } from "../../primitives/role.ts";
+import { hashSecret, makeManagementToken } from "../../primitives/secret.ts";
 import { type ControlAudit, insertControlAudit, insertControlAudits } from "../../store/control/audit.ts";
 import { readControlClock } from "../../store/control/clock.ts";
 import { endLinksCreatedByTokens } from "../../store/control/links.ts";
@@ -13,10 +17,6 @@ import {
   type NewManagementToken,
   revokeManagementTokens,
 } from "../../store/control/management-tokens.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { Instant } from "../../words/brand.ts";
-import { mayActAs } from "../../words/role.ts";
-import { hashSecret, makeManagementToken } from "../../words/secret.ts";
 import { describeToken } from "./describe-token.ts";
 import { type Author, openMembership, type Refusal } from "./membership.ts";
 

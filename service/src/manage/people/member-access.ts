@@ -1,4 +1,5 @@
 import type { Tx } from "../../postgres/statement.ts";
+import type { Actor } from "../../primitives/actor.ts";
 import {
   type ApiKeyRecord,
   findApiKeysCreatedBy,
@@ -8,7 +9,6 @@ import { endLinksCreatedBy, endLinksOf, listOpenLinks, type OpenLink } from "../
 import { listTokensOfMember, type ManagementToken } from "../../store/control/management-tokens.ts";
 import type { Member } from "../../store/control/members.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
-import type { Actor } from "../../words/actor.ts";
 import { endApiKeyIn } from "../keys/end-api-key.ts";
 import { revokeTokens } from "./management-tokens.ts";
 

@@ -1,8 +1,8 @@
 import type { Tx } from "../../postgres/statement.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import { endLinksOf, insertLink, type LinkPurpose } from "../../store/control/links.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { Instant } from "../../words/brand.ts";
-import { hashSecret, makeSecret } from "../../words/secret.ts";
 
 type MemberPurpose = Exclude<LinkPurpose, "setup">;
 

@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import type { Access } from "../../edge/admit-managers.ts";
 import { single } from "../../postgres/transaction.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listOpenLinks, type OpenLink as StoredLink } from "../../store/control/links.ts";
 import { findMember, listMembers, type Member as StoredMember } from "../../store/control/members.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import type { ListedSession } from "../../store/control/sessions.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { invalidField } from "../fields.ts";
 import { describeApiKey } from "../keys/describe-api-key.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";

@@ -1,12 +1,12 @@
 import type { Principal } from "../../edge/principal.ts";
 import { Problem } from "../../edge/problem.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { mayActAs, type Role } from "../../primitives/role.ts";
 import { lockManagementToken } from "../../store/control/management-tokens.ts";
 import { findMember, lockMembership } from "../../store/control/members.ts";
 import { isSessionOpen } from "../../store/control/sessions.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { Instant } from "../../words/brand.ts";
-import { mayActAs, type Role } from "../../words/role.ts";
 import { actorOf, type Call, principalOf } from "../operation.ts";
 
 /** Who changes who may do what. */

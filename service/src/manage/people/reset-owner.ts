@@ -1,5 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import { makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
 import {
@@ -11,7 +12,6 @@ import {
 } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
-import { makeSecret } from "../../words/secret.ts";
 import { endAccess, listAccess } from "./member-access.ts";
 import { type MadeLink, makeLinkFor } from "./member-links.ts";
 import { hashPassword } from "./password.ts";

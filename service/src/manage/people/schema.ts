@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ROLES } from "../../words/role.ts";
+import { ROLES } from "../../primitives/role.ts";
 import { actorField, createdByField, nullable, timeField } from "../fields.ts";
 import { ApiKey } from "../keys/describe-api-key.ts";
 import { EMAIL_LENGTH_MAX, EMAIL_LENGTH_MIN, EMAIL_PATTERN } from "./email.ts";

@@ -10,7 +10,7 @@ import {
   setSessionCookie,
 } from "../../edge/session-cookie.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { assertNever } from "../../words/assert.ts";
+import { assertNever } from "../../primitives/assert.ts";
 import { invalidField } from "../fields.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";

@@ -1,12 +1,12 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { findLink, insertLink, useLink } from "../../store/control/links.ts";
 import { countMembers, insertMember, lockMembership } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
-import type { Actor } from "../../words/actor.ts";
-import { hashSecret, makeSecret } from "../../words/secret.ts";
 import { type HashNew, hashPassword } from "./password.ts";
 import { openSessionIn, type Visit } from "./sign-in.ts";
 

@@ -3,6 +3,7 @@ import { SESSION_SECONDS } from "../../edge/session-cookie.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { findMemberByEmail, holdPassword, type Member } from "../../store/control/members.ts";
 import {
@@ -12,7 +13,6 @@ import {
   deleteSessionsOf,
   insertSession,
 } from "../../store/control/sessions.ts";
-import { hashSecret, makeSecret } from "../../words/secret.ts";
 import { hashPassword, isPassword } from "./password.ts";
 
 /** What a stranger's guess is compared with, so that it takes as long as a member's. Made once, of nothing anyone knows. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { PlanVersion as CatalogVersion } from "../../entitlement/catalog.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { PlanDraft } from "../../store/cell/plan-drafts.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { versionContent } from "../catalog/content.ts";
 import { etagOf } from "../catalog/preconditions.ts";
 import { Allowance, Cost, Limit, Reach } from "../catalog/schema.ts";

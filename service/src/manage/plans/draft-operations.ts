@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { single } from "../../postgres/transaction.ts";
-import { assertNever } from "../../words/assert.ts";
+import { assertNever } from "../../primitives/assert.ts";
 import { PLAN_BODY_BYTES_MAX } from "../catalog/bounds.ts";
 import { planContent } from "../catalog/content.ts";
 import {

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { assertNever } from "../../primitives/assert.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { findPlanDraft, listPlanDrafts } from "../../store/cell/plan-drafts.ts";
-import { assertNever } from "../../words/assert.ts";
 import { sortByKey } from "../catalog/content.ts";
 import { archivableQuery, isWanted, pageByKey } from "../catalog/page-by-key.ts";
 import {

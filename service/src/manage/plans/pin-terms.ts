@@ -1,6 +1,6 @@
 import { type Catalog, latestVersion } from "../../entitlement/catalog.ts";
+import { brandAs, type FeatureKey } from "../../primitives/brand.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
-import { brandAs, type FeatureKey } from "../../words/brand.ts";
 import { compareKeys, type PlanContent } from "../catalog/content.ts";
 import { findPlan } from "./plan-state.ts";
 

@@ -7,9 +7,9 @@ import {
   type PlanVersion,
 } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { findPlanDraft, type PlanDraft } from "../../store/cell/plan-drafts.ts";
-import type { EnvironmentId } from "../../words/brand.ts";
 import { type PlanContent, planContent } from "../catalog/content.ts";
 
 /** A plan with what was published of it and what is being worked on. Either may be missing. */

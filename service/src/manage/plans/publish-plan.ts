@@ -1,9 +1,9 @@
 import type { Catalog, VersionReach } from "../../entitlement/catalog.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { deletePlanDraft, findPlanDraft, type PlanTerms } from "../../store/cell/plan-drafts.ts";
-import type { EnvironmentId, Instant } from "../../words/brand.ts";
 import {
   judgePreconditions,
   type PreconditionFailure,

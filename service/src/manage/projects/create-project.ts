@@ -1,6 +1,9 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
+import type { EnvironmentKind } from "../../primitives/secret.ts";
 import { SCOPES } from "../../store/control/api-keys.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { lockMembership } from "../../store/control/members.ts";
@@ -10,9 +13,6 @@ import {
   insertEnvironment,
   insertProject,
 } from "../../store/control/projects.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
-import type { EnvironmentKind } from "../../words/secret.ts";
 import { auditCreatedKey, type CreatedApiKey, createApiKey } from "../keys/create-api-key.ts";
 
 export type CreatedEnvironment = { readonly environmentId: EnvironmentId; readonly key: CreatedApiKey };

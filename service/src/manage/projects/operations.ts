@@ -2,6 +2,10 @@ import { type Static, Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { ProjectId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import {
   findProject,
@@ -10,10 +14,6 @@ import {
   renameProject,
   type Project as StoredProject,
 } from "../../store/control/projects.ts";
-import type { Actor } from "../../words/actor.ts";
-import { assert } from "../../words/assert.ts";
-import type { ProjectId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { nameField, timeField } from "../fields.ts";
 import { secretField } from "../keys/describe-api-key.ts";
 import {

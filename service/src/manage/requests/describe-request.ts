@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import type { Tx } from "../../postgres/statement.ts";
+import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
+import { publicId } from "../../primitives/public-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import type { LogRecord } from "../../store/cell/request-log-list.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
-import { publicId } from "../../words/public-id.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { nullable, timeField } from "../fields.ts";
 
 export const endpointField = Type.Enum(["check", "consume", "events"]);

@@ -1,5 +1,7 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../primitives/brand.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import { type LoggedEndpoint, lowestLogId } from "../../store/cell/request-log.ts";
 import {
@@ -9,8 +11,6 @@ import {
   listLogRecords,
 } from "../../store/cell/request-log-list.ts";
 import type { Place } from "../../store/control/places.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../words/brand.ts";
-import type { Uuid } from "../../words/uuid.ts";
 import { describeRequests, type LoggedRequest } from "./describe-request.ts";
 
 export type RequestFilter = {

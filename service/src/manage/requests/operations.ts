@@ -1,8 +1,8 @@
 import { Type } from "typebox";
-import { brandAs, type CustomerId, type Instant } from "../../words/brand.ts";
-import { parsePublicId, publicId } from "../../words/public-id.ts";
-import { TIME_MAX } from "../../words/timestamp.ts";
-import type { Uuid } from "../../words/uuid.ts";
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
+import { parsePublicId, publicId } from "../../primitives/public-id.ts";
+import { TIME_MAX } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, nullable, readTime, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";

@@ -2,6 +2,8 @@ import { type Static, Type } from "typebox";
 import { PROBLEMS, type ProblemCode } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import {
   type HourlyCount,
@@ -10,8 +12,6 @@ import {
   listUnnamedEvents,
   type SeenKey,
 } from "../../store/cell/request-log-list.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { timeField } from "../fields.ts";
 import { codeField, endpointField, reasonField } from "./describe-request.ts";
 

@@ -3,6 +3,10 @@ import { hashKey } from "../../entitlement/key-hash.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { parseTimedId } from "../../primitives/timed-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import {
   type FoundKey,
   findCatalogByText,
@@ -17,10 +21,6 @@ import {
   type RecordKind,
 } from "../../store/cell/search-records.ts";
 import { listPlaces, type NamedPlace } from "../../store/control/places.ts";
-import { assert } from "../../words/assert.ts";
-import type { EnvironmentId, Instant } from "../../words/brand.ts";
-import { parseTimedId } from "../../words/timed-id.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { readHistoryStart } from "../history-window.ts";
 import {
   type Call,

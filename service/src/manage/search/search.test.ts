@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTestProject, post } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
-import { brandAs, type CustomerId } from "../../words/brand.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { addCredits } from "../credits/add-credits.ts";
 import { createManagementToken } from "../people/management-tokens.ts";
 import { definePool } from "../pools/define-pool.ts";

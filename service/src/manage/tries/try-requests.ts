@@ -1,12 +1,12 @@
 import { QUANTITY_DEFAULT } from "../../entitlement/consumption.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { brandAs, type CustomerId, type CustomerNumber } from "../../primitives/brand.ts";
 import { insertAudits } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import type { Place } from "../../store/control/places.ts";
-import type { Actor } from "../../words/actor.ts";
-import { brandAs, type CustomerId, type CustomerNumber } from "../../words/brand.ts";
 
 export type TryInput = {
   readonly endpoint: "check" | "consume";

@@ -1,6 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import { brandAs, type CustomerNumber, type FeatureId, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
 import {
@@ -19,8 +21,6 @@ import {
   type Used,
 } from "../../store/cell/usage/chart.ts";
 import { chartMetadata } from "../../store/cell/usage/metadata.ts";
-import { brandAs, type CustomerNumber, type FeatureId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
 import { exactUsed, UsedFields, UsedSum } from "./range.ts";

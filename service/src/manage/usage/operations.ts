@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { UP_TO_100 } from "../../edge/field-errors.ts";
 import { snapshot } from "../../postgres/transaction.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { customerNotFound } from "../customers/operations.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
 import {

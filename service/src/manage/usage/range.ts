@@ -1,13 +1,13 @@
 import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { isServerZone } from "../../store/cell/server-zone.ts";
 import type { Bucket, Division } from "../../store/cell/usage/buckets.ts";
 import type { Used } from "../../store/cell/usage/chart.ts";
 import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { exactTotal } from "../exact-total.ts";
 import { invalidField, nullable, readTime } from "../fields.ts";
 import { notBefore, readHistoryStart } from "../history-window.ts";

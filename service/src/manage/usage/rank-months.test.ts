@@ -3,10 +3,10 @@ import { setupCredits } from "../../../test/credits.ts";
 import { settle } from "../../../test/usage.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { nextUtcMonth, utcMonth } from "../../primitives/utc-month.ts";
 import { remakeMonths } from "../../store/cell/usage/levels.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import { nextUtcMonth, utcMonth } from "../../words/utc-month.ts";
 import { exactUsed } from "./range.ts";
 import { rankUsers } from "./rank-users.ts";
 

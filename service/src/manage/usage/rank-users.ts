@@ -1,11 +1,11 @@
 import { isTooLong } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { nextUtcMonth, utcMonth } from "../../primitives/utc-month.ts";
 import type { Measure, UsageScope } from "../../store/cell/usage/chart.ts";
 import type { MonthsProgress } from "../../store/cell/usage/months.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
 import { type RankedCustomer, type RankedMonths, rankCustomers } from "../../store/cell/usage/rank.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { nextUtcMonth, utcMonth } from "../../words/utc-month.ts";
 import { invalidField } from "../fields.ts";
 import { DAY_MS } from "./range.ts";
 

@@ -1,9 +1,6 @@
 import { Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { findCustomers } from "../../store/cell/customers.ts";
-import type { Measure, UsageScope } from "../../store/cell/usage/chart.ts";
-import type { MeterKind } from "../../store/cell/usage/rows.ts";
 import {
   brandAs,
   type CustomerId,
@@ -11,7 +8,10 @@ import {
   type EnvironmentId,
   type EventKey,
   type FeatureKey,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
+import { findCustomers } from "../../store/cell/customers.ts";
+import type { Measure, UsageScope } from "../../store/cell/usage/chart.ts";
+import type { MeterKind } from "../../store/cell/usage/rows.ts";
 import { invalidField } from "../fields.ts";
 import type { UsageRange } from "./range.ts";
 

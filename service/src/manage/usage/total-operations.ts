@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
 import { snapshot } from "../../postgres/transaction.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
@@ -8,7 +9,6 @@ import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { chartAll, sumUsage, type UsageScope } from "../../store/cell/usage/chart.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
 import { listUsageTotals } from "../../store/cell/usage/totals.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { customerNotFound } from "../customers/operations.ts";
 import { exactTotal } from "../exact-total.ts";

@@ -1,6 +1,6 @@
 import type { Tx } from "../../postgres/statement.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { QUARTER_MS, readUsageExtent } from "../../store/cell/usage/extent.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
 import { invalidField } from "../fields.ts";
 
 /** Of a quarter of an hour of a customer: about a second's work. */

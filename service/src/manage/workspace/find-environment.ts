@@ -1,10 +1,10 @@
 import { Problem } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type ProjectId } from "../../primitives/brand.ts";
+import type { EnvironmentKind } from "../../primitives/secret.ts";
 import { findPlace, type Place } from "../../store/control/places.ts";
 import { readRowId } from "../../store/control/row-id.ts";
-import { brandAs, type ProjectId } from "../../words/brand.ts";
-import type { EnvironmentKind } from "../../words/secret.ts";
 import { invalidField } from "../fields.ts";
 
 /** Of fields that name one environment together, or none. Null: none. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import type { Actor } from "../../primitives/actor.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import {
   getWorkspace,
@@ -10,7 +11,6 @@ import {
   type Workspace as StoredWorkspace,
   type WorkspaceLimits,
 } from "../../store/control/workspaces.ts";
-import type { Actor } from "../../words/actor.ts";
 import { nullable } from "../fields.ts";
 import { actorOf, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";

@@ -3,8 +3,8 @@ import { setupCredits } from "../../../test/credits.ts";
 import { connectTo } from "../../../test/harness.ts";
 import { Session } from "../../postgres/session.ts";
 import { single } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId, type FeatureKey } from "../../primitives/brand.ts";
 import { CatalogCache } from "../../store/cell/catalogs.ts";
-import { brandAs, type CustomerId, type FeatureKey } from "../../words/brand.ts";
 import { Reader } from "./reader.ts";
 
 test("a check that waited too long is refused at once, so that no queue outlives its callers", async () => {

@@ -2,11 +2,11 @@ import { type Decision, decide } from "../../entitlement/decide.ts";
 import { Lacking } from "../../postgres/lacking.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { FeatureKey } from "../../primitives/brand.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { type CustomerName, customerKey } from "../../store/cell/customers.ts";
 import { readForCheck } from "../../store/cell/wallets.ts";
-import { assert } from "../../words/assert.ts";
-import type { FeatureKey } from "../../words/brand.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
 

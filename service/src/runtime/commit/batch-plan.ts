@@ -1,6 +1,7 @@
 import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Lacking } from "../../postgres/lacking.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import {
   type Customer,
   type CustomerName,
@@ -12,7 +13,6 @@ import type { EventName, EventRow } from "../../store/cell/events.ts";
 import type { FoundKey, KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
 import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
-import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
 import type { Outcome, RuntimeRequest, Undecided } from "./request.ts";
 
 /** What the database said in the first trip, and the catalogs of the revisions it named, or that they are not in memory. */

@@ -4,15 +4,15 @@ import { exceededLimit } from "../../entitlement/metadata.ts";
 import { decideEvent } from "../../entitlement/usage-event.ts";
 import { newWallet, type Wallet } from "../../entitlement/wallet.ts";
 import { Lacking } from "../../postgres/lacking.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { consumeId } from "../../primitives/consume-id.ts";
+import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 import { customerKey } from "../../store/cell/customers.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
 import type { FoundKey, KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
-import { assert } from "../../words/assert.ts";
-import type { Instant } from "../../words/brand.ts";
-import { consumeId } from "../../words/consume-id.ts";
-import { type Uuid, uuidV7 } from "../../words/uuid.ts";
 import { type BatchFacts, BatchPlan } from "./batch-plan.ts";
 import {
   type ConsumeRequest,

@@ -1,4 +1,4 @@
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
 import type { Outcome, RuntimeRequest } from "./request.ts";
 

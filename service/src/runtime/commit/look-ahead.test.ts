@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../test/harness.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
 import { Session } from "../../postgres/session.ts";
+import type { IdempotencyKey, ProjectId, Quantity } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type EventKey } from "../../primitives/brand.ts";
 import { CatalogCache } from "../../store/cell/catalogs.ts";
-import type { IdempotencyKey, ProjectId, Quantity } from "../../words/brand.ts";
-import { brandAs, type CustomerId, type EnvironmentId, type EventKey } from "../../words/brand.ts";
 import { Lane } from "./lane.ts";
 import type { RuntimeRequest } from "./request.ts";
 

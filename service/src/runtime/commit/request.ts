@@ -4,9 +4,9 @@ import type { Fingerprint } from "../../entitlement/fingerprint.ts";
 import type { ExceededLimit, MetadataLimits } from "../../entitlement/metadata.ts";
 import type { EventDecision, UsageEvent } from "../../entitlement/usage-event.ts";
 import type { Lacking } from "../../postgres/lacking.ts";
+import type { CustomerId, EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import type { EventName } from "../../store/cell/events.ts";
 import type { KeyName } from "../../store/cell/keyed-requests.ts";
-import type { CustomerId, EnvironmentId, ProjectId } from "../../words/brand.ts";
 
 export type Keyed = KeyName & { readonly fingerprint: Fingerprint };
 

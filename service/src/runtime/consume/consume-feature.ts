@@ -6,7 +6,7 @@ import {
   type FeatureKey,
   type IdempotencyKey,
   type Quantity,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
 import type { Lanes } from "../commit/lanes.ts";
 import type { Outcome } from "../commit/request.ts";
 import type { FeatureFinder } from "../missing-feature.ts";

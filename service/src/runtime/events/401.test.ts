@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { post, setup } from "../../../test/harness.ts";
-import { makeApiKey } from "../../words/secret.ts";
+import { makeApiKey } from "../../primitives/secret.ts";
 
 const EVENT = { customerId: "c", event: "e", quantity: 1, idempotencyKey: "k" };
 

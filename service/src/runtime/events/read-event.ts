@@ -1,8 +1,14 @@
 import type { FieldError } from "../../edge/problem.ts";
 import type { UsageEvent } from "../../entitlement/usage-event.ts";
-import { assertNever } from "../../words/assert.ts";
-import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../../words/brand.ts";
-import { parseTimestamp } from "../../words/timestamp.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EventKey,
+  type Instant,
+  type Quantity,
+} from "../../primitives/brand.ts";
+import { parseTimestamp } from "../../primitives/timestamp.ts";
 import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
 import type { EventBody } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 import { hashKey } from "../../entitlement/key-hash.ts";
 import { fingerprintEvent } from "../../entitlement/usage-event.ts";
-import { assert } from "../../words/assert.ts";
-import { brandAs, type IdempotencyKey } from "../../words/brand.ts";
+import { assert } from "../../primitives/assert.ts";
+import { brandAs, type IdempotencyKey } from "../../primitives/brand.ts";
 import type { Lanes } from "../commit/lanes.ts";
 import type { Outcome } from "../commit/request.ts";
 import { toAnswer } from "../reply.ts";

@@ -12,9 +12,9 @@ import {
   type RowOf,
 } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { Instant, PlanId, PlanVersionId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { Instant, PlanId, PlanVersionId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
 const CHANGE_NUMBER = {

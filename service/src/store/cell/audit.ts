@@ -1,9 +1,9 @@
 import { bigints, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
 import { describeRow, id, listRows } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { CustomerId, CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
-import { uuidV7 } from "../../words/uuid.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { CustomerId, CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { uuidV7 } from "../../primitives/uuid.ts";
 import {
   type AuditFilter,
   type AuditScan,

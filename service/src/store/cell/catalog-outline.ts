@@ -1,7 +1,7 @@
 import type { Catalog, Feature, PinnedFeatures, Plan, PlanVersion, Pool } from "../../entitlement/catalog.ts";
 import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../words/brand.ts";
+import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../primitives/brand.ts";
 
 // All that an environment sells but what its plans have pinned, which is most of it. Of each version ever published it has
 // a line of some hundred bytes, so that it is known which one a customer comes to next.

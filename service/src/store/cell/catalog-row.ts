@@ -8,7 +8,7 @@ import {
   type Instant,
   type PlanId,
   type ProjectId,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
 
 const READ_REVISIONS = statement(
   "catalogs.read_revisions",

@@ -1,9 +1,9 @@
 import type { Catalog, PinnedFeatures, PlanFeature, PlanVersion } from "../../entitlement/catalog.ts";
 import { Lacking } from "../../postgres/lacking.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { EnvironmentId, FeatureId, PlanVersionId } from "../../words/brand.ts";
-import { BytesCache } from "../../words/bytes-cache.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { EnvironmentId, FeatureId, PlanVersionId } from "../../primitives/brand.ts";
+import { BytesCache } from "../../primitives/bytes-cache.ts";
 import { EMPTY_CATALOG, loadOutline, type VersionLine } from "./catalog-outline.ts";
 import { readCatalogRevisions } from "./catalog-row.ts";
 import { loadPlanTerms, type PlanTermsTable } from "./plan-terms.ts";

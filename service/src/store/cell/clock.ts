@@ -1,7 +1,7 @@
 import { readBoolean, readInstant, readNullable } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 const READ = statement(
   "clock.read",

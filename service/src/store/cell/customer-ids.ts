@@ -1,7 +1,7 @@
 import { bigints, integers } from "../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import type { WalletName } from "./wallets.ts";
 
 const FIND_IDS = statement(

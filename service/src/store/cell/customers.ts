@@ -1,7 +1,7 @@
 import { bigints, integers, texts } from "../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import { EMPTY_WALLET_STATE } from "./wallet-state.ts";
 
 export type CustomerName = { readonly environmentId: EnvironmentId; readonly customerId: CustomerId };

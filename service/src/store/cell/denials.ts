@@ -23,10 +23,10 @@ import {
   uuid,
 } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { FeatureId, Instant, PlanVersionId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import type { Uuid } from "../../words/uuid.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { FeatureId, Instant, PlanVersionId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
 /** How a reason is stored, here and under its key. A number is never given to another reason. */

@@ -1,7 +1,7 @@
 import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type EventKey, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import { brandAs, type EnvironmentId, type EventKey, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 /** What people call the events of a key. */
 export type EventKeyName = {

@@ -11,9 +11,9 @@ import {
   uuid,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import type { Uuid } from "../../words/uuid.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 
 /** Of a row with the columns of cell.events. */
 export const storedEvent = (alias: string) =>

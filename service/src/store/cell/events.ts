@@ -1,8 +1,8 @@
 import { bigints, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerId, EnvironmentId, EventKey, Instant, Quantity } from "../../words/brand.ts";
-import type { Uuid } from "../../words/uuid.ts";
+import type { CustomerId, EnvironmentId, EventKey, Instant, Quantity } from "../../primitives/brand.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 
 export type EventRow = {
   readonly recordedAt: Instant;

@@ -8,8 +8,8 @@ import {
   type FeatureKey,
   type Instant,
   type PoolId,
-} from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 export type FeatureDefinition = {
   readonly key: FeatureKey;

@@ -1,8 +1,8 @@
 import { bigints, hexUuids, texts } from "../../postgres/binary-array.ts";
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
-import { brandAs } from "../../words/brand.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { brandAs } from "../../primitives/brand.ts";
 
 // The audit of a grant is of the same moment, and so is the id of that audit: no more than a few rows are looked at.
 const FIND = statement(

@@ -19,8 +19,8 @@ import {
   type EnvironmentId,
   type Instant,
   type PoolId,
-} from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { GRANT } from "./grants.ts";
 import { GRANT_KIND_NUMBER } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";

@@ -15,8 +15,8 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerNumber, EnvironmentId, Instant, PoolId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import type { CustomerNumber, EnvironmentId, Instant, PoolId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { GRANT_KIND_NUMBER, grantKindOf } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 

@@ -1,6 +1,6 @@
 import { readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 import type { LatestMigration } from "../control/health.ts";
 
 const READ_MIGRATION = statement(

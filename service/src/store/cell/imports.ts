@@ -2,7 +2,7 @@ import { bigints, texts } from "../../postgres/binary-array.ts";
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { listRows } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import type { CustomerProfile } from "./customers.ts";
 import { REFERENCED, type ReferencedGrant } from "./grants.ts";
 import { EMPTY_WALLET_STATE } from "./wallet-state.ts";

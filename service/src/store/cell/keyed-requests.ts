@@ -25,8 +25,8 @@ import {
   type IdempotencyKey,
   type Instant,
   type ProjectId,
-} from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { REASON_NUMBER, reasonOf } from "./denials.ts";
 
 export type Endpoint = "consume" | "events";

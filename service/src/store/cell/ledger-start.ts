@@ -1,7 +1,7 @@
 import { readInteger, readNullable } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type Instant, type PoolId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import { brandAs, type Instant, type PoolId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
 // Entries are numbered without a gap, and what a wallet notices is never before what it noticed last: their own times

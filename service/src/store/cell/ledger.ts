@@ -19,9 +19,9 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { FeatureId, Instant, PlanVersionId, PoolId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { FeatureId, Instant, PlanVersionId, PoolId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
 export type LedgerRow = WalletName & {

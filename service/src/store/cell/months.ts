@@ -9,8 +9,8 @@ import {
   type EnvironmentId,
   type Instant,
   type PoolId,
-} from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { entryKindOf } from "./ledger.ts";
 import { recordedSince } from "./recorded-since.ts";
 import { decodeWalletState, grantKindOf } from "./wallet-state.ts";

@@ -1,8 +1,8 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { CustomerId, EnvironmentId, Instant } from "../../words/brand.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "./catalogs.ts";
 import { readClock } from "./clock.ts";
 import { type CustomerName, compareCustomers, findCustomers, insertMissingCustomers } from "./customers.ts";

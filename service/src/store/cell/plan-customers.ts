@@ -1,6 +1,6 @@
 import { readInteger, readNullable } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { EnvironmentId, PlanId } from "../../words/brand.ts";
+import type { EnvironmentId, PlanId } from "../../primitives/brand.ts";
 
 // Where in a wallet's state the assignment stands, and in it the plan, its end and whether it is a mere default, is said
 // in wallet-state.ts. Whoever has no plan that somebody assigned, or whose assignment has ended, has the default one.

@@ -1,8 +1,8 @@
 import type { PeriodKind } from "../../entitlement/period.ts";
 import { readInstant, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import type { EnvironmentId, Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 /** What a plan is to say from its next version on. Everything by key: what costs stand behind is pinned at publishing. */
 export type PlanTerms = {

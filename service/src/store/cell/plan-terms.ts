@@ -3,14 +3,14 @@ import type { PeriodKind } from "../../entitlement/period.ts";
 import { integers } from "../../postgres/binary-array.ts";
 import { readBoolean, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
   type EnvironmentId,
   type FeatureId,
   type PlanVersionId,
   type PoolId,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
 
 // Each version by its key, and its features in the order of the index.
 const LOAD = statement(

@@ -8,8 +8,8 @@ import {
   type Instant,
   type PlanId,
   type PlanVersionId,
-} from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+} from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 const UPSERT = statement(
   "plans.upsert",

@@ -1,6 +1,6 @@
 import { readInteger } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type PoolId } from "../../words/brand.ts";
+import { brandAs, type EnvironmentId, type PoolId } from "../../primitives/brand.ts";
 
 const UPSERT = statement(
   "pools.upsert",

@@ -16,10 +16,10 @@ import {
   uuid,
 } from "../../postgres/row.ts";
 import { type Parameter, statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { CustomerNumber, EnvironmentId, Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import type { Uuid } from "../../words/uuid.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 import { type LoggedEndpoint, lowestLogId, type Refused } from "./request-log.ts";
 
 const RECORD = describeRow({

@@ -11,9 +11,9 @@ import {
 } from "../../postgres/binary-array.ts";
 import { readBoolean, readInteger } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import { type Uuid, uuidV7 } from "../../words/uuid.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
 export type LoggedEndpoint = "check" | "consume" | "events";
 

@@ -14,10 +14,10 @@ import {
   uuid,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../words/brand.ts";
-import { readConsumeId } from "../../words/consume-id.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import type { Uuid } from "../../words/uuid.ts";
+import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../primitives/brand.ts";
+import { readConsumeId } from "../../primitives/consume-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
 import { reasonOf } from "./denials.ts";
 import { ENDPOINT_NUMBER, type Endpoint } from "./keyed-requests.ts";
 import type { SearchScope } from "./search.ts";

@@ -1,7 +1,7 @@
 import { integers } from "../../postgres/binary-array.ts";
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 
 /** Of one search: where it may look, and how many of a kind it finds at most. */
 export type SearchScope = { readonly environments: readonly EnvironmentId[]; readonly limit: number };

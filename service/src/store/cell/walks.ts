@@ -1,6 +1,6 @@
 import { readNullable } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 
 export type WalkName = "expiries" | "ended keys";
 

@@ -7,7 +7,7 @@ import {
   type EnvironmentId,
   type Instant,
   type PoolId,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
 import { WalletChanges } from "./wallet-changes.ts";
 
 const NAME = { environmentId: brandAs<EnvironmentId>(1), customerNumber: brandAs<CustomerNumber>(7) };

@@ -1,9 +1,9 @@
 import type { Change } from "../../entitlement/entry.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import type { Actor } from "../../words/actor.ts";
-import { assert } from "../../words/assert.ts";
-import type { CustomerNumber, Instant } from "../../words/brand.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { CustomerNumber, Instant } from "../../primitives/brand.ts";
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, insertAudits } from "./audit.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";

@@ -1,5 +1,5 @@
 import type { Assignment, Grant, GrantKind, PausedPlan, Wallet } from "../../entitlement/wallet.ts";
-import { assert } from "../../words/assert.ts";
+import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
   type FeatureId,
@@ -7,7 +7,7 @@ import {
   type PlanId,
   type PlanVersionId,
   type PoolId,
-} from "../../words/brand.ts";
+} from "../../primitives/brand.ts";
 
 // The form of `wallets.state`: JSON without names, a third of the size of one with them, since it is written at every
 // charge. Times are milliseconds since 1970, null where there is no end.

@@ -2,7 +2,7 @@ import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers } from "../../postgres/binary-array.ts";
 import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId } from "../../words/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import { decodeWalletState } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 

@@ -4,8 +4,8 @@ import { readBoolean, readInstant, readInteger, readText } from "../../postgres/
 import { MARK } from "../../postgres/own-backend.ts";
 import type { Session } from "../../postgres/session.ts";
 import { type Parameter, type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../words/brand.ts";
+import { assert } from "../../primitives/assert.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import type { CustomerName } from "./customers.ts";
 import { decodeWalletState, EMPTY_WALLET_STATE, encodeWalletState } from "./wallet-state.ts";
 

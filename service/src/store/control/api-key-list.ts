@@ -12,9 +12,9 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { scopes } from "./api-keys.ts";
 import { creator, isCreatedByMember } from "./creator.ts";
 import { environmentKind } from "./places.ts";

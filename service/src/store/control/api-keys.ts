@@ -1,7 +1,7 @@
 import { readInteger } from "../../postgres/column.ts";
 import { derive, describeRow, id, integer, orNull, type Part, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
+import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import { environmentKind } from "./places.ts";
 
 export const SCOPES = ["check", "consume", "events"] as const;

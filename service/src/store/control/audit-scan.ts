@@ -1,9 +1,9 @@
 import { readNullable, readText } from "../../postgres/column.ts";
 import { column, describeRow, id, instant, orNull, type RowOf, text } from "../../postgres/row.ts";
 import { type Parameter, type Statement, statement, type Tx } from "../../postgres/statement.ts";
-import type { Actor } from "../../words/actor.ts";
-import { assert } from "../../words/assert.ts";
-import type { CustomerNumber, EnvironmentId } from "../../words/brand.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
 
 /** Of the audit as `a`, and the ids that were looked at as `s`. `customer` is its column, where the schema has one. */
 export function auditRow(customer: "a.customer_number" | "null") {

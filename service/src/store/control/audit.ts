@@ -1,8 +1,8 @@
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { EnvironmentId } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
-import { uuidV7 } from "../../words/uuid.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { uuidV7 } from "../../primitives/uuid.ts";
 import { readControlClock } from "./clock.ts";
 
 export type ControlAudit = {

@@ -1,6 +1,6 @@
 import { readInstant } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { Instant } from "../../words/brand.ts";
+import type { Instant } from "../../primitives/brand.ts";
 
 const READ = statement(
   "clock.read_control",

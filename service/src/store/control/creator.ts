@@ -1,6 +1,6 @@
 import { column, derive, describeRow, orNull, type Part, text } from "../../postgres/row.ts";
-import type { Actor } from "../../words/actor.ts";
-import { assert } from "../../words/assert.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { assert } from "../../primitives/assert.ts";
 
 /** Who created a token, a key or a link. */
 export type Creator = Pick<Actor, "kind" | "id"> & {

@@ -1,7 +1,7 @@
 import { readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { Instant } from "../../words/brand.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { Instant } from "../../primitives/brand.ts";
 
 /** The last one that was applied to a schema. */
 export type LatestMigration = {

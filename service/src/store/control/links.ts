@@ -13,10 +13,10 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { Actor } from "../../words/actor.ts";
-import { assert } from "../../words/assert.ts";
-import type { Instant } from "../../words/brand.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { creator, isCreatedByMember } from "./creator.ts";
 
 const PURPOSES = ["setup", "invitation", "password", "sign_in"] as const;

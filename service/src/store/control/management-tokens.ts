@@ -14,10 +14,10 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { Actor } from "../../words/actor.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
-import { lesserRole } from "../../words/role.ts";
-import { formatTimestamp } from "../../words/timestamp.ts";
+import type { Actor } from "../../primitives/actor.ts";
+import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
+import { lesserRole } from "../../primitives/role.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { creator } from "./creator.ts";
 import { role } from "./members.ts";
 import { environmentKind } from "./places.ts";

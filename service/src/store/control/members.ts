@@ -12,8 +12,8 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import { ROLES, type Role } from "../../words/role.ts";
+import { assert } from "../../primitives/assert.ts";
+import { ROLES, type Role } from "../../primitives/role.ts";
 
 export function role(sql: string): Part<Role> {
   return column((value) => {

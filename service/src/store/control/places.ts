@@ -9,9 +9,9 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import type { EnvironmentId, ProjectId } from "../../words/brand.ts";
-import type { EnvironmentKind } from "../../words/secret.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
+import type { EnvironmentKind } from "../../primitives/secret.ts";
 
 export function environmentKind(sql: string): Part<EnvironmentKind> {
   return column((value) => {

@@ -1,9 +1,9 @@
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { describeRow, findRow, instant, integer, listRows, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../words/assert.ts";
-import { brandAs, type EnvironmentId, type ProjectId } from "../../words/brand.ts";
-import type { EnvironmentKind } from "../../words/secret.ts";
+import { assert } from "../../primitives/assert.ts";
+import { brandAs, type EnvironmentId, type ProjectId } from "../../primitives/brand.ts";
+import type { EnvironmentKind } from "../../primitives/secret.ts";
 
 const GET_FIRST_WORKSPACE = statement(
   "workspaces.get_first",

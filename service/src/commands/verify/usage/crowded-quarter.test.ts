@@ -3,7 +3,7 @@ import { setupCredits } from "../../../../test/credits.ts";
 import { expectExactSums, settle } from "../../../../test/usage.ts";
 import { WatchedSession } from "../../../../test/watched-session.ts";
 import { Session } from "../../../postgres/session.ts";
-import { brandAs, type Instant } from "../../../words/brand.ts";
+import { brandAs, type Instant } from "../../../primitives/brand.ts";
 import { repairDay } from "./repair-day.ts";
 import { utcDay } from "./utc-day.ts";
 import { verifyUsage } from "./verify-usage.ts";

@@ -6,7 +6,7 @@ import { expectExactSums, settle } from "../../../../test/usage.ts";
 import { WatchedSession } from "../../../../test/watched-session.ts";
 import { keepPartitions } from "../../../jobs/keep-partitions.ts";
 import { Session } from "../../../postgres/session.ts";
-import { brandAs, type Instant } from "../../../words/brand.ts";
+import { brandAs, type Instant } from "../../../primitives/brand.ts";
 import { repairDay } from "./repair-day.ts";
 
 test("a month that is detached while its day is repaired keeps its sums", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setupCredits } from "../../../../test/credits.ts";
 import { createTestProject, type TestDatabase } from "../../../../test/harness.ts";
 import { expectExactSums, settle } from "../../../../test/usage.ts";
-import { brandAs, type Instant } from "../../../words/brand.ts";
+import { brandAs, type Instant } from "../../../primitives/brand.ts";
 import { verifyUsageCommand } from "../../verify-usage.ts";
 import { utcDay } from "./utc-day.ts";
 

@@ -1,5 +1,5 @@
-import { brandAs, type Instant } from "../../../words/brand.ts";
-import { parseTimestamp } from "../../../words/timestamp.ts";
+import { brandAs, type Instant } from "../../../primitives/brand.ts";
+import { parseTimestamp } from "../../../primitives/timestamp.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tx } from "../../../postgres/statement.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
+import { nextUtcMonth, utcMonth } from "../../../primitives/utc-month.ts";
 import { type Comparison, compareWithRows, type WrongSum } from "../../../store/cell/usage/expected.ts";
 import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
 import {
@@ -15,9 +18,6 @@ import {
   type SomeCustomers,
   type TimeSlice,
 } from "../../../store/cell/usage/time-slice.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
-import { nextUtcMonth, utcMonth } from "../../../words/utc-month.ts";
 import { Crowd, stride } from "./stride.ts";
 
 /** Longer than the service takes for it. */

@@ -1,6 +1,6 @@
 import { readInstant, readInteger } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../../words/brand.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../../../primitives/brand.ts";
 import type { CustomerName } from "../customers.ts";
 import type { WalletName } from "../wallets.ts";
 

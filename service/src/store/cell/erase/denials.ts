@@ -1,7 +1,7 @@
 import { readBoolean, readInstant, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type { Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { WalletName } from "../wallets.ts";
 import type { ErasedPage } from "./ledger.ts";
 

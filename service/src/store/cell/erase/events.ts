@@ -1,9 +1,9 @@
 import { timestamps, uuids } from "../../../postgres/binary-array.ts";
 import { readBoolean, readBytes, readInstant } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
-import type { Uuid } from "../../../words/uuid.ts";
+import { brandAs, type Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
+import type { Uuid } from "../../../primitives/uuid.ts";
 import type { WalletName } from "../wallets.ts";
 
 /** An event is stored within 35 days of its own time. A day more, since the two clocks are read at two moments. */

@@ -2,8 +2,8 @@ import type { ShortHash } from "../../../entitlement/fingerprint.ts";
 import { hexUuids, uuids } from "../../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type { ProjectId } from "../../../words/brand.ts";
-import type { Uuid } from "../../../words/uuid.ts";
+import type { ProjectId } from "../../../primitives/brand.ts";
+import type { Uuid } from "../../../primitives/uuid.ts";
 
 const LOCK = statement(
   "erase.lock_keys",

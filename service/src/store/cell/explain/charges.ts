@@ -12,9 +12,9 @@ import {
   text,
 } from "../../../postgres/row.ts";
 import { type Statement, statement, type Tx } from "../../../postgres/statement.ts";
-import type { CustomerNumber, EnvironmentId, PlanVersionId, PoolId } from "../../../words/brand.ts";
-import { type ConsumeId, consumeId } from "../../../words/consume-id.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { CustomerNumber, EnvironmentId, PlanVersionId, PoolId } from "../../../primitives/brand.ts";
+import { type ConsumeId, consumeId } from "../../../primitives/consume-id.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { WalletName } from "../wallets.ts";
 
 const CHARGE = describeRow({

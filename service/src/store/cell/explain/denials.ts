@@ -16,9 +16,9 @@ import {
   type EnvironmentId,
   type FeatureKey,
   type Instant,
-} from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
-import type { Uuid } from "../../../words/uuid.ts";
+} from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
+import type { Uuid } from "../../../primitives/uuid.ts";
 import { DENIAL } from "../denials.ts";
 import type { WalletName } from "../wallets.ts";
 

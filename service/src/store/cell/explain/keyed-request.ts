@@ -2,7 +2,7 @@ import type { StoredAnswer } from "../../../entitlement/answer.ts";
 import type { ShortHash } from "../../../entitlement/fingerprint.ts";
 import { readBoolean, readBytes, readInstant, readInteger, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../../words/brand.ts";
+import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../../primitives/brand.ts";
 import { ENDPOINT_NUMBER, type Endpoint, readVerdict } from "../keyed-requests.ts";
 
 /** What a key was used for, as people see it. */

@@ -11,8 +11,13 @@ import {
   text,
 } from "../../../postgres/row.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+} from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { ENTRY, ENTRY_KIND_NUMBER } from "../ledger.ts";
 import { recordedSince } from "../recorded-since.ts";
 import type { ExportRange } from "./estimate.ts";

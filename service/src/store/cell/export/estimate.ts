@@ -1,7 +1,7 @@
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { assert } from "../../../words/assert.ts";
-import type { EnvironmentId, Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import { assert } from "../../../primitives/assert.ts";
+import type { EnvironmentId, Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { Settled } from "./settled.ts";
 
 /** What an export takes: of these times, and there when it began. */

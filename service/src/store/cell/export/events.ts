@@ -1,8 +1,8 @@
 import { bigints } from "../../../postgres/binary-array.ts";
 import { boolean, describeRow, listRows, type RowOf } from "../../../postgres/row.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type { Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { EventPlace } from "../event-list.ts";
 import { storedEvent } from "../event-list.ts";
 import type { ExportRange } from "./estimate.ts";

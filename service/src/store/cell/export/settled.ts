@@ -1,6 +1,6 @@
 import { readInstant, readInteger, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type { Instant } from "../../../words/brand.ts";
+import type { Instant } from "../../../primitives/brand.ts";
 
 /**
  * The rows that were there at one moment, told apart for ever by the transactions that wrote them: all below a number, but

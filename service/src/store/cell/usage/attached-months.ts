@@ -1,6 +1,6 @@
 import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, type Statement, statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type Instant } from "../../../words/brand.ts";
+import { brandAs, type Instant } from "../../../primitives/brand.ts";
 
 // The sums outlive the rows, whose months may be detached. What they say of those cannot be proven, nor made again.
 

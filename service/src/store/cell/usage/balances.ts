@@ -1,7 +1,7 @@
 import { bigints } from "../../../postgres/binary-array.ts";
 import { readInstant, readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type { CustomerNumber, Instant, PoolId } from "../../../words/brand.ts";
+import type { CustomerNumber, Instant, PoolId } from "../../../primitives/brand.ts";
 
 const READ_TIMES = statement(
   "usage_balances.read_times",

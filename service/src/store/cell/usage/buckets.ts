@@ -1,7 +1,7 @@
 import { readInstant } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type { Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 
 export type Bucket = "hour" | "day" | "month";
 export type Division = { readonly bucket: Bucket; readonly timeZone: string };

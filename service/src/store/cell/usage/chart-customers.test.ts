@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setupCredits } from "../../../../test/credits.ts";
 import { settle } from "../../../../test/usage.ts";
 import { transaction } from "../../../postgres/transaction.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../../words/brand.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../../../primitives/brand.ts";
 import { chartCustomers, type Group } from "./chart.ts";
 import { listUsageTotals } from "./totals.ts";
 

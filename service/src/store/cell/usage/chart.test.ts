@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createDatabase } from "../../../../test/harness.ts";
 import { openTestPool } from "../../../../test/seed.ts";
 import { snapshot } from "../../../postgres/transaction.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
 import { type Division, listBuckets } from "./buckets.ts";
 import { type ChartPoint, chartAll, chartCustomers } from "./chart.ts";
 

@@ -7,8 +7,8 @@ import type {
   FeatureId,
   Instant,
   PoolId,
-} from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+} from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { bucketsOf, type Division, STEP } from "./buckets.ts";
 import { quartersSince, slotAt, slotsOf, slottedMonths } from "./customer-quarters.ts";
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";

@@ -1,6 +1,6 @@
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
 import { readUsed, type Used } from "./chart.ts";
 import { type MeterKind, meterKindOf } from "./rows.ts";
 import {

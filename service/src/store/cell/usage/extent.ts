@@ -1,6 +1,6 @@
 import { readInstant, readNullable } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
 
 export const QUARTER_MS = 15 * 60_000;
 

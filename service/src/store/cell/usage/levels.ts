@@ -1,6 +1,6 @@
 import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
-import type { EnvironmentId, Instant } from "../../../words/brand.ts";
+import type { EnvironmentId, Instant } from "../../../primitives/brand.ts";
 import { type Comparison, readWrongSum } from "./expected.ts";
 import { addGroups, isInMonths, sumsOfMonth } from "./months.ts";
 import { IN_SLICE, sliceParameters, type TimeSlice } from "./time-slice.ts";

@@ -4,7 +4,7 @@ import { createTestProject } from "../../../../test/harness.ts";
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { snapshot } from "../../../postgres/transaction.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
 import { chartMetadata } from "./metadata.ts";
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import { readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import type { CustomerNumber, Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { CustomerNumber, Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { Division } from "./buckets.ts";
 import { readUsed, type UsageScope, type Used } from "./chart.ts";
 

@@ -1,7 +1,7 @@
 import { readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
-import type { Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 
 // A day that is over is added to the sums of months, some customers at a time. What comes late is added at once to those that
 // are in already. The progress must be locked.

@@ -1,7 +1,7 @@
 import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
-import type { Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import type { Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { MonthsProgress } from "./months.ts";
 import { SLICES_MAX } from "./rows.ts";
 

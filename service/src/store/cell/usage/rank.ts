@@ -1,7 +1,7 @@
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import {
   METERS_OF_SCOPE,
   type Measure,

@@ -1,4 +1,4 @@
-import { assert } from "../../../words/assert.ts";
+import { assert } from "../../../primitives/assert.ts";
 
 /** What a meter counts. A number is never given to anything else. */
 export const METER_KIND_NUMBER = { events: 1, charges: 2, denials: 3 } as const;

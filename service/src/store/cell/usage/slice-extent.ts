@@ -1,7 +1,7 @@
 import { integers } from "../../../postgres/binary-array.ts";
 import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../../words/brand.ts";
+import { brandAs, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
 import { ATTACHED } from "./attached-months.ts";
 
 const TABLES = [

@@ -1,6 +1,6 @@
 import { integers } from "../../../postgres/binary-array.ts";
 import { type Parameter, statement, type Tx } from "../../../postgres/statement.ts";
-import type { EnvironmentId } from "../../../words/brand.ts";
+import type { EnvironmentId } from "../../../primitives/brand.ts";
 import { isInCustomers, usageOfRows, type WhereRows } from "./rows.ts";
 
 /** Some quarters of an hour of these environments, from one moment up to but without another; both as PostgreSQL writes them. */

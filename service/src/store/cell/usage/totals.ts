@@ -6,8 +6,8 @@ import {
   type EnvironmentId,
   type Instant,
   type PoolId,
-} from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+} from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { reasonOf } from "../denials.ts";
 import { readUsed, SUMMED, type Used } from "./chart.ts";
 import { quartersSince, slotsOf, slottedMonths } from "./customer-quarters.ts";

@@ -2,8 +2,8 @@ import type { GrantFacts } from "../../../entitlement/revoke-grant.ts";
 import { bigints, integers } from "../../../postgres/binary-array.ts";
 import { readBoolean, readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type Instant, type PoolId } from "../../../words/brand.ts";
-import { formatTimestamp } from "../../../words/timestamp.ts";
+import { brandAs, type Instant, type PoolId } from "../../../primitives/brand.ts";
+import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { grantKindOf } from "../wallet-state.ts";
 import type { Run } from "./ledger.ts";
 

@@ -9,7 +9,7 @@ import {
   type FeatureId,
   type PlanVersionId,
   type PoolId,
-} from "../../../words/brand.ts";
+} from "../../../primitives/brand.ts";
 import { entryKindOf, parseParts } from "../ledger.ts";
 import type { WalletName } from "../wallets.ts";
 

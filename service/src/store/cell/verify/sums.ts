@@ -1,6 +1,6 @@
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type PoolId } from "../../../words/brand.ts";
+import { brandAs, type PoolId } from "../../../primitives/brand.ts";
 import type { WalletName } from "../wallets.ts";
 
 /** What one customer's ledger comes to in one pool. */

@@ -1,6 +1,6 @@
 import { readBoolean, readInteger } from "../../../postgres/column.ts";
 import { type Statement, statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId } from "../../../words/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId } from "../../../primitives/brand.ts";
 import type { WalletName } from "../wallets.ts";
 
 // Rows of customers who have no wallet: a walk over the wallets never meets them.

@@ -1,7 +1,7 @@
 import type { Wallet } from "../../../entitlement/wallet.ts";
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerId, type Instant } from "../../../words/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../../../primitives/brand.ts";
 import type { CustomerName } from "../customers.ts";
 import { decodeWalletState } from "../wallet-state.ts";
 import type { WalletName } from "../wallets.ts";
