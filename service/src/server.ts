@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { admitRuntimeCallers } from "./edge/admit.ts";
-import { admitManagers, type Doorman } from "./edge/admit-managers.ts";
+import { admitManagers, type ManagerAuthenticator } from "./edge/admit-managers.ts";
 import type { ApiKeyCache } from "./edge/api-key-cache.ts";
 import type { Certificate } from "./edge/certificate.ts";
 import { compileWhenNeeded } from "./edge/compile-schemas.ts";
@@ -44,7 +44,7 @@ export type ServerParts = {
   readonly readerOf: (cell: string) => Reader;
   readonly missingFeature: FeatureFinder;
   readonly requestLog: RequestLog;
-  readonly doorman: Doorman;
+  readonly authenticator: ManagerAuthenticator;
   readonly manage: ManageParts;
 };
 
@@ -71,7 +71,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await app.register(async (manage) => {
     await manage.register(cookie);
     refuseUnstorableText(manage);
-    admitManagers(manage, { doorman: parts.doorman, proxies });
+    admitManagers(manage, { authenticator: parts.authenticator, proxies });
     const operations = manageOperations(parts.manage);
     for (const operation of operations) if (!operation.takesCsv) manage.route(toRoute(operation));
     await manage.register(async (files) => {

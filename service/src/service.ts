@@ -13,7 +13,7 @@ import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
 import { addDayToMonths, newUsageBatch, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
-import { createDoorman } from "./manage/doorman.ts";
+import { createManagerAuthenticator } from "./manage/manager-authenticator.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
 import { openPool } from "./postgres/pool.ts";
@@ -183,7 +183,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     readerOf,
     missingFeature,
     requestLog,
-    doorman: createDoorman(managePool, sessions),
+    authenticator: createManagerAuthenticator(managePool, sessions),
     manage: {
       version: VERSION,
       startedAt: STARTED_AT,

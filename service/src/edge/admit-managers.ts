@@ -38,7 +38,7 @@ declare module "fastify" {
 }
 
 /** How the edge looks up what callers show it. */
-export type Doorman = {
+export type ManagerAuthenticator = {
   findSession(token: string, address: string): Promise<Principal | null>;
   findToken(secret: string): Promise<Principal | null>;
   findPlace(sought: {
@@ -52,8 +52,11 @@ const BEARER = /^Bearer +(\S+)$/i;
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** Who may come in, before a byte of the body is read: the credentials, then the place, then the role. */
-export function admitManagers(app: FastifyInstance, parts: { doorman: Doorman; proxies: ProxyWatch }): void {
-  const { doorman } = parts;
+export function admitManagers(
+  app: FastifyInstance,
+  parts: { authenticator: ManagerAuthenticator; proxies: ProxyWatch },
+): void {
+  const { authenticator } = parts;
   app.addHook("onRequest", async (request, reply) => {
     // What is about people and money is nobody's to keep.
     reply.header("cache-control", "no-store");
@@ -66,13 +69,13 @@ export function admitManagers(app: FastifyInstance, parts: { doorman: Doorman; p
     if (access === "anyone") return;
 
     const admit = async (): Promise<Place | null> => {
-      const principal = await identify(request, bearer, doorman);
+      const principal = await identify(request, bearer, authenticator);
       // First: who is refused from here on is no stranger.
       request.principal ??= principal;
       if (access === "signed_in") return null;
       if (access.in === "workspace") refuseNarrowToken(principal);
       const place =
-        access.in === "workspace" ? null : await findPlaceOf(request, principal, doorman, access.in);
+        access.in === "workspace" ? null : await findPlaceOf(request, principal, authenticator, access.in);
       refuseLesser(principal, access);
       return place;
     };
@@ -99,16 +102,16 @@ function refuseLesser(principal: Principal, access: Exclude<Access, string>): vo
 async function identify(
   request: FastifyRequest,
   bearer: string | null,
-  doorman: Doorman,
+  authenticator: ManagerAuthenticator,
 ): Promise<Principal> {
   const cookie = readSessionCookie(request);
   const principal =
     bearer !== null
       ? isWellFormedManagementToken(bearer)
-        ? await doorman.findToken(bearer)
+        ? await authenticator.findToken(bearer)
         : null
       : cookie !== null
-        ? await doorman.findSession(cookie, addressOf(request))
+        ? await authenticator.findSession(cookie, addressOf(request))
         : null;
   if (principal !== null) return principal;
   throw new Problem("sign_in_required", {
@@ -139,7 +142,7 @@ function refuseNarrowToken({ environmentId }: Principal): void {
 async function findPlaceOf(
   request: FastifyRequest,
   principal: Principal,
-  doorman: Doorman,
+  authenticator: ManagerAuthenticator,
   scope: "project" | "environment",
 ): Promise<Place> {
   const params = request.params as Record<string, string | undefined>;
@@ -147,7 +150,11 @@ async function findPlaceOf(
   const kinds = scope === "project" ? (["test", "live"] as const) : [readEnvironment(params["environment"])];
   for (const environment of kinds) {
     if (projectId === null || environment === null) break;
-    const place = await doorman.findPlace({ workspaceId: principal.workspaceId, projectId, environment });
+    const place = await authenticator.findPlace({
+      workspaceId: principal.workspaceId,
+      projectId,
+      environment,
+    });
     // A project as a whole is out of a narrow token's reach.
     if (
       place !== null &&

@@ -1,4 +1,4 @@
-import type { Doorman } from "../edge/admit-managers.ts";
+import type { ManagerAuthenticator } from "../edge/admit-managers.ts";
 import { principalOfToken } from "../edge/principal.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
@@ -14,7 +14,7 @@ const TOUCH_EVERY_MS = 60_000;
 const TOUCHED_MAX = 10_000;
 
 /** Asks the database each time: a removed member or a revoked token is out with their next call. */
-export function createDoorman(control: Pool, sessions: LiveSessions): Doorman {
+export function createManagerAuthenticator(control: Pool, sessions: LiveSessions): ManagerAuthenticator {
   const touchedAtMs = new BoundedMap<number, number>(TOUCHED_MAX);
   const touch = async (id: number): Promise<void> => {
     const last = touchedAtMs.find(id);
