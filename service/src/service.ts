@@ -27,7 +27,7 @@ import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
 import { findMissingFeature } from "./runtime/missing-feature.ts";
 import { RequestLog } from "./runtime/request-log.ts";
-import { tryRequest } from "./runtime/try-request.ts";
+import { sandboxRequest } from "./runtime/sandbox-request.ts";
 import { buildServer } from "./server.ts";
 import { CatalogCache, shareCatalogs } from "./store/cell/catalogs.ts";
 import { findLiveApiKeys, touchApiKeys } from "./store/control/api-keys.ts";
@@ -194,7 +194,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       sessions,
       cellOf: () => managePool,
       stopping: stopping.signal,
-      tryRequest: tryRequest({
+      sandboxRequest: sandboxRequest({
         lanesOf,
         readerOf,
         missing: missingFeature,

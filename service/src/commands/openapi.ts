@@ -39,7 +39,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
       sessions: new LiveSessions(control, 3_600),
       cellOf: refuse,
       stopping: new AbortController().signal,
-      tryRequest: refuse,
+      sandboxRequest: refuse,
     },
   });
   try {

@@ -28,7 +28,7 @@ const OPERATIONS = manageOperations({
   sessions: new LiveSessions(ANYWHERE, 3_600),
   cellOf: () => ANYWHERE,
   stopping: new AbortController().signal,
-  tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
+  sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
 

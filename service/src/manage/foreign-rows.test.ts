@@ -35,7 +35,7 @@ const OPERATIONS = manageOperations({
   sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,
-  tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
+  sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(
   ({ id, path }) =>
     /:/.test(path.replace(":projectId", "").replace(":environment", "")) && !MAKERS.includes(id),

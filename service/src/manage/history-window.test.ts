@@ -25,7 +25,7 @@ const READS = manageOperations({
   sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,
   stopping: new AbortController().signal,
-  tryRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
+  sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(({ method, path }) => method === "GET" || /\/(preview|diff)$/.test(path));
 
 test("every operation that reads says how it keeps the history window", () => {

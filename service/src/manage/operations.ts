@@ -25,8 +25,8 @@ import { planOperations } from "./plans/operations.ts";
 import { poolOperations } from "./pools/operations.ts";
 import { projectOperations } from "./projects/operations.ts";
 import { requestOperations } from "./requests/operations.ts";
+import { sandboxRequestOperations } from "./sandbox-requests/operations.ts";
 import { searchOperations } from "./search/operations.ts";
-import { tryOperations } from "./tries/operations.ts";
 import { balanceOperation } from "./usage/balance-operation.ts";
 import { usageOperations } from "./usage/operations.ts";
 import { usageTotalOperations } from "./usage/total-operations.ts";
@@ -48,7 +48,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...usageOperations(parts),
     ...usageTotalOperations(parts),
     balanceOperation(parts),
-    ...tryOperations(parts),
+    ...sandboxRequestOperations(parts),
     ...explanationOperations(parts),
     ...searchOperations(parts),
     ...exportOperations(parts),

@@ -3,7 +3,7 @@ import type { Pool } from "../postgres/pool.ts";
 import type { Instant } from "../primitives/brand.ts";
 import type { FailedLogIns } from "./people/failed-log-ins.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
-import type { TryRequest } from "./tries/try-requests.ts";
+import type { SandboxRequest } from "./sandbox-requests/send-sandbox-requests.ts";
 
 /** What the operations of the management API stand on. */
 export type ManageParts = {
@@ -22,5 +22,5 @@ export type ManageParts = {
   /** Aborted when this process is to stop: what is long and can be continued elsewhere ends with it. */
   readonly stopping: AbortSignal;
   /** The runtime, which is handed in: neither of the two imports the other. */
-  readonly tryRequest: TryRequest;
+  readonly sandboxRequest: SandboxRequest;
 };

@@ -16,11 +16,11 @@ import {
   placeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { tryRequests } from "./try-requests.ts";
+import { sendSandboxRequests } from "./send-sandbox-requests.ts";
 
 const TIMES_MAX = 50;
 
-const TryBody = Type.Object(
+const SandboxBody = Type.Object(
   {
     endpoint: Type.Enum(["check", "consume"], { description: "Which of the runtime's operations." }),
     customerId: customerIdField("What becomes of an unknown one is as the endpoint has it."),
@@ -37,7 +37,7 @@ const TryBody = Type.Object(
   { additionalProperties: false },
 );
 
-const TryAnswer = Type.Object({
+const SandboxAnswerSchema = Type.Object({
   answers: Type.Array(
     Type.Object({
       count: Type.Integer({ description: "How many of the requests were answered so.", examples: [31] }),
@@ -59,7 +59,7 @@ const TryAnswer = Type.Object({
 });
 
 /** To see what a product's backend would see, before there is one. */
-export function tryOperations({ cellOf, tryRequest }: ManageParts): Operation[] {
+export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts): Operation[] {
   return [
     operation({
       method: "POST",
@@ -75,15 +75,15 @@ export function tryOperations({ cellOf, tryRequest }: ManageParts): Operation[] 
         "for another request, is one of the answers. The requests are in the request log, under the id of this call, and the audit " +
         "says who sent them. Safe to repeat: the idempotency key sees to that.",
       params: Type.Object(environmentParams),
-      body: TryBody,
-      answer: TryAnswer,
+      body: SandboxBody,
+      answer: SandboxAnswerSchema,
       codes: [],
       handle: async (call) => {
         refuseLive(call);
         const place = placeOf(call);
         const { endpoint, times, ...body } = call.body;
-        const { answers, charged } = await tryRequests(
-          { cell: cellOf(place.cell), tryRequest },
+        const { answers, charged } = await sendSandboxRequests(
+          { cell: cellOf(place.cell), sandboxRequest },
           { place, actor: actorOf(call) },
           { endpoint, times, body, requestId: call.request.id },
         );

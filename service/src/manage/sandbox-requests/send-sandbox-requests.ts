@@ -8,7 +8,7 @@ import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import type { Place } from "../../store/control/places.ts";
 
-export type TryInput = {
+export type SandboxInput = {
   readonly endpoint: "check" | "consume";
   readonly requestId: string;
   readonly times: number;
@@ -24,34 +24,41 @@ export type TryInput = {
 export type Reading = { readonly status: number; readonly isReplay: boolean; readonly text: string };
 
 /** Asks the runtime once, by the way of a backend's request, and answers whatever comes of it. */
-export type TryRequest = (place: Place, attempt: Omit<TryInput, "times">) => Promise<Reading>;
+export type SandboxRequest = (place: Place, attempt: Omit<SandboxInput, "times">) => Promise<Reading>;
 
-export type TriedAnswer = {
+export type SandboxAnswer = {
   readonly count: number;
   readonly status: number;
   readonly isReplay: boolean;
   readonly body: Record<string, unknown>;
 };
 
-export type TryOutcome = { readonly answers: readonly TriedAnswer[]; readonly charged: number };
+export type SandboxOutcome = { readonly answers: readonly SandboxAnswer[]; readonly charged: number };
 
 /** Sends one request several times at once. */
-export async function tryRequests(
-  parts: { readonly cell: Pool; readonly tryRequest: TryRequest },
+export async function sendSandboxRequests(
+  parts: { readonly cell: Pool; readonly sandboxRequest: SandboxRequest },
   { place, actor }: { readonly place: Place; readonly actor: Actor },
-  input: TryInput,
-): Promise<TryOutcome> {
+  input: SandboxInput,
+): Promise<SandboxOutcome> {
   // First: were it to fail afterwards, somebody would be charged and nobody would know by whom.
   await audit(parts.cell, place, actor, input);
   const { times, ...attempt } = input;
-  const readings = await Promise.all(Array.from({ length: times }, () => parts.tryRequest(place, attempt)));
+  const readings = await Promise.all(
+    Array.from({ length: times }, () => parts.sandboxRequest(place, attempt)),
+  );
   const groups = Map.groupBy(readings, ({ status, isReplay, text }) => `${status} ${isReplay} ${text}`);
   const answers = [...groups.values()].flatMap((group) => describe(group));
   const charged = answers.reduce((total, answer) => total + chargeOf(answer), 0);
   return { answers, charged };
 }
 
-function audit(cell: Pool, place: Place, actor: Actor, { endpoint, times, body }: TryInput): Promise<void> {
+function audit(
+  cell: Pool,
+  place: Place,
+  actor: Actor,
+  { endpoint, times, body }: SandboxInput,
+): Promise<void> {
   return transaction(cell, async (tx) => {
     const { environmentId } = place;
     const customerId = brandAs<CustomerId>(body.customerId);
@@ -72,14 +79,14 @@ function audit(cell: Pool, place: Place, actor: Actor, { endpoint, times, body }
 }
 
 /** Of answers that are all the same. */
-function describe([first, ...others]: readonly Reading[]): TriedAnswer[] {
+function describe([first, ...others]: readonly Reading[]): SandboxAnswer[] {
   if (first === undefined) return [];
   const { status, isReplay, text } = first;
   const body: Record<string, unknown> = JSON.parse(text);
   return [{ count: 1 + others.length, status, isReplay, body }];
 }
 
-function chargeOf({ count, isReplay, body }: TriedAnswer): number {
+function chargeOf({ count, isReplay, body }: SandboxAnswer): number {
   const { creditsCharged } = body;
   return isReplay || typeof creditsCharged !== "number" ? 0 : creditsCharged * count;
 }

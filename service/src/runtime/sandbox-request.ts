@@ -10,7 +10,7 @@ import type { FeatureFinder } from "./missing-feature.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { Caller } from "./runtime-route.ts";
 
-export type TryParts = {
+export type SandboxParts = {
   readonly lanesOf: (cell: string) => Lanes;
   readonly readerOf: (cell: string) => Reader;
   readonly missing: FeatureFinder;
@@ -34,7 +34,7 @@ type Noted = Reading & { readonly code: string | null; readonly reason: string |
 const NO_METADATA: Caller["metadataLimits"] = { bytesMax: 0, keysMax: 0, depthMax: 0 };
 
 /** Asks in the name of a person, and goes the way of a backend's request from behind the door: no API key is looked at. */
-export function tryRequest(parts: TryParts): (place: Place, attempt: Attempt) => Promise<Reading> {
+export function sandboxRequest(parts: SandboxParts): (place: Place, attempt: Attempt) => Promise<Reading> {
   return async (place, attempt) => {
     const { endpoint, requestId, body } = attempt;
     const startMs = performance.now();
@@ -45,7 +45,7 @@ export function tryRequest(parts: TryParts): (place: Place, attempt: Attempt) =>
   };
 }
 
-async function read(parts: TryParts, place: Place, attempt: Attempt): Promise<Noted> {
+async function read(parts: SandboxParts, place: Place, attempt: Attempt): Promise<Noted> {
   const { endpoint, requestId, body } = attempt;
   const { environment: environmentKind, ...where } = place;
   const key: Caller = { ...where, environmentKind, metadataLimits: NO_METADATA };
