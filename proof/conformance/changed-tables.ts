@@ -22,7 +22,7 @@ async function digestTables(database: TestDatabase): Promise<Map<string, unknown
       -- Sums of what the others hold, which a job makes a moment later, and where jobs are; and the log of requests, refused ones
       -- among them, which is written a moment later too.
       and c.relname not like 'usage%'
-      and c.relname not in ('meters', 'walks', 'request_log', 'request_counts')
+      and c.relname not in ('meters', 'sweeps', 'request_log', 'request_counts')
     order by name`);
   const digests = new Map<string, unknown>();
   for (const { name } of tables) {

@@ -28,7 +28,7 @@ const NOT_COMPARED: ReadonlyMap<string, string> = new Map([
   ["cell.request_log", "lossy, and timed by the process"],
   ["cell.request_counts", "written by a timer, under the hour of that moment"],
   ["cell.usage_progress", "positions in the server's transaction numbers, which jobs use up as well"],
-  ["cell.walks", "how far jobs are, which depends on when they run"],
+  ["cell.sweeps", "how far jobs are, which depends on when they run"],
   ["transaction_number", "jobs use up transaction numbers as well"],
   ["written_by", "a transaction number"],
   ["last_used_at", "written by a timer"],

@@ -44,7 +44,7 @@ const USAGE_EVERY_MS = 1_000;
 /** Less than the time between two turns, whose timer is not exact. */
 const USAGE_REST_MS = 700;
 const FORGET_EVERY_MS = 5 * 60_000;
-/** A step of a walk over a large table. */
+/** One step of a sweep over a large table. */
 const WALK_EVERY_MS = 1_000;
 
 /** Connections besides those of the lanes and the reader. The operations guide states their sum. */

@@ -87,7 +87,7 @@ export class Metrics {
     });
     this.#unreadableWallets = new Counter({
       name: "purser_unreadable_wallets_total",
-      help: "Wallets that the walk for expiries passed by each time: damaged, or of a later release",
+      help: "Wallets that the expiry sweep skips every time: damaged, or of a later release",
       registers,
     });
     const lag: Gauge = new Gauge({

@@ -68,7 +68,7 @@ test("a key that a lane would still answer is not deleted, in whatever time zone
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("the walk deletes what has ended, passes by what somebody holds, and leaves the rest", async () => {
+test("the sweep deletes what has ended, passes by what somebody holds, and leaves the rest", async () => {
   const { database, cell, record } = await setupCredits();
   await allowKeyDeletion(database);
   await Promise.all(
@@ -87,9 +87,9 @@ test("the walk deletes what has ended, passes by what somebody holds, and leaves
   const options = { pagesMax: 1, stepsMax: 1_000 };
   expect(await purgeEndedKeys(cell, 40, options)).toBe(before - 3);
   await client.query("commit");
-  // At rest until the next walk.
+  // At rest until the next sweep.
   expect(await purgeEndedKeys(cell, 40, options)).toBe(0);
-  await database.query("update cell.walks set rests_until = 'epoch'");
+  await database.query("update cell.sweeps set rests_until = 'epoch'");
   expect(await purgeEndedKeys(cell, 40, options)).toBe(3);
   expect(await database.count("cell.keyed_requests")).toBe(kept);
 });

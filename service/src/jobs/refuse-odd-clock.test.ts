@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
 import { DAY_MS, windBack } from "../../test/wind-back.ts";
 import { transaction } from "../postgres/transaction.ts";
-import { lockWalk } from "../store/cell/walks.ts";
+import { lockSweep } from "../store/cell/sweeps.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
 
@@ -22,7 +22,7 @@ test("a database's clock that is far ahead frees no key, and no job goes by it",
   await database.query("update cell.keyed_requests set recorded_at = recorded_at - interval '984 hours'");
   await database.query("alter table cell.keyed_requests enable trigger user");
   await windBack(database, 41 * DAY_MS);
-  await database.query("update cell.walks set position = null, rests_until = 'epoch'");
+  await database.query("update cell.sweeps set position = null, rests_until = 'epoch'");
   // The service's own jobs are at it too: then there is nothing to do for this one.
   for (const job of [() => purgeEndedKeys(cell, 40), () => sweepExpiries(cell)])
     await expect.poll(() => job().then(String, String), { interval: 5 }).toContain("the database's clock");
@@ -31,10 +31,10 @@ test("a database's clock that is far ahead frees no key, and no job goes by it",
   expect(await database.count("cell.ledger", "kind = 3")).toBe(0);
 });
 
-test("a walk that rests by a clock that was far ahead goes on", async () => {
+test("a sweep that rests by a clock that was far ahead goes on", async () => {
   const { database, cell } = await setupCredits();
-  await database.query("update cell.walks set rests_until = now() + interval '41 days'");
-  expect(await transaction(cell, (tx) => lockWalk(tx, "ended keys"))).toEqual({ position: null });
-  await database.query("update cell.walks set rests_until = now() + interval '6 hours'");
-  expect(await transaction(cell, (tx) => lockWalk(tx, "ended keys"))).toBe(null);
+  await database.query("update cell.sweeps set rests_until = now() + interval '41 days'");
+  expect(await transaction(cell, (tx) => lockSweep(tx, "ended keys"))).toEqual({ position: null });
+  await database.query("update cell.sweeps set rests_until = now() + interval '6 hours'");
+  expect(await transaction(cell, (tx) => lockSweep(tx, "ended keys"))).toBe(null);
 });

@@ -18,11 +18,11 @@ async function buy({ cell, context }: Credits, customerId = ADA): Promise<void> 
 /** The service's own job is at it too. */
 async function sweep({ database, cell }: Credits): Promise<void> {
   await database.query(
-    "update cell.walks set position = null, rests_until = 'epoch' where name = 'expiries'",
+    "update cell.sweeps set position = null, rests_until = 'epoch' where name = 'expiries'",
   );
   const isAtRest = async () => {
     await sweepExpiries(cell, { walletsMax: 2 });
-    return database.count("cell.walks", "name = 'expiries' and position is null and rests_until > now()");
+    return database.count("cell.sweeps", "name = 'expiries' and position is null and rests_until > now()");
   };
   await expect.poll(isAtRest, { interval: 5 }).toBe(1);
 }
@@ -96,7 +96,7 @@ test.each([
   await buy(credits, brandAs<CustomerId>("damaged"));
   await credits.assign("damaged");
   await buy(credits);
-  await database.query("update cell.walks set rests_until = now() + interval '20 hours'");
+  await database.query("update cell.sweeps set rests_until = now() + interval '20 hours'");
   await windBack(database, 2 * DAY_MS);
   await database.query(
     `update cell.wallets set state = ${damage} where customer_number = (select number from cell.customers where customer_id = 'damaged')`,
@@ -104,7 +104,7 @@ test.each([
   let unreadable = 0;
   await expect
     .poll(async () => {
-      await database.query("update cell.walks set rests_until = 'epoch' where name = 'expiries'");
+      await database.query("update cell.sweeps set rests_until = 'epoch' where name = 'expiries'");
       unreadable += (await sweepExpiries(cell)).unreadable;
       return unreadable;
     })

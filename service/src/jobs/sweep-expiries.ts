@@ -6,21 +6,21 @@ import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { loadCatalogs } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { lockWalk, moveWalk } from "../store/cell/walks.ts";
+import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
-import { listNextWallets, lockWalkedWallets, type WalkedWallet } from "../store/cell/wallet-walk.ts";
+import { listNextWallets, lockSweptWallets, type SweptWallet } from "../store/cell/wallet-sweep.ts";
 import { refuseOddClock } from "./refuse-odd-clock.ts";
 
 /** Of one step, which is one short transaction. */
 const WALLETS_MAX = 500;
-/** Between the end of the walk and its next beginning. */
+/** Between the end of the sweep and its next beginning. */
 const REST_MS = 10 * 60_000;
 
 /** How many wallets a step changed, and how many it passed by because they cannot be read, or decided upon. */
 export type Sweep = { readonly changed: number; readonly unreadable: number };
 
 /**
- * Writes what expired of wallets that nobody touched, so that reports are current; grants nothing. One step of a walk over all
+ * Writes what expired of wallets that nobody touched, so that reports are current; grants nothing. One step of a sweep over all
  * wallets, by one process at a time.
  */
 export function sweepExpiries(
@@ -28,14 +28,14 @@ export function sweepExpiries(
   { walletsMax = WALLETS_MAX, restMs = REST_MS } = {},
 ): Promise<Sweep> {
   return transaction(cell, async (tx) => {
-    const walk = await lockWalk(tx, "expiries");
-    if (walk === null) return { changed: 0, unreadable: 0 };
+    const sweep = await lockSweep(tx, "expiries");
+    if (sweep === null) return { changed: 0, unreadable: 0 };
     await refuseOddClock(tx);
-    const [environmentId = -1, customerNumber = 0] = walk.position ?? [];
+    const [environmentId = -1, customerNumber = 0] = sweep.position ?? [];
     const after = { environmentId, customerNumber };
     const { wallets, unreadable, last } = await listNextWallets(tx, after, walletsMax);
     const { changed, undecided } = await expireWallets(tx, wallets);
-    await moveWalk(tx, "expiries", {
+    await moveSweep(tx, "expiries", {
       position: last === null ? null : [last.environmentId, last.customerNumber],
       restMs: last === null ? restMs : 0,
     });
@@ -46,14 +46,14 @@ export function sweepExpiries(
 /** Wallets that somebody holds are being brought up to date anyway. */
 async function expireWallets(
   tx: Tx,
-  wallets: readonly WalkedWallet[],
+  wallets: readonly SweptWallet[],
 ): Promise<{ changed: number; undecided: number }> {
   const before = await readClock(tx);
   const suspects = wallets.filter(({ wallet }) => mayHaveExpired(wallet, before));
   if (suspects.length === 0) return { changed: 0, undecided: 0 };
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
   await loadCatalogs(tx, environments);
-  const locked = await lockWalkedWallets(tx, suspects);
+  const locked = await lockSweptWallets(tx, suspects);
   // Catalog and clock after the locks, as for a consume; so what changed meanwhile is loaded once more.
   const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);

@@ -23,7 +23,7 @@ async function preview(
 async function dump(database: TestDatabase): Promise<string> {
   const tables = await database.query(
     `select table_name as name from information_schema.tables
-     where table_schema = 'cell' and table_type = 'BASE TABLE' and table_name !~ '^(request_|usage_|meters$|walks$)' order by 1`,
+     where table_schema = 'cell' and table_type = 'BASE TABLE' and table_name !~ '^(request_|usage_|meters$|sweeps$)' order by 1`,
   );
   const rows = [];
   for (const { name } of tables) rows.push(await database.query(`select t::text from cell.${name} as t`));

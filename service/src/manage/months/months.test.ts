@@ -117,7 +117,7 @@ test("what is due and not yet written is counted, and the month says how far it 
   const managed = await setupManage();
   const { database, manage, consume, topUp } = managed;
   // Else the job that writes expiries may be quicker.
-  await database.query("update cell.walks set rests_until = now() + interval '20 hours'");
+  await database.query("update cell.sweeps set rests_until = now() + interval '20 hours'");
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await topUp("ada", 30);
   const [month = ""] = lastMonths(1);
@@ -147,7 +147,7 @@ test("what is due and not yet written is counted, and the month says how far it 
 
 test("an allowance that a version takes away and a later one gives back is in the books before anybody looks", async () => {
   const { database, manage, consume, publish } = await setupManage();
-  await database.query("update cell.walks set rests_until = now() + interval '20 hours'");
+  await database.query("update cell.sweeps set rests_until = now() + interval '20 hours'");
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await publish({ reach: "now", allowances: [] });
   await consume({ customerId: "ada", feature: "export", idempotencyKey: "look" });

@@ -6,7 +6,7 @@ import { brandAs, type CustomerNumber, type EnvironmentId } from "../../primitiv
 import { decodeWalletState } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
-export type WalkedWallet = WalletName & { readonly wallet: Wallet };
+export type SweptWallet = WalletName & { readonly wallet: Wallet };
 
 const COLUMNS = `
     w.environment_id,
@@ -51,7 +51,7 @@ export async function listNextWallets(
   tx: Tx,
   after: After,
   limit: number,
-): Promise<{ readonly wallets: WalkedWallet[]; readonly unreadable: number; readonly last: After | null }> {
+): Promise<{ readonly wallets: SweptWallet[]; readonly unreadable: number; readonly last: After | null }> {
   const parameters = [after.environmentId, after.customerNumber, limit];
   const found = await tx.run(LIST, parameters);
   const [end] = (await tx.run(FIND_LAST, parameters)).rows;
@@ -65,7 +65,7 @@ export async function listNextWallets(
 }
 
 const LOCK = statement(
-  "wallets.lock_walked",
+  "wallets.lock_swept",
   `
   select ${COLUMNS}
   from unnest($1::integer[], $2::bigint[]) as n (environment_id, customer_number)
@@ -79,7 +79,7 @@ const LOCK = statement(
 );
 
 /** Those that nobody else holds, as they are now. */
-export async function lockWalkedWallets(tx: Tx, names: readonly WalletName[]): Promise<WalkedWallet[]> {
+export async function lockSweptWallets(tx: Tx, names: readonly WalletName[]): Promise<SweptWallet[]> {
   const { rows } = await tx.run(LOCK, [
     integers(names.map(({ environmentId }) => environmentId)),
     bigints(names.map(({ customerNumber }) => customerNumber)),
@@ -88,7 +88,7 @@ export async function lockWalkedWallets(tx: Tx, names: readonly WalletName[]): P
 }
 
 /** One that a later release wrote, in a form that this one does not know, is left to that release; one that is damaged to people. */
-function readIfPossible(row: readonly unknown[]): WalkedWallet[] {
+function readIfPossible(row: readonly unknown[]): SweptWallet[] {
   try {
     return [toWallet(row)];
   } catch {
@@ -96,7 +96,7 @@ function readIfPossible(row: readonly unknown[]): WalkedWallet[] {
   }
 }
 
-function toWallet(row: readonly unknown[]): WalkedWallet {
+function toWallet(row: readonly unknown[]): SweptWallet {
   const [environmentId, customerNumber, sequence, decidedAt, isBlocked, state] = row;
   return {
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),

@@ -2,27 +2,30 @@ import { readNullable } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 
-export type WalkName = "expiries" | "ended keys";
+export type SweepName = "expiries" | "ended keys";
 
-/** Where a walk is: numbers that mean something to its job alone. Null: at the beginning. */
-export type WalkPosition = readonly number[] | null;
+/** Where a sweep is: numbers that mean something to its job alone. Null: at the beginning. */
+export type SweepPosition = readonly number[] | null;
 
 const LOCK = statement(
-  "walks.lock",
+  "sweeps.lock",
   `
   select position::text
-  from cell.walks
+  from cell.sweeps
   where name = $1
     and (
       rests_until <= clock_timestamp()
-      -- After a failover to a slower clock: no walk rests that long.
+      -- After a failover to a slower clock: no sweep rests that long.
       or rests_until > clock_timestamp() + interval '24 hours'
     )
   for update skip locked`,
 );
 
-/** One process at a time takes a step. Null: another one does, or the walk rests. */
-export async function lockWalk(tx: Tx, name: WalkName): Promise<{ readonly position: WalkPosition } | null> {
+/** One process at a time takes a step. Null: another one does, or the sweep rests. */
+export async function lockSweep(
+  tx: Tx,
+  name: SweepName,
+): Promise<{ readonly position: SweepPosition } | null> {
   const { rows } = await tx.run(LOCK, [name]);
   return rows[0] === undefined ? null : { position: readNullable(rows[0][0], readPosition) };
 }
@@ -34,19 +37,19 @@ function readPosition(value: unknown): readonly number[] {
 }
 
 const MOVE = statement(
-  "walks.move",
+  "sweeps.move",
   `
-  update cell.walks
+  update cell.sweeps
   set
     position = $2::jsonb,
     rests_until = clock_timestamp() + make_interval(secs => $3::double precision / 1000)
   where name = $1`,
 );
 
-export function moveWalk(
+export function moveSweep(
   tx: Tx,
-  name: WalkName,
-  { position, restMs }: { readonly position: WalkPosition; readonly restMs: number },
+  name: SweepName,
+  { position, restMs }: { readonly position: SweepPosition; readonly restMs: number },
 ): Promise<Rows> {
   return tx.run(MOVE, [name, position === null ? null : JSON.stringify(position), restMs]);
 }
