@@ -64,7 +64,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
   options.print(
     options.json
       ? JSON.stringify({ ready: true, ...ready })
-      : welcome({ ...ready, directory: options.directory, demoCustomer }),
+      : describeStart({ ...ready, directory: options.directory, demoCustomer }),
   );
 }
 
@@ -115,7 +115,7 @@ type Ready = DevelopmentAccess & {
   readonly signIn: string;
 };
 
-function welcome(ready: Ready & { directory: string; demoCustomer: CustomerId | null }): string {
+function describeStart(ready: Ready & { directory: string; demoCustomer: CustomerId | null }): string {
   const { url, keys, databaseUrl, owner, managementToken, signIn, directory, demoCustomer } = ready;
   const curl = (path: string, body: object): string => `curl ${url}${path} \\
   -H 'Authorization: Bearer ${keys.test}' \\

@@ -60,8 +60,8 @@ function offerSetup(setupUrl: string, log: Logger): void {
 
 /** Acknowledging what a crash would lose is worse than not starting. */
 export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise<void> {
-  const client = await connectPatiently(config, log);
-  const other = await connectPatiently(config, log);
+  const client = await connectWithRetries(config, log);
+  const other = await connectWithRetries(config, log);
   try {
     const pooler = await inspectPooler(client, other);
     const findings = [pooler];
@@ -79,7 +79,7 @@ export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise
 }
 
 /** A fresh cluster's database often starts a little later than we do, and a failover may be under way for a minute. */
-async function connectPatiently(
+async function connectWithRetries(
   { databaseUrl, databaseWaitSeconds }: Config,
   log: Logger,
 ): ReturnType<typeof connect> {

@@ -38,8 +38,8 @@ export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant):
   }
 }
 
-/** A newcomer takes up the default plan with their first use, not when an event or a top-up made them known. */
-export function welcome(catalog: Catalog, draft: Draft): void {
+/** A new customer gets the default plan with their first use, not with their first event or top-up. */
+export function applyDefaultPlan(catalog: Catalog, draft: Draft): void {
   const { plan } = catalog.defaultPlan;
   if (plan === null || !isNewcomer(draft.wallet)) return;
   startPlan(catalog, draft, { plan, anchor: null, endsAt: null, isDefault: true });

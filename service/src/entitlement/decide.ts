@@ -9,7 +9,7 @@ import {
   type PlanFeature,
   type PlanVersion,
 } from "./catalog.ts";
-import { catchUp, welcome } from "./catch-up.ts";
+import { applyDefaultPlan, catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry } from "./entry.ts";
 import { periodAt } from "./period.ts";
@@ -83,7 +83,7 @@ export function decide(catalog: Catalog, known: Wallet | null, question: Questio
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
-  welcome(catalog, draft);
+  applyDefaultPlan(catalog, draft);
 
   const { assignment } = draft.wallet;
   const version = assignment === null ? null : getVersion(catalog, assignment.version);

@@ -136,10 +136,10 @@ export class Reader {
     const { now, revisions, wallets } = await readForCheck(session, names);
     const environments = new Set(names.map(({ environmentId }) => environmentId));
     const { catalogs } = this.#options;
-    const impatient = new Set(
+    const urgent = new Set(
       batch.filter(({ fetches }) => fetches >= FETCHES_MAX).map(({ request }) => request.environmentId),
     );
-    const current = await catalogs.findAll(session, environments, revisions, impatient);
+    const current = await catalogs.findAll(session, environments, revisions, urgent);
     const parked: { lacking: Lacking; thing: Waiting }[] = [];
     const byCustomer = new Map(wallets.map(({ name, readWallet }) => [customerKey(name), readWallet]));
     for (const waiting of batch) {

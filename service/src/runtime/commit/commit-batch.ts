@@ -61,7 +61,7 @@ export async function readFacts(
   const consumers: CustomerName[] = [];
   const reporters: CustomerName[] = [];
   const environments = new Set<EnvironmentId>();
-  const impatient = new Set<EnvironmentId>();
+  const urgent = new Set<EnvironmentId>();
   for (const { request, name, isUncertain, fetches } of batch) {
     if (request.keyed !== null) keys.set(keyId(request.keyed), request.keyed);
     else if (name !== null && isUncertain) uncertain.push(name);
@@ -69,7 +69,7 @@ export async function readFacts(
     else {
       consumers.push(request);
       environments.add(request.environmentId);
-      if (fetches >= FETCHES_MAX) impatient.add(request.environmentId);
+      if (fetches >= FETCHES_MAX) urgent.add(request.environmentId);
     }
   }
   const lock = waits ? lockWallets : lockFreeWallets;
@@ -83,19 +83,19 @@ export async function readFacts(
     environments.size > 0 ? readCatalogRevisions(session, [...environments]) : NO_REVISIONS,
     readClock(session),
   ]);
-  const current = await catalogs.findAll(session, environments, revisions, impatient);
+  const current = await catalogs.findAll(session, environments, revisions, urgent);
   const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
   const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
   // Nearly always everybody is known.
   if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };
-  return { ...facts, newcomers: await welcome(session, batch, facts) };
+  return { ...facts, newcomers: await numberNewcomers(session, batch, facts) };
 }
 
 /**
  * Numbers for customers nobody knows and who may be made known by what is decided. If there are any, for those of events too:
  * then one sorted statement makes all of them, and nobody deadlocks.
  */
-async function welcome(
+async function numberNewcomers(
   session: Session,
   batch: readonly Pending[],
   facts: Omit<BatchFacts, "newcomers">,

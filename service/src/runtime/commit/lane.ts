@@ -17,8 +17,8 @@ export type LaneOptions = {
   readonly openSession: OpenSession;
   readonly catalogs: CatalogCache;
   readonly idempotencyDays: number | null;
-  /** Where requests go whose wallet was held elsewhere too often. Null: here they wait for it, one customer at a time. */
-  readonly patient: Lane | null;
+  /** Lane for requests whose wallet stayed locked after several attempts. Null on that lane itself: it waits for the lock. */
+  readonly blocking: Lane | null;
   readonly onBatch: (batch: { size: number; durationMs: number }) => void;
   readonly onFailure: (failure: { kind: string; error: unknown }) => void;
 };
@@ -212,8 +212,8 @@ export class Lane {
   }
 
   #readFacts(session: Session, batch: readonly Pending[]): Promise<BatchFacts> {
-    const { catalogs, patient, idempotencyDays } = this.#options;
-    return readFacts(session, batch, { catalogs, waits: patient === null, idempotencyDays });
+    const { catalogs, blocking, idempotencyDays } = this.#options;
+    return readFacts(session, batch, { catalogs, waits: blocking === null, idempotencyDays });
   }
 
   async #explain(session: Session, error: unknown): Promise<Attempt> {
@@ -247,7 +247,7 @@ export class Lane {
 
   /** What waits, in order; where wallets are waited for, only what waits for the same one. */
   #take(): Pending[] {
-    return this.#options.patient === null ? this.#queue.takeOneCustomer() : this.#queue.take();
+    return this.#options.blocking === null ? this.#queue.takeOneCustomer() : this.#queue.take();
   }
 
   /**
@@ -268,8 +268,8 @@ export class Lane {
         continue;
       }
       pending.skips += 1;
-      const { patient } = this.#options;
-      if (patient !== null && pending.skips >= SKIPS_MAX) patient.#enqueue(pending);
+      const { blocking } = this.#options;
+      if (blocking !== null && pending.skips >= SKIPS_MAX) blocking.#enqueue(pending);
       else again.push(pending);
     }
     this.#queue.lead(again);

@@ -3,18 +3,18 @@ import { Lane, type LaneOptions } from "./lane.ts";
 import type { Outcome, RuntimeRequest } from "./request.ts";
 
 /**
- * The lanes of one cell. Within a process a customer always falls into the same lane. A lane never waits for a wallet
- * that somebody else holds; requests that met one too often go on to one more lane, which does.
+ * The lanes of one cell. A process sends all requests of a customer to the same lane. A lane skips a wallet that is locked
+ * elsewhere; requests that were skipped several times move to the blocking lane, which waits for the lock.
  */
 export class Lanes {
   readonly #lanes: readonly Lane[];
-  readonly #patient: Lane;
+  readonly #blocking: Lane;
 
-  constructor(count: number, options: Omit<LaneOptions, "patient">) {
+  constructor(count: number, options: Omit<LaneOptions, "blocking">) {
     assert(count >= 1, "a cell has at least one lane");
-    const patient = new Lane({ ...options, patient: null });
-    this.#lanes = Array.from({ length: count }, () => new Lane({ ...options, patient }));
-    this.#patient = patient;
+    const blocking = new Lane({ ...options, blocking: null });
+    this.#lanes = Array.from({ length: count }, () => new Lane({ ...options, blocking }));
+    this.#blocking = blocking;
   }
 
   submit(request: RuntimeRequest): Promise<Outcome> {
@@ -24,13 +24,13 @@ export class Lanes {
   }
 
   queueLengths(): number[] {
-    return [...this.#lanes, this.#patient].map((lane) => lane.queueLength);
+    return [...this.#lanes, this.#blocking].map((lane) => lane.queueLength);
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
     // After the others: what they could not decide is here.
-    await this.#patient.close();
+    await this.#blocking.close();
   }
 }
 

@@ -23,7 +23,7 @@ test("a batch that set out behind a commit is not closed on another connection",
     },
     catalogs: new CatalogCache(),
     idempotencyDays: null,
-    patient: null,
+    blocking: null,
     onBatch: () => {},
     onFailure: ({ kind }) => failures.push(kind),
   });
