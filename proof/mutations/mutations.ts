@@ -1,5 +1,5 @@
 /** A mistake somebody could make, as an edit of one file, and the tests that must turn red. */
-export type PlantedBug = {
+export type Mutation = {
   readonly name: string;
   readonly file: string;
   readonly edits: readonly Edit[];
@@ -12,7 +12,7 @@ export type Edit = { readonly find: string; readonly replace: string };
 const CORE = "service/src/entitlement";
 const COMMIT = "service/src/runtime/commit";
 
-export const BUGS: readonly PlantedBug[] = [
+export const MUTATIONS: readonly Mutation[] = [
   {
     name: "wrong burn order",
     file: `${CORE}/burn-order.ts`,

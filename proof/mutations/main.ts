@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BUGS, type PlantedBug } from "./bugs.ts";
+import { MUTATIONS, type Mutation } from "./mutations.ts";
 
 // A test that cannot fail proves nothing. Each of these mistakes is made in a copy of the code, and must turn a test red;
 // without them all must be green.
@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const HANG_MS = 120_000;
 const COPIED = ["service", "proof", "docs", "openapi", "package.json", "tsconfig.json", "vitest.config.ts"];
 
-const copy = await mkdtemp(join(tmpdir(), "purser-planted-"));
+const copy = await mkdtemp(join(tmpdir(), "purser-mutations-"));
 let isProven = false;
 try {
   for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true });
@@ -23,26 +23,26 @@ try {
 process.exit(isProven ? 0 : 1);
 
 async function prove(): Promise<boolean> {
-  const all = [...new Set(BUGS.flatMap(({ tests }) => tests))];
+  const all = [...new Set(MUTATIONS.flatMap(({ tests }) => tests))];
   const isGreen = await passes(all);
-  console.log(isGreen ? "green without a bug" : "red without any bug: nothing can be shown");
+  console.log(isGreen ? "green without a mutation" : "red without any mutation: nothing can be shown");
   if (!isGreen) return false;
   let missed = 0;
-  for (const bug of BUGS) {
-    const isMissed = await withBug(bug, () => passes(bug.tests));
-    console.log(`${isMissed ? "MISSED" : "red  "}  ${bug.name}`);
+  for (const mutation of MUTATIONS) {
+    const isMissed = await withMutation(mutation, () => passes(mutation.tests));
+    console.log(`${isMissed ? "MISSED" : "red  "}  ${mutation.name}`);
     if (isMissed) missed += 1;
   }
-  console.log(JSON.stringify({ planted: BUGS.length, caught: BUGS.length - missed }));
+  console.log(JSON.stringify({ mutations: MUTATIONS.length, caught: MUTATIONS.length - missed }));
   return missed === 0;
 }
 
-async function withBug<T>(bug: PlantedBug, work: () => Promise<T>): Promise<T> {
-  const file = join(copy, bug.file);
+async function withMutation<T>(mutation: Mutation, work: () => Promise<T>): Promise<T> {
+  const file = join(copy, mutation.file);
   const original = await readFile(file, "utf8");
   let text = original;
-  for (const { find, replace } of bug.edits) {
-    if (text.split(find).length !== 2) throw new Error(`${bug.file} does not hold this once: ${find}`);
+  for (const { find, replace } of mutation.edits) {
+    if (text.split(find).length !== 2) throw new Error(`${mutation.file} does not hold this once: ${find}`);
     text = text.replace(find, () => replace);
   }
   await writeFile(file, text);
@@ -60,7 +60,7 @@ function passes(tests: readonly string[]): Promise<boolean> {
     cwd: copy,
     stdio: "ignore",
   });
-  // A bug that makes a test hang has turned it red.
+  // A mutation that makes a test hang has turned it red.
   const timer = setTimeout(() => child.kill("SIGKILL"), HANG_MS);
   return new Promise((resolve, reject) => {
     child.once("exit", () => clearTimeout(timer));
