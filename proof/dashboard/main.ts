@@ -7,7 +7,7 @@ import { openChromium } from "./chromium.ts";
 import { findSubjects } from "./find-subjects.ts";
 import { fillDatabase } from "./installations.ts";
 import { cookiesOf, type Measured, measurePage } from "./measure.ts";
-import { addressOf, DOOR_PAGES, PAGES } from "./pages.ts";
+import { AUTH_PAGES, addressOf, PAGES } from "./pages.ts";
 
 const SCRIPT_BYTES_MAX = 250_000;
 
@@ -42,7 +42,7 @@ of charts is counted apart.`,
     const measured: Measured[] = [];
     const faults: string[] = [];
     const visits = [
-      ...DOOR_PAGES.map((page) => ({ page, cookies: [] })),
+      ...AUTH_PAGES.map((page) => ({ page, cookies: [] })),
       ...PAGES.map((page) => ({ page, cookies })),
     ];
     for (const { page, cookies: session } of visits) {

@@ -14,7 +14,7 @@ const LINE = "main table tbody tr";
 const FIELD = "main form input:enabled";
 
 /** Before the log-in. */
-export const DOOR_PAGES: readonly DashboardPage[] = [
+export const AUTH_PAGES: readonly DashboardPage[] = [
   { name: "log-in", route: "/log-in", row: FIELD },
   { name: "setup", route: "/setup", row: "main p" },
   { name: "join", route: "/join", row: FIELD, suffix: "#pur_link_none" },

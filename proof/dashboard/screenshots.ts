@@ -6,7 +6,7 @@ import { awaitReady, type Look, logIn, openChromium, openContext } from "./chrom
 import { findLayoutFaults } from "./find-layout-faults.ts";
 import { findSubjects } from "./find-subjects.ts";
 import { type Development, startDevelopment, startUnowned } from "./installations.ts";
-import { addressOf, type DashboardPage, DOOR_PAGES, PAGES, type Subjects } from "./pages.ts";
+import { AUTH_PAGES, addressOf, type DashboardPage, PAGES, type Subjects } from "./pages.ts";
 import { watchTraffic } from "./traffic.ts";
 
 const LOOKS: readonly Look[] = [1440, 390].flatMap((width) => [
@@ -68,7 +68,7 @@ window, or cuts text off that no title has the whole of.`,
 
 function readWanted(only: string | null): (page: DashboardPage) => boolean {
   const wanted = only?.split(",");
-  const unknown = wanted?.filter((name) => ![...DOOR_PAGES, ...PAGES].some((page) => page.name === name));
+  const unknown = wanted?.filter((name) => ![...AUTH_PAGES, ...PAGES].some((page) => page.name === name));
   if (unknown !== undefined && unknown.length > 0) throw new Error(`there is no page ${unknown.join(", ")}`);
   return ({ name }) => wanted === undefined || wanted.includes(name);
 }
@@ -89,13 +89,13 @@ async function takeAll(browser: Browser, taking: Taking): Promise<number> {
   const { url, owner } = development;
   const context = await openContext(browser, { url, look, complaints: faults });
   const visitor = await context.newPage();
-  const door = DOOR_PAGES.filter(isWanted);
-  for (const page of door) await take(visitor, page, taking);
+  const auth = AUTH_PAGES.filter(isWanted);
+  for (const page of auth) await take(visitor, page, taking);
   const pages = PAGES.filter(isWanted);
   const member = await logIn(context, owner);
   for (const page of pages) await take(member, page, taking);
   await context.close();
-  return door.length + pages.length;
+  return auth.length + pages.length;
 }
 
 async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<void> {

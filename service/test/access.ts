@@ -10,8 +10,8 @@ const E = "/manage/v1/projects/:projectId/:environment";
 const CUSTOMER = `${E}/customers/:customerId`;
 
 /**
- * Who may use which operation of the management API: stated here a second time, by hand, so that no edit of an operation
- * opens a door unseen.
+ * Who may use which operation of the management API. Repeated here by hand, so that an edit of an operation cannot widen access
+ * unnoticed.
  */
 export const ACCESS: Readonly<Record<string, Access>> = {
   "GET /manage/v1/setup": "anyone",

@@ -25,7 +25,7 @@ const NOW = "what is, not what was";
 const CATALOG = "what is sold";
 const PEOPLE = "who may do what";
 const SUMS = "sums, which begin with the window: manage/usage/window.test.ts";
-const DEEDS = "what people and automation did: no usage";
+const EFFECTS = "what people and automation did: no usage";
 
 /** How each operation that reads keeps the history window: spec 8. One without a line fails the test. */
 export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
@@ -35,14 +35,14 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   listTokens: PEOPLE,
   listSessions: PEOPLE,
   readMemberAccess: PEOPLE,
-  exportAudit: DEEDS,
+  exportAudit: EFFECTS,
   listApiKeys: PEOPLE,
   readWorkspace: NOW,
   readHealth: NOW,
   listProjects: NOW,
   readProject: NOW,
-  listAudit: DEEDS,
-  listEnvironmentAudit: DEEDS,
+  listAudit: EFFECTS,
+  listEnvironmentAudit: EFFECTS,
 
   listPools: CATALOG,
   listFeatures: CATALOG,
@@ -60,10 +60,9 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   previewCredits:
     "twins of the last ten minutes, which every window holds, and what a reference names: a test of its own",
   previewBulkAssignment: NOW,
-  previewReversal:
-    "what a deed would do now: money is given back whatever the window, and who does it sees first what it does: a test of its own",
+  previewReversal: "the effect of a reversal now: credits are returned whatever the window; has its own test",
   proveWallet: "sums to the balance, and counts no entry before it: a test of its own",
-  listPlanChanges: DEEDS,
+  listPlanChanges: EFFECTS,
   listGrants: "what was given, of which only the rest is older than the window: a test of its own",
   listLedger: ({ customer, chargeKey, consumeId }) => [
     { path: `customers/${customer}/ledger`, says: [chargeKey, consumeId] },

@@ -4,7 +4,7 @@ import { ApiProblem, readProblem } from "./api-problem.ts";
 import type { paths } from "./manage.gen.d.ts";
 import { refuseDots } from "./refuse-dots.ts";
 
-/** The management API, as anybody may use it: the dashboard has no private door. */
+/** The management API, as anybody may use it: the dashboard has no private API. */
 export const api = createFetchClient<paths>({
   baseUrl: window.location.origin,
   fetch: fetchOk,

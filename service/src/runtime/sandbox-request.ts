@@ -33,7 +33,7 @@ type Noted = Reading & { readonly code: string | null; readonly reason: string |
 // There is none to measure.
 const NO_METADATA: Caller["metadataLimits"] = { bytesMax: 0, keysMax: 0, depthMax: 0 };
 
-/** Asks in the name of a person, and goes the way of a backend's request from behind the door: no API key is looked at. */
+/** Sends a request on behalf of a person. It skips API key authentication and runs like a request of a backend from there on. */
 export function sandboxRequest(parts: SandboxParts): (place: Place, attempt: Attempt) => Promise<Reading> {
   return async (place, attempt) => {
     const { endpoint, requestId, body } = attempt;

@@ -11,7 +11,7 @@ async function prove({ manage, tokens }: Managed, customer = "ada"): Promise<Rec
   return reply.body;
 }
 
-test("a busy, honest life is sound: ledger, grants and balance are one number", async () => {
+test("a valid wallet is sound: ledger, grants and balance agree", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await liveBusyLives(managed);

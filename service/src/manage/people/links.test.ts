@@ -170,7 +170,7 @@ test("who knows the old password sets a new one, which ends every session but th
   expect([token.status, token.body["code"]]).toEqual([403, "role_missing"]);
 });
 
-test("guesses of the old password are counted like those at the door", async () => {
+test("guesses of the old password count like failed log-ins", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "viewer", "ada");
   const guess = () => ada.call("POST", `${SESSION}/password`, { current: "wrong", new: PASSWORD });
