@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { DOOR_PAGES, PAGES, REDIRECTS } from "../../proof/dashboard/pages.ts";
+import { AUTH_PAGES, PAGES, REDIRECTS } from "../../proof/dashboard/pages.ts";
 
 test("every page that the router knows is photographed and measured, and none that it does not", async () => {
   vi.stubGlobal("window", { location: { origin: "http://127.0.0.1" } });
   const { router } = await import("../src/router.tsx");
   const leaves = Object.values(router.routesById).filter(({ children }) => children === undefined);
   const known = leaves.map(({ fullPath }) => fullPath);
-  const listed = [...DOOR_PAGES, ...PAGES];
+  const listed = [...AUTH_PAGES, ...PAGES];
   expect([...listed.map(({ route }) => route), ...REDIRECTS].sort()).toEqual(known.sort());
   expect(new Set(listed.map(({ name }) => name)).size).toBe(listed.length);
 });

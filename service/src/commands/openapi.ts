@@ -28,7 +28,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     readerOf: refuse,
     missingFeature: refuse,
     requestLog: new RequestLog({ cellOf: refuse, onDropped: refuse }),
-    authenticator: { findSession: refuse, findToken: refuse, findPlace: refuse },
+    authenticator: { findSession: refuse, findToken: refuse, findScope: refuse },
     manage: {
       version: VERSION,
       startedAt: brandAs<Instant>(0),

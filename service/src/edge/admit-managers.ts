@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { brandAs, type ProjectId } from "../primitives/brand.ts";
 import { mayActAs, type Role } from "../primitives/role.ts";
 import { type EnvironmentKind, isWellFormedManagementToken } from "../primitives/secret.ts";
-import type { Place } from "../store/control/places.ts";
+import type { Scope } from "../store/control/scopes.ts";
 import { addressOf, refusePlainHttp } from "./guard.ts";
 import { type Principal, reaches } from "./principal.ts";
 import { Problem } from "./problem.ts";
@@ -31,7 +31,7 @@ declare module "fastify" {
     /** Set before any handler of `/manage/v1` runs, but for those that anyone may use. */
     principal: Principal | null;
     /** The environment that the path names. */
-    place: Place | null;
+    scope: Scope | null;
     /** Refuses who may not do this any more. For what takes longer than a moment: a session, token or role can end meanwhile. */
     admitAgain: (() => Promise<void>) | null;
   }
@@ -41,17 +41,17 @@ declare module "fastify" {
 export type ManagerAuthenticator = {
   findSession(token: string, address: string): Promise<Principal | null>;
   findToken(secret: string): Promise<Principal | null>;
-  findPlace(sought: {
+  findScope(sought: {
     workspaceId: number;
     projectId: ProjectId;
     environment: EnvironmentKind;
-  }): Promise<Place | null>;
+  }): Promise<Scope | null>;
 };
 
 const BEARER = /^Bearer +(\S+)$/i;
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Who may come in, before a byte of the body is read: the credentials, then the place, then the role. */
+/** Who may come in, before a byte of the body is read: the credentials, then the scope, then the role. */
 export function admitManagers(
   app: FastifyInstance,
   parts: { authenticator: ManagerAuthenticator; proxies: ProxyWatch },
@@ -68,18 +68,18 @@ export function admitManagers(
     if (bearer === null && !SAFE_METHODS.has(request.method)) refuseForeignOrigin(request);
     if (access === "anyone") return;
 
-    const admit = async (): Promise<Place | null> => {
+    const admit = async (): Promise<Scope | null> => {
       const principal = await identify(request, bearer, authenticator);
       // First: who is refused from here on is no stranger.
       request.principal ??= principal;
       if (access === "signed_in") return null;
       if (access.in === "workspace") refuseNarrowToken(principal);
-      const place =
-        access.in === "workspace" ? null : await findPlaceOf(request, principal, authenticator, access.in);
+      const scope =
+        access.in === "workspace" ? null : await findScopeOf(request, principal, authenticator, access.in);
       refuseLesser(principal, access);
-      return place;
+      return scope;
     };
-    request.place = await admit();
+    request.scope = await admit();
     request.admitAgain = async () => {
       await admit();
     };
@@ -139,29 +139,29 @@ function refuseNarrowToken({ environmentId }: Principal): void {
 }
 
 /** What belongs to another workspace, or lies out of a token's reach, answers as if it were missing. */
-async function findPlaceOf(
+async function findScopeOf(
   request: FastifyRequest,
   principal: Principal,
   authenticator: ManagerAuthenticator,
-  scope: "project" | "environment",
-): Promise<Place> {
+  level: "project" | "environment",
+): Promise<Scope> {
   const params = request.params as Record<string, string | undefined>;
   const projectId = readProjectId(params["projectId"]);
-  const kinds = scope === "project" ? (["test", "live"] as const) : [readEnvironment(params["environment"])];
+  const kinds = level === "project" ? (["test", "live"] as const) : [readEnvironment(params["environment"])];
   for (const environment of kinds) {
     if (projectId === null || environment === null) break;
-    const place = await authenticator.findPlace({
+    const scope = await authenticator.findScope({
       workspaceId: principal.workspaceId,
       projectId,
       environment,
     });
     // A project as a whole is out of a narrow token's reach.
     if (
-      place !== null &&
-      reaches(principal, place) &&
-      (scope === "environment" || principal.environmentId === null)
+      scope !== null &&
+      reaches(principal, scope) &&
+      (level === "environment" || principal.environmentId === null)
     ) {
-      return place;
+      return scope;
     }
   }
   throw new Problem("not_found", { detail: "There is no such project or environment." });

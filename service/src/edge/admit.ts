@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { ApiKey, Scope } from "../store/control/api-keys.ts";
+import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { authenticate, requireScope } from "./authenticate.ts";
 import { type ProxyTrust, refuseBrowsers, refusePlainHttp } from "./guard.ts";
@@ -8,7 +8,7 @@ import { TokenBuckets } from "./token-bucket.ts";
 declare module "fastify" {
   interface FastifyContextConfig {
     /** What an API key must be allowed to do to use this route. */
-    scope?: Scope;
+    scope?: KeyScope;
   }
 }
 
@@ -37,7 +37,7 @@ export function admitRuntimeCallers(
   });
 }
 
-function scopeOf(request: FastifyRequest): Scope {
+function scopeOf(request: FastifyRequest): KeyScope {
   const { scope } = request.routeOptions.config;
   if (scope === undefined) throw new Error(`${request.routeOptions.url} names no scope`);
   return scope;

@@ -3,7 +3,7 @@ import { isWellFormedApiKey } from "../primitives/secret.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
 
 export type ApiKeySource = {
-  /** Those that are live, by their place among the secrets. */
+  /** Those that are live, by their position among the secrets. */
   find(secrets: readonly string[]): Promise<ReadonlyMap<number, ApiKey>>;
   touch(ids: readonly number[]): Promise<void>;
   /** Whether a look-up failed for want of a connection. A slow database is not out of reach. */

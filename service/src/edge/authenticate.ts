@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { ApiKey, Scope } from "../store/control/api-keys.ts";
+import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type ApiKeyCache, TooManyUnknownKeys } from "./api-key-cache.ts";
 import { Problem } from "./problem.ts";
 
@@ -16,7 +16,7 @@ export function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey
   return orNotValid(found);
 }
 
-export function requireScope(key: ApiKey, scope: Scope): void {
+export function requireScope(key: ApiKey, scope: KeyScope): void {
   if (key.scopes.has(scope)) return;
   throw new Problem("scope_missing", { detail: `This API key lacks the scope \`${scope}\`.` });
 }

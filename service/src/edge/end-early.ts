@@ -5,7 +5,7 @@ export const STALLED = { ms: 60_000, bytesMin: 1_000_000 } as const;
 
 /**
  * Hangs up on a reader who takes less than `bytesMin` in `ms` though more was waiting. A socket's own timeout begins anew with
- * every byte that is taken, so that one byte a minute keeps the place of somebody else for ever. Where nothing is waiting nobody
+ * every byte that is taken, so that one byte a minute keeps the place of somebody else forever. Where nothing is waiting nobody
  * is slow: where few rows are meant, many are passed by for one.
  */
 export function endStalled(

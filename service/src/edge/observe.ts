@@ -7,7 +7,7 @@ import type { Metrics } from "./metrics.ts";
 export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metrics): void {
   app.decorateRequest("apiKey", null);
   app.decorateRequest("principal", null);
-  app.decorateRequest("place", null);
+  app.decorateRequest("scope", null);
   app.decorateRequest("admitAgain", null);
   app.decorateReply("problemCode", null);
   app.decorateReply("denialReason", null);
@@ -37,7 +37,7 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
   });
 }
 
-function whereOf({ apiKey, place }: FastifyRequest): Pick<RequestLine, "projectId" | "environment"> {
+function whereOf({ apiKey, scope }: FastifyRequest): Pick<RequestLine, "projectId" | "environment"> {
   if (apiKey !== null) return { projectId: apiKey.projectId, environment: apiKey.environmentKind };
-  return place === null ? {} : { projectId: place.projectId, environment: place.environment };
+  return scope === null ? {} : { projectId: scope.projectId, environment: scope.environment };
 }

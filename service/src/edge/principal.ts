@@ -1,7 +1,7 @@
 import type { EnvironmentId } from "../primitives/brand.ts";
 import type { Role } from "../primitives/role.ts";
 import type { ManagementToken } from "../store/control/management-tokens.ts";
-import type { Place } from "../store/control/places.ts";
+import type { Scope } from "../store/control/scopes.ts";
 import type { SessionMember } from "../store/control/sessions.ts";
 
 /** Who calls the management API: a person with a session, or automation with a token. */
@@ -51,7 +51,7 @@ export function principalOfToken(token: ManagementToken): Principal {
   };
 }
 
-/** A place the caller cannot reach is for them as if it were not there. */
-export function reaches(principal: Principal, place: Place): boolean {
-  return principal.environmentId === null || principal.environmentId === place.environmentId;
+/** A scope the caller cannot reach looks like one that does not exist. */
+export function reaches(principal: Principal, scope: Scope): boolean {
+  return principal.environmentId === null || principal.environmentId === scope.environmentId;
 }

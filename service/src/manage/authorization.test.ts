@@ -98,9 +98,9 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
     };
   const token = async (role: Role, environment: "test" | "live" | null): Promise<string> => {
     const { projectId } = project;
-    const place = environment && { projectId, environmentId: project[environment].environmentId };
+    const scope = environment && { projectId, environmentId: project[environment].environmentId };
     const actor = { kind: "system", id: null, requestId: null } as const;
-    const input = { workspaceId: 1, name: "token", role, environment: place, expiresAt: null };
+    const input = { workspaceId: 1, name: "token", role, environment: scope, expiresAt: null };
     return (await createManagementToken(cell, actor, input)).secret;
   };
   const ended = async (column: "expires_at" | "revoked_at"): Promise<CallOptions> => {

@@ -98,10 +98,10 @@ async function plantRows({ consume, record, manage }: Managed): Promise<Rows> {
   };
 }
 
-function pathOf({ path }: Operation, place: { projectId: number; environment: string }, rows: Rows): string {
+function pathOf({ path }: Operation, scope: { projectId: number; environment: string }, rows: Rows): string {
   return path
-    .replace(":projectId", String(place.projectId))
-    .replace(":environment", place.environment)
+    .replace(":projectId", String(scope.projectId))
+    .replace(":environment", scope.environment)
     .replaceAll(/([a-z-]+)\/:\w+/g, (_, folder: string) => `${folder}/${rows[folder]}`);
 }
 
@@ -118,7 +118,7 @@ function essenceOf({ status, text }: Reply, rows: Rows): string {
 async function expectAlike(
   managed: Managed,
   rows: Rows,
-  place: { projectId: number; environment: string; token: string },
+  scope: { projectId: number; environment: string; token: string },
   except: readonly string[] = [],
 ): Promise<void> {
   const foreign: string[] = [];
@@ -127,9 +127,9 @@ async function expectAlike(
     const { id, method, body } = operation;
     if (except.includes(id)) continue;
     const ask = async (named: Rows): Promise<string> => {
-      const url = `${managed.service.url}${pathOf(operation, place, named)}`;
+      const url = `${managed.service.url}${pathOf(operation, scope, named)}`;
       const sent = body === undefined ? {} : { body: BODIES[id] ?? {} };
-      return `${id}: ${essenceOf(await send(url, method, { token: place.token, ...sent }), named)}`;
+      return `${id}: ${essenceOf(await send(url, method, { token: scope.token, ...sent }), named)}`;
     };
     foreign.push(await ask(rows));
     missing.push(await ask(MISSING));
@@ -143,9 +143,9 @@ test("a row of the other environment answers exactly like a missing one", async 
   const managed = await setupManage();
   const rows = await plantRows(managed);
   const { projectId } = managed.project;
-  const place = { projectId, environment: "live", token: managed.tokens.owner };
+  const scope = { projectId, environment: "live", token: managed.tokens.owner };
   // A key is the project's: whoever asks in the other environment is told where it was used, as the runtime's 409 does.
-  await expectAlike(managed, rows, place, ["readKey", ...OF_THE_WORKSPACE]);
+  await expectAlike(managed, rows, scope, ["readKey", ...OF_THE_WORKSPACE]);
 });
 
 test("a token for one environment learns nothing of the other, not even which keys were used there", async () => {
@@ -157,8 +157,8 @@ test("a token for one environment learns nothing of the other, not even which ke
   const environment = { projectId, environmentId: live.environmentId };
   const input = { workspaceId: 1, name: "live", role: "admin", environment, expiresAt: null } as const;
   const { secret: token } = await createManagementToken(cell, actor, input);
-  const place = { projectId, environment: "live", token };
-  await expectAlike(managed, rows, place, OF_THE_WORKSPACE);
+  const scope = { projectId, environment: "live", token };
+  await expectAlike(managed, rows, scope, OF_THE_WORKSPACE);
 
   const base = `${service.url}/manage/v1/projects/${projectId}/live`;
   const found = await send(`${base}/search?q=planted-charge`, "GET", { token });
@@ -187,8 +187,8 @@ test("a row of another project answers exactly like a missing one", async () => 
   const managed = await setupManage();
   const rows = await plantRows(managed);
   const { projectId } = await createTestProject(managed.database, "Another product");
-  const place = { projectId, environment: "test", token: managed.tokens.owner };
-  await expectAlike(managed, rows, place, OF_THE_WORKSPACE);
+  const scope = { projectId, environment: "test", token: managed.tokens.owner };
+  await expectAlike(managed, rows, scope, OF_THE_WORKSPACE);
 });
 
 test("a row of another workspace answers exactly like a missing one", async () => {
@@ -199,8 +199,8 @@ test("a row of another workspace answers exactly like a missing one", async () =
   const actor = { kind: "system", id: null, requestId: null } as const;
   const input = { workspaceId, name: "theirs", role: "owner", environment: null, expiresAt: null } as const;
   const { secret: token } = await createManagementToken(cell, actor, input);
-  const place = { projectId: managed.project.projectId, environment: "test", token };
-  await expectAlike(managed, rows, place);
+  const scope = { projectId: managed.project.projectId, environment: "test", token };
+  await expectAlike(managed, rows, scope);
 });
 
 test("what is made under the same names in another environment leaves the first alone", async () => {

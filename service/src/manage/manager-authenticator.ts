@@ -6,7 +6,7 @@ import { lossyTransaction, single } from "../postgres/transaction.ts";
 import { BoundedMap } from "../primitives/bounded-map.ts";
 import { hashSecret } from "../primitives/secret.ts";
 import { findLiveManagementToken, touchManagementToken } from "../store/control/management-tokens.ts";
-import { findPlace } from "../store/control/places.ts";
+import { findScope } from "../store/control/scopes.ts";
 import { tellTrouble } from "./database-trouble.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 
@@ -31,7 +31,7 @@ export function createManagerAuthenticator(control: Pool, sessions: LiveSessions
         await touch(token.id);
         return principalOfToken(token);
       }),
-    findPlace: (sought) => ask(control, (tx) => findPlace(tx, sought)),
+    findScope: (sought) => ask(control, (tx) => findScope(tx, sought)),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Principal } from "../edge/principal.ts";
 import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
 import type { Actor } from "../primitives/actor.ts";
 import { assert } from "../primitives/assert.ts";
-import type { Place } from "../store/control/places.ts";
+import type { Scope } from "../store/control/scopes.ts";
 import type { Context } from "./context.ts";
 import { tellTrouble } from "./database-trouble.ts";
 
@@ -186,9 +186,9 @@ export function principalOf({ request }: Call): Principal {
   return request.principal;
 }
 
-export function placeOf({ request }: Call): Place {
-  assert(request.place !== null, "an operation in an environment has its place");
-  return request.place;
+export function scopeOf({ request }: Call): Scope {
+  assert(request.scope !== null, "an operation in an environment has its scope");
+  return request.scope;
 }
 
 /** Refuses whoever has lost the session, token or role since this call began. */
@@ -204,6 +204,6 @@ export function actorOf(call: Call): Actor {
 
 /** Where an operation in an environment takes place, and who does it. */
 export function contextOf(call: Call): Context {
-  const { projectId, environmentId } = placeOf(call);
+  const { projectId, environmentId } = scopeOf(call);
   return { projectId, environmentId, actor: actorOf(call) };
 }

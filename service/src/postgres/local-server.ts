@@ -34,20 +34,20 @@ export type LocalServerOptions = {
 
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { dataDirectory, passwordFile } = options;
-  const place: Place = {
+  const files: ServerFiles = {
     bin: options.binDirectory ?? (await packagedBinaries()),
     dataDirectory,
     owner: await serverOwner(),
   };
-  if (!(await exists(join(dataDirectory, "PG_VERSION")))) await initialize(place);
-  const password = passwordFile === undefined ? null : await requirePassword(place, passwordFile);
+  if (!(await exists(join(dataDirectory, "PG_VERSION")))) await initialize(files);
+  const password = passwordFile === undefined ? null : await requirePassword(files, passwordFile);
   const running = await findRunningPort(dataDirectory, password);
   if (running !== null) return { url: urlAt(running, password), process: null, stop: async () => {} };
 
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", `port=${options.port}`];
   const flags = [...settings, ...(options.settings ?? [])].flatMap((setting) => ["-c", setting]);
-  const child = spawn(join(place.bin, "postgres"), ["-D", dataDirectory, ...flags], {
-    ...place.owner,
+  const child = spawn(join(files.bin, "postgres"), ["-D", dataDirectory, ...flags], {
+    ...files.owner,
     cwd: "/",
     ...(options.environment === undefined ? {} : { env: options.environment }),
     stdio: ["ignore", "ignore", "pipe"],
@@ -67,7 +67,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   return { url, process: child, stop: () => stop(child) };
 }
 
-type Place = {
+type ServerFiles = {
   readonly bin: string;
   readonly dataDirectory: string;
   readonly owner: { uid: number; gid: number } | null;
@@ -78,7 +78,7 @@ function urlAt(port: number, password: string | null): (database: string) => str
   return (database) => `postgres://${user}@127.0.0.1:${port}/${database}`;
 }
 
-async function initialize({ bin, dataDirectory, owner }: Place): Promise<void> {
+async function initialize({ bin, dataDirectory, owner }: ServerFiles): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });
   if (owner !== null) await chown(dataDirectory, owner.uid, owner.gid);
   const format = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-instructions"];
@@ -96,7 +96,10 @@ host all all 127.0.0.1/32 scram-sha-256
  * Done in single-user mode, so that the server never listens without a password. The file is written last: whatever was
  * interrupted is done again.
  */
-async function requirePassword({ bin, dataDirectory, owner }: Place, passwordFile: string): Promise<string> {
+async function requirePassword(
+  { bin, dataDirectory, owner }: ServerFiles,
+  passwordFile: string,
+): Promise<string> {
   const rulesFile = join(dataDirectory, "pg_hba.conf");
   const stored = await readFile(passwordFile, "utf8").catch(() => null);
   if (stored !== null && (await readFile(rulesFile, "utf8")) === PASSWORD_RULES) return stored.trim();

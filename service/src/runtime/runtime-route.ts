@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
 import { assert } from "../primitives/assert.ts";
-import type { ApiKey, Scope } from "../store/control/api-keys.ts";
+import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type Answer, replyWithAnswer } from "./reply.ts";
 
 /** In whose name a request is executed: all that is needed of an API key once it was let in. */
@@ -29,7 +29,7 @@ const CODES_OF_ALL = [
 
 type RuntimeRoute<B extends TSchema> = {
   /** Also the last part of the path. */
-  readonly scope: Scope;
+  readonly scope: KeyScope;
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;

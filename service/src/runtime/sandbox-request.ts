@@ -1,6 +1,6 @@
 import { internalError } from "../edge/errors.ts";
 import { PROBLEMS, Problem, renderProblem } from "../edge/problem.ts";
-import type { Place } from "../store/control/places.ts";
+import type { Scope } from "../store/control/scopes.ts";
 import type { Reader } from "./check/reader.ts";
 import { answerCheck } from "./check/route.ts";
 import type { Lanes } from "./commit/lanes.ts";
@@ -34,20 +34,20 @@ type Noted = Reading & { readonly code: string | null; readonly reason: string |
 const NO_METADATA: Caller["metadataLimits"] = { bytesMax: 0, keysMax: 0, depthMax: 0 };
 
 /** Sends a request on behalf of a person. It skips API key authentication and runs like a request of a backend from there on. */
-export function sandboxRequest(parts: SandboxParts): (place: Place, attempt: Attempt) => Promise<Reading> {
-  return async (place, attempt) => {
+export function sandboxRequest(parts: SandboxParts): (scope: Scope, attempt: Attempt) => Promise<Reading> {
+  return async (scope, attempt) => {
     const { endpoint, requestId, body } = attempt;
     const startMs = performance.now();
-    const { text, ...noted } = await read(parts, place, attempt);
+    const { text, ...noted } = await read(parts, scope, attempt);
     const durationMs = performance.now() - startMs;
-    parts.requestLog.note(endpoint, place, { ...noted, requestId, body, durationMs });
+    parts.requestLog.note(endpoint, scope, { ...noted, requestId, body, durationMs });
     return { status: noted.status, isReplay: noted.isReplay, text };
   };
 }
 
-async function read(parts: SandboxParts, place: Place, attempt: Attempt): Promise<Noted> {
+async function read(parts: SandboxParts, scope: Scope, attempt: Attempt): Promise<Noted> {
   const { endpoint, requestId, body } = attempt;
-  const { environment: environmentKind, ...where } = place;
+  const { environment: environmentKind, ...where } = scope;
   const key: Caller = { ...where, environmentKind, metadataLimits: NO_METADATA };
   try {
     const answer =

@@ -6,7 +6,7 @@ import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
 import { listGrants } from "../../store/cell/verify/grants.ts";
-import { type ConsumePlace, listEntries, listReversed } from "../../store/cell/verify/ledger.ts";
+import { type ConsumePosition, listEntries, listReversed } from "../../store/cell/verify/ledger.ts";
 import type { Checked, Mismatch } from "./report.ts";
 import { type IndexedRun, type ReadableRow, runsOf } from "./runs.ts";
 
@@ -77,7 +77,7 @@ async function readReversed(
 ): Promise<Map<Entry, ReversedConsume | null>> {
   const reversed = new Map<Entry, ReversedConsume | null>();
   const reversals: Entry[] = [];
-  const places: ConsumePlace[] = [];
+  const positions: ConsumePosition[] = [];
   for (const [position, { customerNumber, isWhole }] of runs.entries()) {
     const entries = ledgers[position] ?? [];
     if (isWhole) {
@@ -88,11 +88,11 @@ async function readReversed(
       const sequence = entry.usage?.reverses ?? null;
       if (sequence === null) continue;
       reversals.push(entry);
-      places.push({ customerNumber, sequence });
+      positions.push({ customerNumber, sequence });
     }
   }
-  if (places.length === 0) return reversed;
-  const found = await listReversed(tx, places);
+  if (positions.length === 0) return reversed;
+  const found = await listReversed(tx, positions);
   for (const [index, entry] of reversals.entries()) reversed.set(entry, found[index] ?? null);
   return reversed;
 }

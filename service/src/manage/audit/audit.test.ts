@@ -93,17 +93,17 @@ test("entries say who did what where, by names that stay after a member or token
   expect(items[0]).toMatchObject({ action: "member.removed", projectId: null, environment: null });
 });
 
-test("filters narrow by place, actor, action, customer and time", async () => {
+test("filters narrow by scope, actor, action, customer and time", async () => {
   const managed = await setupManage();
   const { project } = managed;
   await doMuch(managed);
   const ada = await join(managed, "admin", "ada");
   await ada.call("PUT", `${managed.here}/customers/c2`, { name: "Hers" });
-  const place = `projectId=${project.projectId}&environment=test`;
-  const test = await readAll(managed, AUDIT, place);
+  const scope = `projectId=${project.projectId}&environment=test`;
+  const test = await readAll(managed, AUDIT, scope);
   expect(test.items.every(({ environment }) => environment === "test")).toBe(true);
   expect(actionsOf(test)).toContain("api_key.created");
-  expect(actionsOf(await readAll(managed, AUDIT, `${place}&action=api_key.`))).toEqual(
+  expect(actionsOf(await readAll(managed, AUDIT, `${scope}&action=api_key.`))).toEqual(
     Array(5).fill("api_key.created"),
   );
   const hers = await readAll(managed, AUDIT, `actor=member:${ada.id}`);
@@ -117,7 +117,7 @@ test("filters narrow by place, actor, action, customer and time", async () => {
     ["live", "c2"],
     ["test", "c2"],
   ]);
-  expect(await readAll(managed, AUDIT, `${place}&customerId=c2&actor=member:${ada.id}`)).toMatchObject({
+  expect(await readAll(managed, AUDIT, `${scope}&customerId=c2&actor=member:${ada.id}`)).toMatchObject({
     items: [{ action: "customer.changed" }],
   });
   const { recordedAt } = c2.items[0] as Item;
@@ -165,8 +165,8 @@ test("a token of one environment reads that one's audit, and no other", async ()
   const items = narrow.body["items"] as Item[];
   expect(items[0]).toMatchObject({ action: "token.created", subject: "Narrow", environment: "test" });
   expect(items.every(({ environment }) => environment === "test")).toBe(true);
-  const place = `projectId=${project.projectId}&environment=test`;
-  expect(items).toEqual((await readAll(managed, AUDIT, `${place}&limit=200`)).items);
+  const scope = `projectId=${project.projectId}&environment=test`;
+  expect(items).toEqual((await readAll(managed, AUDIT, `${scope}&limit=200`)).items);
   expect((await manage("GET", AUDIT, { token: secret })).status).toBe(403);
   const live = managed.here.replace("test", "live/audit");
   expect((await manage("GET", live, { token: secret })).status).toBe(404);

@@ -37,15 +37,15 @@ export async function exportAudit(
 /** Who took what away, before the first byte of it leaves. */
 async function noteExport(
   control: Pool,
-  { workspaceId, place, customerId, filter, before, from }: Omit<AuditSearch, "limit">,
+  { workspaceId, scope, customerId, filter, before, from }: Omit<AuditSearch, "limit">,
   actor: Actor,
 ): Promise<void> {
   const after = {
     format: "ndjson",
     before,
     from,
-    projectId: place === null ? null : String(place.projectId),
-    environment: place?.environment ?? null,
+    projectId: scope === null ? null : String(scope.projectId),
+    environment: scope?.environment ?? null,
     // The audit never names a customer's own id.
     isOneCustomer: customerId !== null,
     actor: filter.actor && [filter.actor.kind, filter.actor.id].filter((part) => part !== null).join(":"),

@@ -10,14 +10,14 @@ import {
   type AuditWindow,
   scanControlAudit,
 } from "../../store/control/audit-scan.ts";
-import { listPlaces, type Place } from "../../store/control/places.ts";
+import { listScopes, type Scope } from "../../store/control/scopes.ts";
 import { nameActors } from "../credits/actor-names.ts";
 import type { ManageParts } from "../parts.ts";
 
 export type AuditSearch = {
   readonly workspaceId: number;
   /** Null: everywhere in the workspace. */
-  readonly place: Place | null;
+  readonly scope: Scope | null;
   /** Null: everybody, and what is about no customer too. */
   readonly customerId: CustomerId | null;
   readonly filter: AuditFilter;
@@ -28,7 +28,7 @@ export type AuditSearch = {
 
 export type AuditEntry = AuditRecord & {
   readonly actorName: string | null;
-  readonly place: Place | null;
+  readonly scope: Scope | null;
   readonly customerId: CustomerId | null;
 };
 
@@ -40,11 +40,11 @@ const SCANNED_MAX = 1_000;
 /** What was done in the control plane and in the cells, merged by their ids, which sort by time. */
 export async function listAudit(parts: ManageParts, search: AuditSearch): Promise<AuditPage> {
   const { control, cellOf } = parts;
-  const { workspaceId, place, filter, before, from, limit } = search;
-  const places = place === null ? await single(control, (tx) => listPlaces(tx, workspaceId)) : [place];
+  const { workspaceId, scope, filter, before, from, limit } = search;
+  const scopes = scope === null ? await single(control, (tx) => listScopes(tx, workspaceId)) : [scope];
   const isFiltered = filter.actor !== null || filter.actionPrefix !== null;
   const window = { before, from, count: isFiltered ? Math.max(SCANNED_MAX, limit + 1) : limit + 1 };
-  const cells = [...Map.groupBy(places, ({ cell }) => cell)];
+  const cells = [...Map.groupBy(scopes, ({ cell }) => cell)];
   const scans = await Promise.all([
     scanControl(control, search, window),
     ...cells.map(([cell, within]) => scanCell(cellOf(cell), within, search, window)),
@@ -59,11 +59,11 @@ export async function listAudit(parts: ManageParts, search: AuditSearch): Promis
     cells.map(([cell, within]) => nameCustomers(cellOf(cell), within, records)),
   );
   const idOf = new Map(customers.flat());
-  const placeOf = new Map(places.map((place) => [place.environmentId, place]));
+  const scopeOf = new Map(scopes.map((scope) => [scope.environmentId, scope]));
   const entries = records.map((record, index) => ({
     ...record,
     actorName: actors[index]?.name ?? null,
-    place: record.environmentId === null ? null : (placeOf.get(record.environmentId) ?? null),
+    scope: record.environmentId === null ? null : (scopeOf.get(record.environmentId) ?? null),
     customerId: idOf.get(customerKey(record)) ?? null,
   }));
   return { entries, next };
@@ -72,21 +72,21 @@ export async function listAudit(parts: ManageParts, search: AuditSearch): Promis
 const NOTHING: AuditScan = { records: [], horizon: null };
 
 function scanControl(control: Pool, search: AuditSearch, window: AuditWindow): Promise<AuditScan> {
-  const { workspaceId, place, customerId, filter } = search;
+  const { workspaceId, scope, customerId, filter } = search;
   // The control plane knows no customers.
   if (customerId !== null) return Promise.resolve(NOTHING);
-  const where = { workspaceId, environmentId: place?.environmentId ?? null };
+  const where = { workspaceId, environmentId: scope?.environmentId ?? null };
   return single(control, (tx) => scanControlAudit(tx, where, window, filter));
 }
 
 function scanCell(
   cell: Pool,
-  places: readonly Place[],
+  scopes: readonly Scope[],
   { customerId, filter }: AuditSearch,
   window: AuditWindow,
 ): Promise<AuditScan> {
   return single(cell, async (tx) => {
-    const environmentIds = places.map(({ environmentId }) => environmentId);
+    const environmentIds = scopes.map(({ environmentId }) => environmentId);
     const sources: readonly AuditSource[] =
       customerId === null
         ? environmentIds.map((environmentId) => ({ environmentId, customerNumber: null }))
@@ -112,10 +112,10 @@ export function merge(
 
 async function nameCustomers(
   cell: Pool,
-  places: readonly Place[],
+  scopes: readonly Scope[],
   records: readonly AuditRecord[],
 ): Promise<[string, CustomerId][]> {
-  const here = new Set(places.map(({ environmentId }) => environmentId));
+  const here = new Set(scopes.map(({ environmentId }) => environmentId));
   const customers = records.flatMap(({ environmentId, customerNumber }) =>
     environmentId !== null && customerNumber !== null && here.has(environmentId)
       ? [{ environmentId, customerNumber }]

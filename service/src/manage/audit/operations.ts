@@ -15,8 +15,8 @@ import {
   fileOperation,
   type Operation,
   operation,
-  placeOf,
   principalOf,
+  scopeOf,
 } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -75,7 +75,7 @@ const filterQuery = {
   to: Type.Optional(timeField),
 };
 
-const placeQuery = {
+const scopeQuery = {
   projectId: Type.Optional(Type.String({ examples: ["1"] })),
   environment: Type.Optional(Type.Enum(["test", "live"])),
 };
@@ -99,7 +99,7 @@ export function auditOperations(parts: ManageParts): Operation[] {
         {
           ...pageQuery,
           ...filterQuery,
-          ...placeQuery,
+          ...scopeQuery,
         },
         { additionalProperties: false },
       ),
@@ -107,8 +107,8 @@ export function auditOperations(parts: ManageParts): Operation[] {
       codes: ["not_found"],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
-        const place = await findEnvironment(parts.control, workspaceId, call.query);
-        return list(parts, { workspaceId, place }, call);
+        const scope = await findEnvironment(parts.control, workspaceId, call.query);
+        return list(parts, { workspaceId, scope }, call);
       },
     }),
     operation({
@@ -124,7 +124,7 @@ export function auditOperations(parts: ManageParts): Operation[] {
       answer: pageOf(Entry),
       codes: [],
       handle: async (call) =>
-        list(parts, { workspaceId: principalOf(call).workspaceId, place: placeOf(call) }, call),
+        list(parts, { workspaceId: principalOf(call).workspaceId, scope: scopeOf(call) }, call),
     }),
     exportOperation(parts),
   ];
@@ -147,7 +147,7 @@ function exportOperation(parts: ManageParts): Operation {
       "An entry can be read some seconds after its time. For an archive, let each export begin a minute before the last one ended, and drop entries whose id you have.",
     params: Type.Object({}),
     query: Type.Object(
-      { cursor: pageQuery.cursor, ...filterQuery, ...placeQuery },
+      { cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery },
       { additionalProperties: false },
     ),
     files: {
@@ -157,8 +157,8 @@ function exportOperation(parts: ManageParts): Operation {
     handle: async (call) => {
       const { reply, query } = call;
       const { workspaceId } = principalOf(call);
-      const place = await findEnvironment(parts.control, workspaceId, query);
-      const search = readSearch({ workspaceId, place }, query);
+      const scope = await findEnvironment(parts.control, workspaceId, query);
+      const search = readSearch({ workspaceId, scope }, query);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       if (reply.raw.destroyed) gone.abort();
@@ -190,7 +190,7 @@ type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, strin
 
 async function list(
   parts: ManageParts,
-  where: Pick<AuditSearch, "workspaceId" | "place">,
+  where: Pick<AuditSearch, "workspaceId" | "scope">,
   call: Call<unknown, Query>,
 ) {
   const { query } = call;
@@ -203,7 +203,7 @@ async function list(
 }
 
 function readSearch(
-  where: Pick<AuditSearch, "workspaceId" | "place">,
+  where: Pick<AuditSearch, "workspaceId" | "scope">,
   query: Omit<Query, "limit">,
 ): Omit<AuditSearch, "limit"> {
   const { action, customerId, cursor } = query;
@@ -245,15 +245,15 @@ function readActor(text: string | undefined): AuditSearch["filter"]["actor"] {
 }
 
 function describeEntry(entry: AuditEntry): Static<typeof Entry> {
-  const { id, recordedAt, actor, actorName, action, subject, place, customerId } = entry;
+  const { id, recordedAt, actor, actorName, action, subject, scope, customerId } = entry;
   return {
     id,
     recordedAt: formatTimestamp(recordedAt),
     actor: { kind: actor.kind, id: actor.id, name: actorName },
     action,
     subject,
-    projectId: place === null ? null : String(place.projectId),
-    environment: place?.environment ?? null,
+    projectId: scope === null ? null : String(scope.projectId),
+    environment: scope?.environment ?? null,
     customerId,
     requestId: actor.requestId,
     before: entry.before,

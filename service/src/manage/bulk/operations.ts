@@ -9,7 +9,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { decodeCursor, encodeCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -105,7 +105,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       }),
       codes: ["unknown_key", "ends_in_the_past", "overloaded"],
       handle: async (call) => {
-        const { cell, environmentId } = placeOf(call);
+        const { cell, environmentId } = scopeOf(call);
         const wanted = readAssignment(call.body);
         const preview = await turns.take(environmentId, () =>
           previewAssignments(cellOf(cell), environmentId, wanted),
@@ -157,8 +157,8 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["unknown_key", "ends_in_the_past", "changed_meanwhile", "overloaded"],
       handle: async (call) => {
         const wanted = { ...readAssignment(call.body), expectedCount: call.body.expectedCount };
-        const cell = cellOf(placeOf(call).cell);
-        const outcome = await turns.take(placeOf(call).environmentId, () =>
+        const cell = cellOf(scopeOf(call).cell);
+        const outcome = await turns.take(scopeOf(call).environmentId, () =>
           tellInterruption(() => assignInBulk(cell, contextOf(call), wanted, callerOf(call))),
         );
         if (outcome.kind === "changed_meanwhile") {

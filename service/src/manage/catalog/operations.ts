@@ -3,7 +3,7 @@ import { single } from "../../postgres/transaction.ts";
 import { assert, assertNever } from "../../primitives/assert.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { findPlace, type Place } from "../../store/control/places.ts";
+import { findScope, type Scope } from "../../store/control/scopes.ts";
 import type { Context } from "../context.ts";
 import { nullable } from "../fields.ts";
 import {
@@ -15,9 +15,9 @@ import {
   type Operation,
   operation,
   PROJECT_PATH,
-  placeOf,
   principalOf,
   projectParams,
+  scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import {
@@ -43,11 +43,11 @@ const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile", "catalog_too_larg
 /** The whole of what an environment sells, as one file; and the way from test to live. */
 export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {
   /** Of the environment that a promotion goes to: the path names only the project. */
-  const findLive = async (call: Call): Promise<Place> => {
-    const { projectId } = placeOf(call);
+  const findLive = async (call: Call): Promise<Scope> => {
+    const { projectId } = scopeOf(call);
     const { workspaceId } = principalOf(call);
     const sought = { workspaceId, projectId, environment: "live" } as const;
-    const live = await single(control, (tx) => findPlace(tx, sought));
+    const live = await single(control, (tx) => findScope(tx, sought));
     assert(live !== null, "a project has both its environments");
     return live;
   };
@@ -70,7 +70,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       answer: CatalogDocument,
       codes: [],
       handle: async (call) => {
-        const { cell, environmentId } = placeOf(call);
+        const { cell, environmentId } = scopeOf(call);
         const document = toDocument(await exportCatalog(cellOf(cell), environmentId));
         call.reply.header("etag", etagOfText(JSON.stringify(document)));
         return document;
@@ -91,7 +91,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       codes: CODES_OF_DIFF,
       handle: async (call) => {
         const { catalog, archiveMissing = false } = call.body;
-        const cell = cellOf(placeOf(call).cell);
+        const cell = cellOf(scopeOf(call).cell);
         return answerDiff(await diffCatalog(cell, contextOf(call), fileOf(catalog), { archiveMissing }));
       },
     }),
@@ -113,7 +113,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       codes: CODES_OF_APPLY,
       handle: async (call) => {
         const { catalog, ...options } = call.body;
-        const cell = cellOf(placeOf(call).cell);
+        const cell = cellOf(scopeOf(call).cell);
         return answerApply(await applyCatalog(cell, contextOf(call), fileOf(catalog), readOptions(options)));
       },
     }),
@@ -132,7 +132,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       handle: async (call) => {
         const archiveMissing = call.body?.archiveMissing ?? false;
         const { cell, context } = await contextOfLive(call);
-        const source = catalogOf(placeOf(call).environmentId);
+        const source = catalogOf(scopeOf(call).environmentId);
         return answerDiff(await diffCatalog(cellOf(cell), context, source, { archiveMissing }));
       },
     }),
@@ -152,7 +152,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       codes: CODES_OF_APPLY,
       handle: async (call) => {
         const { cell, context } = await contextOfLive(call);
-        const source = catalogOf(placeOf(call).environmentId);
+        const source = catalogOf(scopeOf(call).environmentId);
         return answerApply(await applyCatalog(cellOf(cell), context, source, readOptions(call.body)));
       },
     }),

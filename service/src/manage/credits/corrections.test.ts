@@ -69,7 +69,7 @@ test.each(["con_", "con_00000000000000000000000000", "evt_01k9zq6n2wf3rvd0m6zj8b
   },
 );
 
-test("neither a grant nor a reversal can be reversed, though their place in the ledger can be named", async () => {
+test("neither a grant nor a reversal can be reversed, though their position in the ledger can be named", async () => {
   const credits = await setupCredits();
   const consumed = await render(credits, 3, "key-1");
   await reverse(credits, consumed, 1);

@@ -10,7 +10,7 @@ import {
   readOrNotFound,
 } from "../customers/operations.ts";
 import { nullable } from "../fields.ts";
-import { contextOf, type Operation, operation, placeOf, principalOf } from "../operation.ts";
+import { contextOf, type Operation, operation, principalOf, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { addCredits } from "./add-credits.ts";
 import { BALANCE_TOO_LARGE, CreditsBody, explainRefusal, noteField, readCredits } from "./credits-body.ts";
@@ -83,7 +83,7 @@ function adding({ cellOf }: ManageParts): Operation {
     codes: ["unknown_key", "ends_in_the_past", "reference_reused", "too_many_grants", "balance_too_large"],
     handle: async (call) => {
       const input = readCredits(customerIdOf(call), call.body);
-      const outcome = await addCredits(cellOf(placeOf(call).cell), contextOf(call), input);
+      const outcome = await addCredits(cellOf(scopeOf(call).cell), contextOf(call), input);
       if (outcome.kind === "added") {
         const { grant, balanceBefore, balanceAfter } = outcome;
         return { outcome: outcome.kind, grant, balanceBefore, balanceAfter };
@@ -114,7 +114,7 @@ function previewing({ control, cellOf }: ManageParts): Operation {
     answer: CreditsPreview,
     codes: [],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const { workspaceId } = principalOf(call);
       const input = readCredits(customerIdOf(call), call.body);
       return previewCredits({ cell: cellOf(cell), control }, { environmentId, workspaceId }, input);
@@ -144,7 +144,7 @@ function revoking({ cellOf }: ManageParts): Operation {
     }),
     codes: [],
     handle: async (call) => {
-      const outcome = await revokeGrant(cellOf(placeOf(call).cell), contextOf(call), {
+      const outcome = await revokeGrant(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
         grant: Number(call.params.grant),
       });
@@ -183,7 +183,7 @@ function reversing({ cellOf }: ManageParts): Operation {
     codes: ["nothing_to_reverse", "reference_reused", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
       const { quantity = null, reference = null, note = null } = call.body;
-      const outcome = await reverseConsume(cellOf(placeOf(call).cell), contextOf(call), {
+      const outcome = await reverseConsume(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
         consumeId: call.params.consumeId,
         quantity,
@@ -218,7 +218,7 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     answer: ReversalPreview,
     codes: ["nothing_to_reverse", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const { quantity = null } = call.body;
       const { consumeId } = call.params;
       const asked = { customerId: customerIdOf(call), consumeId, quantity };

@@ -48,12 +48,12 @@ export type DenialPage = { readonly denials: readonly Denial[]; readonly next: s
 /** The newest first, those before the one with id `before`, back to `since`. Null: there is no such customer. */
 export function listDenials(
   cell: Pool,
-  place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
   customerId: CustomerId,
   page: { readonly before: string | null; readonly since: Instant | null; readonly limit: number },
 ): Promise<DenialPage | null> {
-  const { projectId, environmentId } = place;
-  const before = page.before === null ? AFTER_ALL : readPlace(page.before);
+  const { projectId, environmentId } = scope;
+  const before = page.before === null ? AFTER_ALL : readPosition(page.before);
   return single(cell, async (tx) => {
     const customer = await findCustomerRecord(tx, { environmentId, customerId });
     if (customer === null) return null;
@@ -80,7 +80,7 @@ const YEAR_9999 = 253_402_300_799_999;
 const AFTER_ALL = { recordedAt: brandAs<Instant>(YEAR_9999), id: "f".repeat(32) };
 
 /** An id begins with its moment. */
-function readPlace(denialId: string): typeof AFTER_ALL {
+function readPosition(denialId: string): typeof AFTER_ALL {
   const id = parsePublicId("den", denialId);
   if (id === null)
     throw invalidField({

@@ -113,12 +113,12 @@ const SCANNED_MAX = 10_000;
 /** The newest first, those below entry `before`, back to `since`. Null: there is no such customer. */
 export function listLedger(
   cell: Pool,
-  place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
   customerId: CustomerId,
   filter: LedgerFilter,
   page: { readonly before: number | null; readonly since: Instant | null; readonly limit: number },
 ): Promise<LedgerPage | null> {
-  const { projectId, environmentId } = place;
+  const { projectId, environmentId } = scope;
   return snapshot(cell, async (tx) => {
     await holdLedger(tx);
     const customer = await findCustomerRecord(tx, { environmentId, customerId });
@@ -178,8 +178,8 @@ type Known = {
 
 function describeEntry(record: LedgerRecord, { customerNumber, names, keys, since }: Known): LedgerEntry {
   const { sequence, kind, recordedAt, reverses, feature, planVersion, keyHash } = record;
-  const nameConsume = (place: { sequence: number; recordedAt: Instant }): string =>
-    publicId("con", consumeId({ customerNumber, ...place }));
+  const nameConsume = (consume: { sequence: number; recordedAt: Instant }): string =>
+    publicId("con", consumeId({ customerNumber, ...consume }));
   return {
     sequence,
     kind,

@@ -17,7 +17,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -72,7 +72,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       answer: pageOf(Customer),
       codes: [],
       handle: async (call) => {
-        const { cell, environmentId } = placeOf(call);
+        const { cell, environmentId } = scopeOf(call);
         const { search, plan, blocked, balanceBelow, cursor, limit } = call.query;
         const filter = {
           search: search ?? null,
@@ -128,7 +128,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["metadata_limit_exceeded"],
       handle: async (call) => {
         const { name, email, billingReference, metadata } = call.body;
-        await putCustomer(cellOf(placeOf(call).cell), contextOf(call), {
+        await putCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
           customerId: customerIdOf(call),
           name: name ?? null,
           email: email ?? null,
@@ -171,7 +171,7 @@ export function customerNotFound(): Problem {
 }
 
 export async function readOrNotFound(cellOf: ManageParts["cellOf"], call: CustomerCall): Promise<Customer> {
-  const { cell, environmentId } = placeOf(call);
+  const { cell, environmentId } = scopeOf(call);
   const customer = await readCustomer(cellOf(cell), environmentId, customerIdOf(call));
   if (customer === null) throw customerNotFound();
   return customer;

@@ -18,7 +18,7 @@ export const Proof = Type.Object({
   checkedAt: timeField,
   isSound: Type.Boolean({
     description:
-      "Whether the wallet is what its ledger comes to, in every pool, and no entry is missing or out of place.",
+      "Whether the wallet is what its ledger comes to, in every pool, and no entry is missing or out of scope.",
   }),
   ...windowAnswer,
   entries: Type.Integer({

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
-import { type Operation, operation, placeOf } from "../operation.ts";
+import { type Operation, operation, scopeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { Denial, listDenials } from "./list-denials.ts";
@@ -53,11 +53,11 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     }),
     codes: [],
     handle: async (call) => {
-      const place = placeOf(call);
+      const scope = scopeOf(call);
       const { kind = null, feature = null, cursor, limit } = call.query;
       const since = await historyStartOf(control, call);
       const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
-      const found = await listLedger(cellOf(place.cell), place, customerIdOf(call), { kind, feature }, page);
+      const found = await listLedger(cellOf(scope.cell), scope, customerIdOf(call), { kind, feature }, page);
       if (found === null) throw customerNotFound();
       const { entries, next, broughtForward } = found;
       return { ...toPage(entries, next), ...describeWindow(since), broughtForward: [...broughtForward] };
@@ -82,7 +82,7 @@ function proof({ control, cellOf }: ManageParts): Operation {
     answer: Proof,
     codes: ["ledger_detached"],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const since = await historyStartOf(control, call);
       const name = { environmentId, customerId: customerIdOf(call) };
       const found = await proveWallet(cellOf(cell), name, since);
@@ -108,7 +108,7 @@ function grants({ control, cellOf }: ManageParts): Operation {
     answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
       const since = await historyStartOf(control, call);
       const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
@@ -133,7 +133,7 @@ function planChanges({ cellOf }: ManageParts): Operation {
     answer: pageOf(PlanChange),
     codes: [],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
       const page = { before: readBefore(cursor), limit: readLimit(limit) };
       const found = await listPlanChanges(cellOf(cell), environmentId, customerIdOf(call), page);
@@ -159,12 +159,12 @@ function denials({ control, cellOf }: ManageParts): Operation {
     answer: Type.Object({ ...pageOf(Denial).properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
-      const place = placeOf(call);
+      const scope = scopeOf(call);
       const { cursor, limit } = call.query;
       const [before = null] = decodeCursor(cursor, ["string"]) ?? [];
       const since = await historyStartOf(control, call);
       const page = { before, since, limit: readLimit(limit) };
-      const found = await listDenials(cellOf(place.cell), place, customerIdOf(call), page);
+      const found = await listDenials(cellOf(scope.cell), scope, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return { ...toPage(found.denials, found.next), ...describeWindow(since) };
     },

@@ -3,7 +3,7 @@ import { Problem } from "../../edge/problem.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { keyField, nullable, readTime } from "../fields.ts";
-import { contextOf, type Operation, operation, placeOf } from "../operation.ts";
+import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type AssignPlanOutcome, assignPlan } from "./assign-plan.ts";
 import { blockCustomer } from "./block-customer.ts";
@@ -87,7 +87,7 @@ function assigning({ cellOf }: ManageParts): Operation {
     codes: ["unknown_key", "ends_in_the_past", "timestamp_out_of_range", "would_shorten", "anchor_fixed"],
     handle: async (call) => {
       const { plan, anchor, endsAt, shorten = false, asOf } = call.body;
-      const outcome = await assignPlan(cellOf(placeOf(call).cell), contextOf(call), {
+      const outcome = await assignPlan(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
         plan,
         anchor: readTime("anchor", anchor) ?? null,
@@ -156,7 +156,7 @@ function ending({ cellOf }: ManageParts): Operation {
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),
     codes: ["timestamp_out_of_range"],
     handle: async (call) => {
-      const { kind: outcome } = await endPlan(cellOf(placeOf(call).cell), contextOf(call), {
+      const { kind: outcome } = await endPlan(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
         asOf: readTime("asOf", call.query.asOf) ?? null,
       });
@@ -182,7 +182,7 @@ function blocking({ cellOf }: ManageParts): Operation {
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
     codes: [],
     handle: async (call) => {
-      const { kind: outcome } = await blockCustomer(cellOf(placeOf(call).cell), contextOf(call), {
+      const { kind: outcome } = await blockCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
         isBlocked: call.body.blocked,
       });
@@ -209,7 +209,7 @@ function erasing({ cellOf }: ManageParts): Operation {
     answer: Type.Object({ outcome: Type.Enum(["erased"]) }),
     codes: [],
     handle: async (call) => {
-      const { kind: outcome } = await eraseCustomer(cellOf(placeOf(call).cell), contextOf(call), {
+      const { kind: outcome } = await eraseCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
       });
       if (outcome === "customer_not_found") throw customerNotFound();

@@ -18,7 +18,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { pageOf, pageQuery } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -53,7 +53,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       answer: Type.Object({ ...pageOf(EventKey).properties, ...windowAnswer }),
       codes: [],
       handle: async (call) => {
-        const { cell, environmentId } = placeOf(call);
+        const { cell, environmentId } = scopeOf(call);
         const { named } = call.query;
         const start = await historyStartOf(control, call);
         const keys = await listEventKeys(cellOf(cell), environmentId, start);
@@ -83,7 +83,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       handle: async (call) => {
         const { name, unit = null } = call.body;
         const named = { key: call.params.key, name, unit };
-        await nameEventKey(cellOf(placeOf(call).cell), contextOf(call), named);
+        await nameEventKey(cellOf(scopeOf(call).cell), contextOf(call), named);
         return named;
       },
     }),

@@ -15,7 +15,7 @@ import type { Uuid } from "../../primitives/uuid.ts";
 import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import {
-  type EventPlace,
+  type EventPosition,
   findEvent,
   listEvents as listStored,
   type StoredEvent,
@@ -52,10 +52,13 @@ export type EventFilter = {
   readonly times: EventTimes;
 };
 
-export type EventPage = { readonly events: readonly UsageEvent[]; readonly next: EventPlace | null };
+export type EventPage = { readonly events: readonly UsageEvent[]; readonly next: EventPosition | null };
 
 /** Later than any there is. */
-export const AFTER_ALL: EventPlace = { occurredAt: brandAs<Instant>(TIME_MAX), id: Buffer.alloc(16, 0xff) };
+export const AFTER_ALL: EventPosition = {
+  occurredAt: brandAs<Instant>(TIME_MAX),
+  id: Buffer.alloc(16, 0xff),
+};
 
 /**
  * Looked at for one page with a filter that no index serves: one that finds little among so many is given out short. A
@@ -69,7 +72,7 @@ export function listEvents(
   cell: Pool,
   environmentId: EnvironmentId,
   filter: EventFilter,
-  page: { readonly before: EventPlace; readonly limit: number },
+  page: { readonly before: EventPosition; readonly limit: number },
 ): Promise<EventPage | null> {
   return single(cell, async (tx) => {
     const { customerId, event, metadata, times } = filter;

@@ -4,7 +4,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 import { parsePublicId, publicId } from "../../primitives/public-id.ts";
 import { parseTimedId } from "../../primitives/timed-id.ts";
 import { TIME_MAX } from "../../primitives/timestamp.ts";
-import type { EventPlace } from "../../store/cell/event-list.ts";
+import type { EventPosition } from "../../store/cell/event-list.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, readTime, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
@@ -14,7 +14,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -123,7 +123,7 @@ function read({ control, cellOf }: ManageParts): Operation {
     answer: UsageEvent,
     codes: [],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const id = parseTimedId("evt", call.params.eventId);
       const since = await historyStartOf(control, call);
       const event = id === null ? null : await readEvent(cellOf(cell), environmentId, { id, since });
@@ -141,7 +141,7 @@ async function find(
   call: Call<unknown, Query>,
   customerId: CustomerId | null,
 ) {
-  const { cell, environmentId } = placeOf(call);
+  const { cell, environmentId } = scopeOf(call);
   const start = await historyStartOf(control, call);
   const before = readCursor(call.query.cursor);
   const filter: EventFilter = {
@@ -170,7 +170,7 @@ function readMetadata(text: string | undefined): EventFilter["metadata"] {
   return { key: text.slice(0, end), value: text.slice(end + 1) };
 }
 
-function readCursor(cursor: string | undefined): EventPlace {
+function readCursor(cursor: string | undefined): EventPosition {
   const values = decodeCursor(cursor, ["number", "string"]);
   if (values === null) return AFTER_ALL;
   const [occurredAt, eventId] = values;
@@ -181,6 +181,6 @@ function readCursor(cursor: string | undefined): EventPlace {
   throw invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
-function writeCursor({ occurredAt, id }: EventPlace): string {
+function writeCursor({ occurredAt, id }: EventPosition): string {
   return encodeCursor([occurredAt, publicId("evt", id)]);
 }

@@ -17,7 +17,7 @@ import { type Denial, findDenial, nameDenial } from "../../store/cell/explain/de
 import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
 import { listGrantDetails, sumParts } from "../../store/cell/explain/open-grants.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
-import type { Place } from "../../store/control/places.ts";
+import type { Scope } from "../../store/control/scopes.ts";
 import type { DenialExplanation } from "./denial-explanation.ts";
 import { denialSentences } from "./denial-explanation.ts";
 import { describeCharge, parseMetadata } from "./key-story.ts";
@@ -29,11 +29,11 @@ const ENTRIES_MAX = 20_000;
 /** The arithmetic of a denial, and what the same request would get now. Null: there is no such denial here. */
 export function explainDenial(
   cell: Pool,
-  place: Place,
+  scope: Scope,
   { id, since }: { readonly id: Uuid; readonly since: Instant | null },
 ): Promise<DenialExplanation | null> {
   return single(cell, async (tx) => {
-    const { projectId, environmentId } = place;
+    const { projectId, environmentId } = scope;
     const denial = await findDenial(tx, environmentId, nameDenial(id));
     if (denial === null || denial.recordedAt < (since ?? 0)) return null;
     const { customerNumber, sequence } = denial;

@@ -7,8 +7,8 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
   principalOf,
+  scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { DenialExplanation } from "./denial-explanation.ts";
@@ -44,11 +44,11 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       answer: KeyStory,
       codes: [],
       handle: async (call) => {
-        const place = placeOf(call);
+        const scope = scopeOf(call);
         const since = await historyStartOf(control, call);
         const reachesOther = principalOf(call).environmentId === null;
         const asked = { key: call.params.idempotencyKey, since, idempotencyDays, reachesOther };
-        const story = await readKey(cellOf(place.cell), place, asked);
+        const story = await readKey(cellOf(scope.cell), scope, asked);
         if (story !== null) return story;
         throw new Problem("not_found", { detail: "Nothing is known of this key here." });
       },
@@ -69,11 +69,11 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       answer: DenialExplanation,
       codes: [],
       handle: async (call) => {
-        const place = placeOf(call);
+        const scope = scopeOf(call);
         const id = parseTimedId("den", call.params.denialId);
         const since = await historyStartOf(control, call);
         const explanation =
-          id === null ? null : await explainDenial(cellOf(place.cell), place, { id, since });
+          id === null ? null : await explainDenial(cellOf(scope.cell), scope, { id, since });
         if (explanation !== null) return explanation;
         throw new Problem("not_found", { detail: "There is no such denial in this environment." });
       },

@@ -26,7 +26,7 @@ import { findCharge } from "../../store/cell/explain/charges.ts";
 import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
 import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
-import type { Place } from "../../store/control/places.ts";
+import type { Scope } from "../../store/control/scopes.ts";
 import { describeRequests } from "../requests/describe-request.ts";
 import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
@@ -35,7 +35,7 @@ const USES_MAX = 50;
 /** What a key did in this project, as far as the caller may know. Null: nothing is known of it. */
 export function readKey(
   cell: Pool,
-  place: Place,
+  scope: Scope,
   {
     key,
     since,
@@ -50,7 +50,7 @@ export function readKey(
   },
 ): Promise<KeyStory | null> {
   return single(cell, async (tx) => {
-    const { projectId, environmentId } = place;
+    const { projectId, environmentId } = scope;
     const keyHash = hashKey(key);
     const kept = await findKeptRequest(tx, projectId, keyHash, idempotencyDays);
     const by = { column: "key_hash", value: keyHash } as const;
@@ -61,25 +61,25 @@ export function readKey(
     // One that has ended in the other environment is free in this one.
     if (kept === null || (isElsewhere && (kept.isEnded || !reachesOther))) {
       if (logged.length === 0) return null;
-      const uses = await describeUses(tx, place, logged, () => []);
+      const uses = await describeUses(tx, scope, logged, () => []);
       return { ...NOTHING, idempotencyKey: key, state: "not_kept", uses };
     }
     if (isElsewhere) {
-      const uses = await describeUses(tx, place, logged, () => ["environment"]);
+      const uses = await describeUses(tx, scope, logged, () => ["environment"]);
       return { ...NOTHING, idempotencyKey: key, state: "other_environment", uses };
     }
     const subject = await findSubject(tx, environmentId, kept);
     if (timeOf(kept, subject) < (since ?? 0)) {
-      const uses = await describeUses(tx, place, logged, () => []);
+      const uses = await describeUses(tx, scope, logged, () => []);
       return { ...NOTHING, idempotencyKey: key, state: stateOf(kept), uses };
     }
-    return tell(tx, place, { key, kept, subject, logged });
+    return tell(tx, scope, { key, kept, subject, logged });
   });
 }
 
 async function tell(
   tx: Tx,
-  place: Place,
+  scope: Scope,
   found: {
     readonly key: string;
     readonly kept: KeptRequest;
@@ -89,7 +89,7 @@ async function tell(
 ): Promise<KeyStory> {
   const { key, kept, subject, logged } = found;
   const number = subject?.row.customerNumber;
-  const customers = await mapCustomerIds(tx, place.environmentId, number === undefined ? [] : [number]);
+  const customers = await mapCustomerIds(tx, scope.environmentId, number === undefined ? [] : [number]);
   const customerId = number === undefined ? null : (customers.get(number) ?? null);
   const asked = subject === null ? null : toAsked(kept, subject, customerId);
   return {
@@ -100,7 +100,7 @@ async function tell(
     customerId,
     answer: renderKept(kept, subject, customerId),
     ...describeSubject(subject),
-    uses: await describeUses(tx, place, logged, (use) => (asked === null ? [] : differingFields(asked, use))),
+    uses: await describeUses(tx, scope, logged, (use) => (asked === null ? [] : differingFields(asked, use))),
   };
 }
 
@@ -181,11 +181,11 @@ function toAsked({ endpoint }: KeptRequest, subject: Subject, customerId: Custom
 
 async function describeUses(
   tx: Tx,
-  place: Place,
+  scope: Scope,
   logged: readonly LogRecord[],
   differsIn: (use: LogRecord) => string[],
 ): Promise<KeyStory["uses"]> {
-  const described = await describeRequests(tx, place, logged);
+  const described = await describeRequests(tx, scope, logged);
   return described.map((request, index) => {
     const use = logged[index];
     if (use === undefined || use.refused === null) return { ...request, refused: null };

@@ -10,7 +10,7 @@ import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import type { Column } from "./column.ts";
 import { entryRuns } from "./entry-runs.ts";
-import { type ExportJob, type Placed, type Position, readNumbers, type Source } from "./source.ts";
+import { type ExportJob, type Position, type Positioned, readNumbers, type Source } from "./source.ts";
 
 type Row = ExportedEntry & {
   readonly names: CatalogNames;
@@ -19,8 +19,8 @@ type Row = ExportedEntry & {
   readonly from: Instant;
 };
 
-const nameConsume = ({ owner }: Row, place: { sequence: number; recordedAt: Instant }): string =>
-  publicId("con", consumeId({ customerNumber: owner.customerNumber, ...place }));
+const nameConsume = ({ owner }: Row, consume: { sequence: number; recordedAt: Instant }): string =>
+  publicId("con", consumeId({ customerNumber: owner.customerNumber, ...consume }));
 
 const column = (name: string, about: string, of: Column<Row>["of"]): Column<Row> => ({ name, about, of });
 
@@ -109,7 +109,7 @@ async function* readPages(
   job: ExportJob,
   start: Position | null,
   kind: EntryKind | null,
-): AsyncGenerator<readonly Placed<Row>[]> {
+): AsyncGenerator<readonly Positioned<Row>[]> {
   const { cell, environmentId, projectId, from } = job;
   for await (const runs of entryRuns(job, start)) {
     if (runs.length === 0) yield [];

@@ -7,7 +7,7 @@ import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
 import { listExportedEvents } from "../../store/cell/export/events.ts";
 import { eventTimes } from "../events/event-time.ts";
-import { type ExportJob, type Placed, type Position, ROWS_MAX, type Source } from "./source.ts";
+import { type ExportJob, type Position, type Positioned, ROWS_MAX, type Source } from "./source.ts";
 
 type Row = StoredEvent & { readonly eventId: string; readonly customerId: CustomerId | null };
 
@@ -43,7 +43,10 @@ export const eventSource: Source<Row> = {
 
 const BEFORE_ALL = Buffer.alloc(16);
 
-async function* readPages(job: ExportJob, start: Position | null): AsyncGenerator<readonly Placed<Row>[]> {
+async function* readPages(
+  job: ExportJob,
+  start: Position | null,
+): AsyncGenerator<readonly Positioned<Row>[]> {
   const { cell, environmentId } = job;
   const to = endOf(job);
   let after = startAfter(job, start);

@@ -12,7 +12,7 @@ import { refuseOtherServer } from "../../store/cell/usage/other-server.ts";
 import type { Context } from "../context.ts";
 import { type Format, formatHeader, formatLines, type Line } from "./format.ts";
 import { writeCursor } from "./resume.ts";
-import type { ExportJob, Moment, Placed, Resume, Source } from "./source.ts";
+import type { ExportJob, Moment, Positioned, Resume, Source } from "./source.ts";
 
 export type ExportRequest = {
   readonly format: Format;
@@ -62,7 +62,7 @@ export async function exportFile<Row>(
 
 type Settlement = Pick<Moment, "asOf" | "settled">;
 
-function* linesOf<Row>(page: readonly Placed<Row>[], job: ExportJob): Generator<Line<Row>> {
+function* linesOf<Row>(page: readonly Positioned<Row>[], job: ExportJob): Generator<Line<Row>> {
   for (const { row, position } of page) yield { row, cursor: writeCursor(job, position) };
 }
 

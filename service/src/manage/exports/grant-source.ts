@@ -4,7 +4,14 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { type ExportedGrant, listExportedGrants } from "../../store/cell/grant-list.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
-import { type ExportJob, type Placed, type Position, ROWS_MAX, readNumbers, type Source } from "./source.ts";
+import {
+  type ExportJob,
+  type Position,
+  type Positioned,
+  ROWS_MAX,
+  readNumbers,
+  type Source,
+} from "./source.ts";
 
 type Row = ExportedGrant & { readonly names: CatalogNames };
 
@@ -36,7 +43,10 @@ export const grantSource: Source<Row> = {
   pages: readPages,
 };
 
-async function* readPages(job: ExportJob, start: Position | null): AsyncGenerator<readonly Placed<Row>[]> {
+async function* readPages(
+  job: ExportJob,
+  start: Position | null,
+): AsyncGenerator<readonly Positioned<Row>[]> {
   const { cell, environmentId } = job;
   const [customerNumber, number] = start ?? [0, 0];
   let after = { customerNumber, number: Number(number) };

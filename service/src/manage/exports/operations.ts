@@ -13,7 +13,7 @@ import {
   environmentParams,
   fileOperation,
   type Operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type Column, describeColumns } from "./column.ts";
@@ -74,7 +74,7 @@ function exportOperation<Row>(
     files: describeFiles(source.columns),
     codes: ["overloaded"],
     handle: async (call) => {
-      const { cell, environment, environmentId } = placeOf(call);
+      const { cell, environment, environmentId } = scopeOf(call);
       const { format = "csv", cursor } = call.query;
       const [from, to] = [readTime("from", call.query.from), readTime("to", call.query.to)];
       const about = aboutOf({ kind: source.kind, environmentId, from, to });
@@ -95,7 +95,7 @@ function exportOperation<Row>(
         about,
         resume,
       };
-      const end = turns.begin(placeOf(call).environmentId);
+      const end = turns.begin(scopeOf(call).environmentId);
       try {
         const file = await exportFile(cellOf(cell), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);

@@ -20,7 +20,7 @@ export type Position = readonly [number, string | number];
 /** Of an export that was interrupted: what it was about, and the last row that arrived. */
 export type Resume = Moment & { readonly after: Position };
 
-export type Placed<Row> = { readonly row: Row; readonly position: Position };
+export type Positioned<Row> = { readonly row: Row; readonly position: Position };
 
 /** Rows of one kind, in an order that never changes, so that an export can be continued after any of them. */
 export type Source<Row> = {
@@ -30,7 +30,7 @@ export type Source<Row> = {
   /** Null: this is no position of this kind. */
   readonly readPosition: (values: readonly [number, string | number]) => Position | null;
   /** Page by page, each in a statement or two of its own; those after `after`. A page may be empty. */
-  readonly pages: (job: ExportJob, after: Position | null) => AsyncGenerator<readonly Placed<Row>[]>;
+  readonly pages: (job: ExportJob, after: Position | null) => AsyncGenerator<readonly Positioned<Row>[]>;
 };
 
 /** Of a page: some milliseconds of this process, which serves others meanwhile. */

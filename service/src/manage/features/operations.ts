@@ -30,7 +30,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { pageOf } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -97,7 +97,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
         const { name, unit = null, pool = "credits", cost } = call.body;
         const { key } = call.params;
         const outcome = await defineFeature(
-          cellOf(placeOf(call).cell),
+          cellOf(scopeOf(call).cell),
           contextOf(call),
           { key, name, unit, pool, cost: { credits: cost.credits, per: cost.per ?? 1 } },
           readPreconditions(call.request),
@@ -131,7 +131,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["changed_meanwhile"],
       handle: async (call) => {
         const outcome = await archiveFeature(
-          cellOf(placeOf(call).cell),
+          cellOf(scopeOf(call).cell),
           contextOf(call),
           { key: call.params.key, archived: call.body?.archived ?? true },
           readPreconditions(call.request),
@@ -153,7 +153,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
 }
 
 function readCatalog(cellOf: ManageParts["cellOf"], call: Call): Promise<Catalog> {
-  const { cell, environmentId } = placeOf(call);
+  const { cell, environmentId } = scopeOf(call);
   return single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
 }
 
@@ -177,7 +177,7 @@ async function describeFeatures(
   catalog: Catalog,
   features: readonly CatalogFeature[],
 ): Promise<Feature[]> {
-  const { cell, environmentId } = placeOf(call);
+  const { cell, environmentId } = scopeOf(call);
   const versions = [...catalog.plans.values()].map((plan) => latestVersion(plan).id);
   const ids = features.map(({ id }) => id);
   const users = await single(cellOf(cell), (tx) => findVersionsWith(tx, environmentId, versions, ids));

@@ -8,7 +8,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { importCustomers } from "./import-customers.ts";
@@ -88,14 +88,14 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         const { name, dryRun, onError } = call.query;
         const isDryRun = dryRun === "true";
         const job = {
-          cell: cellOf(placeOf(call).cell),
+          cell: cellOf(scopeOf(call).cell),
           context: contextOf(call),
           name,
           isDryRun,
           stopsOnError: onError === "stop",
         };
         const run = () => importCustomers(job, readRows(readText(call.request)), callerOf(call));
-        const report = await turns.take(placeOf(call).environmentId, () =>
+        const report = await turns.take(scopeOf(call).environmentId, () =>
           isDryRun ? run() : tellInterruption(run),
         );
         return { isDryRun, ...report, errors: [...report.errors] };

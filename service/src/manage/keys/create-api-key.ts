@@ -5,7 +5,7 @@ import type { Actor } from "../../primitives/actor.ts";
 import type { EnvironmentId, Instant, ProjectId } from "../../primitives/brand.ts";
 import { type EnvironmentKind, hashSecret, makeApiKey } from "../../primitives/secret.ts";
 import { type ApiKeyRecord, insertApiKey } from "../../store/control/api-key-list.ts";
-import type { Scope } from "../../store/control/api-keys.ts";
+import type { KeyScope } from "../../store/control/api-keys.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { readControlClock } from "../../store/control/clock.ts";
 import { type Author, openMembership, type Refusal } from "../people/membership.ts";
@@ -16,7 +16,7 @@ export type ApiKeyInput = {
   readonly environmentId: EnvironmentId;
   readonly kind: EnvironmentKind;
   readonly name: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly KeyScope[];
   /** Left out: none. */
   readonly expiresAt?: Instant | null;
   readonly createdBy: Pick<Actor, "kind" | "id">;

@@ -13,7 +13,7 @@ import {
 } from "../../store/control/api-key-list.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { readControlClock } from "../../store/control/clock.ts";
-import type { Place } from "../../store/control/places.ts";
+import type { Scope } from "../../store/control/scopes.ts";
 import { type Author, openMembership, type Refusal } from "../people/membership.ts";
 import { type CreatedApiKey, createApiKey } from "./create-api-key.ts";
 import { describeApiKey, summarizeApiKey } from "./describe-api-key.ts";
@@ -25,14 +25,14 @@ export type RotateOutcome =
 /** A new secret under the old name; the old one goes on for the overlap, so that callers can change over one by one. */
 export function rotateApiKey(
   control: Pool,
-  { author, place }: { author: Author; place: Place },
+  { author, scope }: { author: Author; scope: Scope },
   input: { readonly id: number; readonly overlapSeconds: number; readonly expiresAt: Instant | null },
 ): Promise<RotateOutcome> {
   return transaction<RotateOutcome>(control, async (tx) => {
     const opened = await openMembership(tx, author);
     if (opened.kind !== "open") return opened;
     const { actor } = author;
-    const { projectId, environmentId, environment } = place;
+    const { projectId, environmentId, environment } = scope;
     const { expiresAt, overlapSeconds } = input;
     const before = await lockApiKey(tx, { environmentId, id: input.id });
     // What has ended is not brought back under another secret.
@@ -65,10 +65,10 @@ export function rotateApiKey(
 /** Safe to repeat. Null: the environment has no such key. */
 export function endApiKey(
   control: Pool,
-  { actor, place }: { actor: Actor; place: Place },
+  { actor, scope }: { actor: Actor; scope: Scope },
   id: number,
 ): Promise<ApiKeyRecord | null> {
-  return transaction(control, (tx) => endApiKeyIn(tx, actor, { environmentId: place.environmentId, id }));
+  return transaction(control, (tx) => endApiKeyIn(tx, actor, { environmentId: scope.environmentId, id }));
 }
 
 export async function endApiKeyIn(

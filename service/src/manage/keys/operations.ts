@@ -10,7 +10,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -44,7 +44,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       answer: pageOf(ApiKey),
       codes: [],
       handle: async (call) => {
-        const { environmentId } = placeOf(call);
+        const { environmentId } = scopeOf(call);
         const limit = readLimit(call.query.limit);
         const page = { environmentId, before: readIdCursor(call.query.cursor), limit: limit + 1 };
         return pageById(await single(control, (tx) => listApiKeys(tx, page)), limit, describeApiKey);
@@ -66,7 +66,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       answer: Type.Object({ apiKey: ApiKey, secret: secretField }),
       codes: ["ends_in_the_past"],
       handle: async (call) => {
-        const { projectId, environmentId, environment } = placeOf(call);
+        const { projectId, environmentId, environment } = scopeOf(call);
         const { name, scopes } = call.body;
         const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
         const input = { projectId, environmentId, kind: environment, name, scopes, expiresAt };
@@ -90,7 +90,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       codes: [],
       handle: async (call) => {
         const id = readRowId(call.params.id);
-        const where = { actor: actorOf(call), place: placeOf(call) };
+        const where = { actor: actorOf(call), scope: scopeOf(call) };
         const key = id === null ? null : await endApiKey(control, where, id);
         if (key === null) throw keyNotFound();
         return describeApiKey(key);
@@ -130,7 +130,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
       if (id === null) throw keyNotFound();
       const { overlapSeconds } = call.body;
       const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
-      const where = { author: authorOf(call), place: placeOf(call) };
+      const where = { author: authorOf(call), scope: scopeOf(call) };
       const outcome = await rotateApiKey(control, where, { id, overlapSeconds, expiresAt });
       if (outcome.kind === "not_found") throw keyNotFound();
       if (outcome.kind === "ends_in_the_past") throw endsInThePast();

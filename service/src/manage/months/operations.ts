@@ -6,7 +6,7 @@ import { nextUtcMonth } from "../../primitives/utc-month.ts";
 import { Turns } from "../bulk/turns.ts";
 import { exactTotal } from "../exact-total.ts";
 import { describeWindow, historyStartOf, notBefore, windowAnswer } from "../history-window.ts";
-import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type ClosedMonth, closeMonth, type MonthRange } from "./close-month.ts";
 
@@ -86,7 +86,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
       answer: Month,
       codes: ["overloaded", "ledger_detached", "total_too_large"],
       handle: async (call) => {
-        const { cell, environmentId } = placeOf(call);
+        const { cell, environmentId } = scopeOf(call);
         const { month } = call.params;
         const start = await historyStartOf(control, call);
         const range = rangeOf(month, start);

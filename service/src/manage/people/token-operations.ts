@@ -86,12 +86,12 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       handle: async (call) => {
         const { name, role, managesAccess = false } = call.body;
         const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
-        const place = await findEnvironment(control, principalOf(call).workspaceId, call.body);
-        if (managesAccess && (place !== null || !mayActAs(role, "admin"))) {
+        const scope = await findEnvironment(control, principalOf(call).workspaceId, call.body);
+        if (managesAccess && (scope !== null || !mayActAs(role, "admin"))) {
           const message = "needs the role `admin` or `owner` in the whole workspace";
           throw invalidField({ field: "managesAccess", code: "wrong_form", message });
         }
-        const input = { name, role, managesAccess, environment: place, expiresAt };
+        const input = { name, role, managesAccess, environment: scope, expiresAt };
         const outcome = await issueManagementToken(control, authorOf(call), input);
         if (outcome.kind === "ends_in_the_past") {
           throw new Problem("ends_in_the_past", { detail: "`expiresAt` lies in the past." });

@@ -12,7 +12,7 @@ import {
 } from "../catalog/preconditions.ts";
 import { missing, unknownKey } from "../catalog/problems.ts";
 import { expectedVersionField, planTermsInput, Reach, STRICT } from "../catalog/schema.ts";
-import { contextOf, type Operation, operation, placeOf } from "../operation.ts";
+import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { Plan } from "./describe-plan.ts";
 import { countCustomersOn, diffTerms, PlanDiff } from "./diff-plan.ts";
@@ -46,7 +46,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["unknown_key", "changed_meanwhile", "precondition_required"],
       handle: async (call) => {
         const outcome = await putDraft(
-          cellOf(placeOf(call).cell),
+          cellOf(scopeOf(call).cell),
           contextOf(call),
           { key: call.params.key, ...readTerms(call.body) },
           readPreconditions(call.request),
@@ -69,7 +69,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["changed_meanwhile"],
       handle: async (call) => {
         const outcome = await discardDraft(
-          cellOf(placeOf(call).cell),
+          cellOf(scopeOf(call).cell),
           contextOf(call),
           { key: call.params.key },
           readPreconditions(call.request),
@@ -116,7 +116,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { reach, expectedVersion = null } = call.body;
         const outcome = await publishDraft(
-          cellOf(placeOf(call).cell),
+          cellOf(scopeOf(call).cell),
           contextOf(call),
           { key: call.params.key, reach, expectedVersion },
           readPreconditions(call.request),
@@ -131,7 +131,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
 type PlanCall = Parameters<typeof answerPlan>[0] & { readonly params: { readonly key: string } };
 
 async function diffPlan(cellOf: ManageParts["cellOf"], call: PlanCall): Promise<PlanDiff> {
-  const { environmentId, cell: name } = placeOf(call);
+  const { environmentId, cell: name } = scopeOf(call);
   const { key } = call.params;
   const cell = cellOf(name);
   const { catalog, plan, draft } = await single(cell, (tx) => readPlanState(tx, environmentId, key));

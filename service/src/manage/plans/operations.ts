@@ -27,7 +27,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { pageOf } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -96,7 +96,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       answer: Plan,
       codes: [],
       handle: async (call) => {
-        const { cell, environmentId } = placeOf(call);
+        const { cell, environmentId } = scopeOf(call);
         const before = call.query.before === undefined ? null : Number(call.query.before);
         const { key } = call.params;
         const state = await single(cellOf(cell), (tx) => readPlanState(tx, environmentId, key, before));
@@ -121,7 +121,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { key } = call.params;
         const outcome = await archivePlan(
-          cellOf(placeOf(call).cell),
+          cellOf(scopeOf(call).cell),
           contextOf(call),
           { key, archived: call.body?.archived ?? true },
           readPreconditions(call.request),
@@ -156,7 +156,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["unknown_key"],
       handle: async (call) => {
         const { plan } = call.body;
-        const outcome = await setDefaultPlan(cellOf(placeOf(call).cell), contextOf(call), { plan });
+        const outcome = await setDefaultPlan(cellOf(scopeOf(call).cell), contextOf(call), { plan });
         if (outcome.kind === "plan_not_found") throw unknownKey({ noun: "plan", key: plan ?? "" });
         return { plan };
       },
@@ -165,7 +165,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
 }
 
 function listPlanStates(cellOf: ManageParts["cellOf"], call: Call): Promise<PlanState[]> {
-  const { cell, environmentId } = placeOf(call);
+  const { cell, environmentId } = scopeOf(call);
   return single(cellOf(cell), async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
     const drafts = new Map((await listPlanDrafts(tx, environmentId)).map((draft) => [draft.key, draft]));
@@ -180,7 +180,7 @@ function withLatest(
   call: Call,
   states: readonly PlanState[],
 ): Promise<PlanState[]> {
-  const { cell, environmentId } = placeOf(call);
+  const { cell, environmentId } = scopeOf(call);
   const [first] = states;
   if (first === undefined) return Promise.resolve([]);
   const latest = states.flatMap(({ plan }) => plan?.versions.at(-1) ?? []);

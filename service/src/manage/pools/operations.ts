@@ -11,7 +11,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import { pageOf, pageQuery } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -40,7 +40,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       answer: pageOf(Pool),
       codes: [],
       handle: async (call) => {
-        const { cell, environmentId } = placeOf(call);
+        const { cell, environmentId } = scopeOf(call);
         const catalog = await single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
         return pageByKey(poolContents(catalog), call.query);
       },
@@ -59,7 +59,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["catalog_too_large"],
       handle: async (call) => {
         const pool = { key: call.params.key, name: call.body.name };
-        await definePool(cellOf(placeOf(call).cell), contextOf(call), pool);
+        await definePool(cellOf(scopeOf(call).cell), contextOf(call), pool);
         return pool;
       },
     }),

@@ -22,9 +22,9 @@ import {
   type Operation,
   operation,
   PROJECT_PATH,
-  placeOf,
   principalOf,
   projectParams,
+  scopeOf,
 } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -58,7 +58,7 @@ const nameBody = Type.Object(
 /** A workspace's products. */
 export function projectOperations({ control }: ManageParts): Operation[] {
   const read = async (call: Call): Promise<Static<typeof Project>> => {
-    const found = await single(control, (tx) => findProject(tx, placeOf(call).projectId));
+    const found = await single(control, (tx) => findProject(tx, scopeOf(call).projectId));
     if (found === null)
       throw new Problem("not_found", { detail: "There is no such project or environment." });
     return describeProject(found);
@@ -143,7 +143,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
-        const { projectId } = placeOf(call);
+        const { projectId } = scopeOf(call);
         await changeProjectName(control, { workspaceId, projectId, actor: actorOf(call) }, call.body.name);
         return read(call);
       },

@@ -56,13 +56,13 @@ export type LoggedRequest = Static<typeof LoggedRequest>;
 /** With the names of what the log keeps as numbers and hashes. */
 export async function describeRequests(
   tx: Tx,
-  place: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
   records: readonly LogRecord[],
 ): Promise<LoggedRequest[]> {
   const numbers = records.flatMap(({ customerNumber }) => customerNumber ?? []);
   const hashes = records.flatMap(({ keyHash }) => keyHash ?? []);
-  const customers = await mapCustomerIds(tx, place.environmentId, numbers);
-  const keys = await listKeyTexts(tx, place, hashes);
+  const customers = await mapCustomerIds(tx, scope.environmentId, numbers);
+  const keys = await listKeyTexts(tx, scope, hashes);
   return records.map((record) => ({
     id: publicId("log", record.id),
     recordedAt: formatTimestamp(record.recordedAt),

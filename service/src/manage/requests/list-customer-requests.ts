@@ -11,7 +11,7 @@ import { type Charge, listCharges } from "../../store/cell/explain/charges.ts";
 import { type Denial, type DenialName, listDenials } from "../../store/cell/explain/denials.ts";
 import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
 import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
-import type { Place } from "../../store/control/places.ts";
+import type { Scope } from "../../store/control/scopes.ts";
 import { nullable } from "../fields.ts";
 import { requestFields } from "./describe-request.ts";
 
@@ -47,12 +47,12 @@ const LOGGED_MAX = 1_000;
 /** Charges, denials and whatever else the log knows of a customer, the newest first. Null: there is no such customer. */
 export function listCustomerRequests(
   cell: Pool,
-  place: Place,
+  scope: Scope,
   customerId: CustomerId,
   page: { readonly from: CustomerRequestCursor; readonly limit: number; readonly since: Instant | null },
 ): Promise<{ items: CustomerRequest[]; next: CustomerRequestCursor | null } | null> {
   return single(cell, async (tx) => {
-    const { environmentId } = place;
+    const { environmentId } = scope;
     const customer = await findCustomerRecord(tx, { environmentId, customerId });
     if (customer === null) return null;
     const { customerNumber } = customer;
@@ -72,11 +72,11 @@ export function listCustomerRequests(
     const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
     const found = merged.filter(({ at }) => since === null || at >= since);
     // What lies before the history window is the end of it.
-    if (found.length < merged.length) return { items: await describe(tx, place, found), next: null };
+    if (found.length < merged.length) return { items: await describe(tx, scope, found), next: null };
     const count = charges.length + denials.length + others.length;
     const isThrough = found.filter(({ kind }) => kind === "logged").length === others.length;
     const next = found.length === count && end === null ? null : goOn(from, found, isThrough ? end : null);
-    return { items: await describe(tx, place, found), next };
+    return { items: await describe(tx, scope, found), next };
   });
 }
 
@@ -132,9 +132,9 @@ function goOn(
   return { charge, denial, logged: lastLogged?.id ?? logged };
 }
 
-async function describe(tx: Tx, place: Place, found: readonly Found[]): Promise<CustomerRequest[]> {
+async function describe(tx: Tx, scope: Scope, found: readonly Found[]): Promise<CustomerRequest[]> {
   const hashes = found.flatMap(({ row }) => row.keyHash ?? []);
-  const keys = await listKeyTexts(tx, place, hashes);
+  const keys = await listKeyTexts(tx, scope, hashes);
   return found.map((one) => {
     const { keyHash } = one.row;
     const shared = {

@@ -10,7 +10,7 @@ import {
   type LogRecord,
   listLogRecords,
 } from "../../store/cell/request-log-list.ts";
-import type { Place } from "../../store/control/places.ts";
+import type { Scope } from "../../store/control/scopes.ts";
 import { describeRequests, type LoggedRequest } from "./describe-request.ts";
 
 export type RequestFilter = {
@@ -39,12 +39,12 @@ const SCANNED_MAX = 2_000;
 /** The newest first. */
 export function listRequests(
   cell: Pool,
-  place: Place,
+  scope: Scope,
   filter: RequestFilter,
   page: { readonly before: Uuid | null; readonly after: Uuid | null; readonly limit: number },
 ): Promise<RequestPage> {
   return single(cell, async (tx) => {
-    const { environmentId } = place;
+    const { environmentId } = scope;
     const { customerId } = filter;
     const [customer] = customerId === null ? [] : await findCustomers(tx, [{ environmentId, customerId }]);
     if (customerId !== null && customer === undefined) return { items: [], next: null, latest: page.after };
@@ -57,7 +57,7 @@ export function listRequests(
     const { found, last } = pick(scanned.slice(0, count), filter, page.limit);
     const isLast = last === (scanned.at(-1) ?? null);
     const latest = page.before === null ? (scanned[0]?.id ?? page.after) : page.after;
-    const items = await describeRequests(tx, place, found);
+    const items = await describeRequests(tx, scope, found);
     return { items, next: isLast ? null : (last?.id ?? null), latest };
   });
 }

@@ -6,7 +6,7 @@ import type { Uuid } from "../../primitives/uuid.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { invalidField, nullable, readTime, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
-import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { endpointField, LoggedRequest } from "./describe-request.ts";
@@ -80,7 +80,7 @@ function list({ control, cellOf }: ManageParts): Operation {
     }),
     codes: [],
     handle: async (call) => {
-      const place = placeOf(call);
+      const scope = scopeOf(call);
       const { endpoint, status, code, reason, customerId, cursor, after, limit } = call.query;
       const start = await historyStartOf(control, call);
       const filter = {
@@ -97,7 +97,7 @@ function list({ control, cellOf }: ManageParts): Operation {
         after: readLogCursor("after", after),
         limit: readLimit(limit),
       };
-      const { items, next, latest } = await listRequests(cellOf(place.cell), place, filter, page);
+      const { items, next, latest } = await listRequests(cellOf(scope.cell), scope, filter, page);
       return {
         items,
         nextCursor: next === null ? null : publicId("log", next),
@@ -135,7 +135,7 @@ function summary({ control, cellOf }: ManageParts): Operation {
     answer: Type.Object({ ...RequestSummary.properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const start = await historyStartOf(control, call);
       const window = { hours: Number(call.query.hours ?? "24"), start };
       return {
@@ -162,14 +162,14 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
     answer: Type.Object({ ...pageOf(CustomerRequest).properties, ...windowAnswer }),
     codes: [],
     handle: async (call) => {
-      const place = placeOf(call);
+      const scope = scopeOf(call);
       const since = await historyStartOf(control, call);
       const page = {
         from: readCustomerCursor(call.query.cursor),
         limit: readLimit(call.query.limit),
         since,
       };
-      const found = await listCustomerRequests(cellOf(place.cell), place, customerIdOf(call), page);
+      const found = await listCustomerRequests(cellOf(scope.cell), scope, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       const { items, next } = found;
       const nextCursor = next === null ? null : writeCustomerCursor(next);

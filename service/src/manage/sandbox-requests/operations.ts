@@ -13,7 +13,7 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
+  scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { sendSandboxRequests } from "./send-sandbox-requests.ts";
@@ -80,11 +80,11 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       codes: [],
       handle: async (call) => {
         refuseLive(call);
-        const place = placeOf(call);
+        const scope = scopeOf(call);
         const { endpoint, times, ...body } = call.body;
         const { answers, charged } = await sendSandboxRequests(
-          { cell: cellOf(place.cell), sandboxRequest },
-          { place, actor: actorOf(call) },
+          { cell: cellOf(scope.cell), sandboxRequest },
+          { scope, actor: actorOf(call) },
           { endpoint, times, body, requestId: call.request.id },
         );
         return { answers: [...answers], charged };
@@ -95,7 +95,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
 
 /** Whom it charges there pays for it. */
 function refuseLive(call: Call): void {
-  if (placeOf(call).environment === "test") return;
+  if (scopeOf(call).environment === "test") return;
   throw invalidField({
     field: "environment",
     code: "wrong_form",

@@ -6,7 +6,7 @@ import { brandAs, type CustomerId, type CustomerNumber } from "../../primitives/
 import { insertAudits } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
-import type { Place } from "../../store/control/places.ts";
+import type { Scope } from "../../store/control/scopes.ts";
 
 export type SandboxInput = {
   readonly endpoint: "check" | "consume";
@@ -24,7 +24,7 @@ export type SandboxInput = {
 export type Reading = { readonly status: number; readonly isReplay: boolean; readonly text: string };
 
 /** Asks the runtime once, by the way of a backend's request, and answers whatever comes of it. */
-export type SandboxRequest = (place: Place, attempt: Omit<SandboxInput, "times">) => Promise<Reading>;
+export type SandboxRequest = (scope: Scope, attempt: Omit<SandboxInput, "times">) => Promise<Reading>;
 
 export type SandboxAnswer = {
   readonly count: number;
@@ -38,14 +38,14 @@ export type SandboxOutcome = { readonly answers: readonly SandboxAnswer[]; reado
 /** Sends one request several times at once. */
 export async function sendSandboxRequests(
   parts: { readonly cell: Pool; readonly sandboxRequest: SandboxRequest },
-  { place, actor }: { readonly place: Place; readonly actor: Actor },
+  { scope, actor }: { readonly scope: Scope; readonly actor: Actor },
   input: SandboxInput,
 ): Promise<SandboxOutcome> {
   // First: were it to fail afterwards, somebody would be charged and nobody would know by whom.
-  await audit(parts.cell, place, actor, input);
+  await audit(parts.cell, scope, actor, input);
   const { times, ...attempt } = input;
   const readings = await Promise.all(
-    Array.from({ length: times }, () => parts.sandboxRequest(place, attempt)),
+    Array.from({ length: times }, () => parts.sandboxRequest(scope, attempt)),
   );
   const groups = Map.groupBy(readings, ({ status, isReplay, text }) => `${status} ${isReplay} ${text}`);
   const answers = [...groups.values()].flatMap((group) => describe(group));
@@ -55,12 +55,12 @@ export async function sendSandboxRequests(
 
 function audit(
   cell: Pool,
-  place: Place,
+  scope: Scope,
   actor: Actor,
   { endpoint, times, body }: SandboxInput,
 ): Promise<void> {
   return transaction(cell, async (tx) => {
-    const { environmentId } = place;
+    const { environmentId } = scope;
     const customerId = brandAs<CustomerId>(body.customerId);
     const [customer] = await findCustomers(tx, [{ environmentId, customerId }]);
     await insertAudits(tx, [

@@ -20,7 +20,7 @@ import {
   findUsesOfKey,
   type RecordKind,
 } from "../../store/cell/search-records.ts";
-import { listPlaces, type NamedPlace } from "../../store/control/places.ts";
+import { listScopes, type NamedScope } from "../../store/control/scopes.ts";
 import { readHistoryStart } from "../history-window.ts";
 import {
   type Call,
@@ -28,8 +28,8 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
   principalOf,
+  scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { Found } from "./found.ts";
@@ -57,9 +57,9 @@ const query = Type.Object(
 export function searchOperations({ control, cellOf }: ManageParts): Operation[] {
   const search = async (call: Call<unknown, { q: string }>, isReached: (id: number) => boolean) => {
     const { workspaceId } = principalOf(call);
-    const places = await single(control, (tx) => listPlaces(tx, workspaceId));
-    return searchPlaces(cellOf, {
-      places: places.filter(({ environmentId }) => isReached(environmentId)),
+    const scopes = await single(control, (tx) => listScopes(tx, workspaceId));
+    return searchScopes(cellOf, {
+      scopes: scopes.filter(({ environmentId }) => isReached(environmentId)),
       text: call.query.q,
       since: await readHistoryStart(control, workspaceId),
     });
@@ -90,7 +90,7 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       query,
       answer: Found,
       codes: [],
-      handle: async (call) => search(call, (id) => id === placeOf(call).environmentId),
+      handle: async (call) => search(call, (id) => id === scopeOf(call).environmentId),
     }),
   ];
 }
@@ -99,17 +99,17 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
 const FOUND_MAX = 10;
 
 type SearchInput = {
-  readonly places: readonly NamedPlace[];
+  readonly scopes: readonly NamedScope[];
   readonly text: string;
   /** What was recorded before this is out of sight. Null: nothing is. */
   readonly since: Instant | null;
 };
 
 /** In every environment that is named, whichever cell it is in. At most 10 of each kind. */
-async function searchPlaces(cellOf: (cell: string) => Pool, input: SearchInput): Promise<Found> {
+async function searchScopes(cellOf: (cell: string) => Pool, input: SearchInput): Promise<Found> {
   const all: Found[] = [];
-  for (const [cell, places] of Map.groupBy(input.places, (place) => place.cell)) {
-    all.push(await single(cellOf(cell), (tx) => searchCell(tx, { ...input, places })));
+  for (const [cell, scopes] of Map.groupBy(input.scopes, (scope) => scope.cell)) {
+    all.push(await single(cellOf(cell), (tx) => searchCell(tx, { ...input, scopes })));
   }
   const merge = <T>(of: (found: Found) => readonly T[]): T[] => all.flatMap(of).slice(0, FOUND_MAX);
   return {
@@ -125,9 +125,9 @@ async function searchPlaces(cellOf: (cell: string) => Pool, input: SearchInput):
 }
 
 async function searchCell(tx: Tx, input: SearchInput): Promise<Found> {
-  const { places, text } = input;
-  const scope = { environments: places.map(({ environmentId }) => environmentId), limit: FOUND_MAX };
-  const whereIs = describeWhere(places);
+  const { scopes, text } = input;
+  const scope = { environments: scopes.map(({ environmentId }) => environmentId), limit: FOUND_MAX };
+  const whereIs = describeWhere(scopes);
   const customers = await findCustomersByText(tx, scope, text);
   const item = ({ environmentId, key, name }: FoundKey) => ({ ...whereIs(environmentId), key, name });
   return {
@@ -144,12 +144,12 @@ async function searchCell(tx: Tx, input: SearchInput): Promise<Found> {
 
 async function searchReferences(
   tx: Tx,
-  { places, text, since }: SearchInput,
+  { scopes, text, since }: SearchInput,
   scope: SearchScope,
   whereIs: WhereIs,
 ): Promise<Pick<Found, "grants" | "keys">> {
   const grants = await findGrantsByReference(tx, scope, text);
-  const projects = [...new Set(places.map(({ projectId }) => projectId))];
+  const projects = [...new Set(scopes.map(({ projectId }) => projectId))];
   const keys = await findUsesOfKey(tx, { ...scope, projects }, hashKey(text));
   return {
     grants: grants.filter(isAfter(since)).map(({ environmentId, at, ...grant }) => ({
@@ -215,12 +215,12 @@ async function findById(tx: Tx, kind: RecordKind, scope: SearchScope, text: stri
 
 type WhereIs = ReturnType<typeof describeWhere>;
 
-function describeWhere(places: readonly NamedPlace[]) {
-  const byId = new Map(places.map((place) => [place.environmentId, place]));
+function describeWhere(scopes: readonly NamedScope[]) {
+  const byId = new Map(scopes.map((scope) => [scope.environmentId, scope]));
   return (environmentId: EnvironmentId) => {
-    const place = byId.get(environmentId);
-    assert(place !== undefined, "a search finds only where it looks");
-    const { projectId, projectName, environment } = place;
+    const scope = byId.get(environmentId);
+    assert(scope !== undefined, "a search finds only where it looks");
+    const { projectId, projectName, environment } = scope;
     return { projectId: String(projectId), projectName, environment };
   };
 }

@@ -11,7 +11,7 @@ import { readBalances, readEntryTimes } from "../../store/cell/usage/balances.ts
 import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
 import { timeField } from "../fields.ts";
-import { type Operation, operation, placeOf } from "../operation.ts";
+import { type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 import { rangeOfCall, USAGE_NOUN } from "./operations.ts";
@@ -57,7 +57,7 @@ export function balanceOperation(parts: ManageParts): Operation {
     }),
     codes: ["ledger_detached"],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
       const division = await readDivision(parts.cellOf(cell), call.query);
       const { pool = "credits" } = call.query;

@@ -13,8 +13,8 @@ import {
   environmentParams,
   type Operation,
   operation,
-  placeOf,
   principalOf,
+  scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import {
@@ -67,7 +67,7 @@ export function rangeOfCall(
   { isDivided }: { readonly isDivided: boolean },
 ) {
   const { from, to, bucket = "day" } = call.query;
-  const pools = { control, cell: cellOf(placeOf(call).cell) };
+  const pools = { control, cell: cellOf(scopeOf(call).cell) };
   return readRange(pools, principalOf(call).workspaceId, {
     from,
     to,
@@ -135,7 +135,7 @@ function chart(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
       const division = await readDivision(parts.cellOf(cell), call.query);
       const grouping = readGrouping(call.query);

@@ -13,7 +13,7 @@ import { CatalogNames } from "../customers/catalog-names.ts";
 import { customerNotFound } from "../customers/operations.ts";
 import { exactTotal } from "../exact-total.ts";
 import { nullable, timeField } from "../fields.ts";
-import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, placeOf } from "../operation.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { chartSome, negate, sum } from "./chart-usage.ts";
 import { customerQuery, linesField, USAGE_NOUN as NOUN, rangeOfCall } from "./operations.ts";
@@ -64,7 +64,7 @@ function totals(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: false });
       return snapshot(parts.cellOf(cell), async (tx) => {
         const names = new CatalogNames(await loadCatalog(tx, environmentId));
@@ -119,7 +119,7 @@ function decisions(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
       const division = await readDivision(parts.cellOf(cell), call.query);
       return snapshot(parts.cellOf(cell), async (tx) => {
@@ -191,7 +191,7 @@ function customers(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = placeOf(call);
+      const { cell, environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: false });
       return snapshot(parts.cellOf(cell), async (tx) => {
         const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);

@@ -3,8 +3,8 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { brandAs, type ProjectId } from "../../primitives/brand.ts";
 import type { EnvironmentKind } from "../../primitives/secret.ts";
-import { findPlace, type Place } from "../../store/control/places.ts";
 import { readRowId } from "../../store/control/row-id.ts";
+import { findScope, type Scope } from "../../store/control/scopes.ts";
 import { invalidField } from "../fields.ts";
 
 /** Of fields that name one environment together, or none. Null: none. */
@@ -12,7 +12,7 @@ export async function findEnvironment(
   control: Pool,
   workspaceId: number,
   named: { readonly projectId?: string | null; readonly environment?: EnvironmentKind | null },
-): Promise<Place | null> {
+): Promise<Scope | null> {
   const { projectId = null, environment = null } = named;
   if (projectId === null && environment === null) return null;
   if (projectId === null || environment === null) {
@@ -21,7 +21,7 @@ export async function findEnvironment(
   }
   const id = readRowId(projectId);
   const sought = { workspaceId, projectId: brandAs<ProjectId>(id ?? 0), environment };
-  const place = id === null ? null : await single(control, (tx) => findPlace(tx, sought));
-  if (place === null) throw new Problem("not_found", { detail: "There is no such project or environment." });
-  return place;
+  const scope = id === null ? null : await single(control, (tx) => findScope(tx, sought));
+  if (scope === null) throw new Problem("not_found", { detail: "There is no such project or environment." });
+  return scope;
 }

@@ -57,9 +57,9 @@ export async function listCustomerRecords(
 ): Promise<CustomerSlice> {
   const { search, limit } = filter;
   const before = filter.before ?? Number.MAX_SAFE_INTEGER;
-  const place = { environmentId, before, limit };
+  const page = { environmentId, before, limit };
   const { numbers, next } =
-    search === null ? await findNewest(tx, place) : await searchNumbers(tx, place, search);
+    search === null ? await findNewest(tx, page) : await searchNumbers(tx, page, search);
   if (numbers.length === 0) return { records: [], next };
   return { records: await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD), next };
 }
@@ -90,7 +90,7 @@ const READ_RECORDS = statement(
   order by n.position`,
 );
 
-type Place = { readonly environmentId: EnvironmentId; readonly before: number; readonly limit: number };
+type NumbersPage = { readonly environmentId: EnvironmentId; readonly before: number; readonly limit: number };
 type FoundNumbers = { readonly numbers: readonly number[]; readonly next: number | null };
 
 /** One more than asked for tells whether anybody is left. */
@@ -111,18 +111,18 @@ const FIND_NEWEST = statement(
   limit $3::bigint`,
 );
 
-async function findNewest(tx: Tx, { environmentId, before, limit }: Place): Promise<FoundNumbers> {
+async function findNewest(tx: Tx, { environmentId, before, limit }: NumbersPage): Promise<FoundNumbers> {
   const { rows } = await tx.run(FIND_NEWEST, [environmentId, before, limit + 1]);
   return cut(readNumbers(rows), limit);
 }
 
-async function searchNumbers(tx: Tx, place: Place, search: string): Promise<FoundNumbers> {
+async function searchNumbers(tx: Tx, page: NumbersPage, search: string): Promise<FoundNumbers> {
   const pattern = `${search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
-  const found = await findMatching(tx, place.environmentId, pattern);
-  if (found === null) return walkNewest(tx, place, pattern);
+  const found = await findMatching(tx, page.environmentId, pattern);
+  if (found === null) return walkNewest(tx, page, pattern);
   return cut(
-    found.filter((number) => number < place.before),
-    place.limit,
+    found.filter((number) => number < page.before),
+    page.limit,
   );
 }
 
@@ -192,7 +192,7 @@ const FIND_FLOOR = statement(
 
 async function walkNewest(
   tx: Tx,
-  { environmentId, before, limit }: Place,
+  { environmentId, before, limit }: NumbersPage,
   pattern: string,
 ): Promise<FoundNumbers> {
   const walk = [environmentId, before, WALKED_MAX];

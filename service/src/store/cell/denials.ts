@@ -149,13 +149,13 @@ const LIST = statement(
   limit $5`,
 );
 
-type DenialPlace = { readonly recordedAt: Instant; readonly id: string };
+type DenialPosition = { readonly recordedAt: Instant; readonly id: string };
 
 /** The newest first, after the one at this place, back to `since`. */
 export function listDenialRecords(
   tx: Tx,
   name: WalletName,
-  page: { readonly before: DenialPlace; readonly since: Instant; readonly limit: number },
+  page: { readonly before: DenialPosition; readonly since: Instant; readonly limit: number },
 ): Promise<DenialRecord[]> {
   const { before } = page;
   const { environmentId, customerNumber } = name;

@@ -92,7 +92,7 @@ const LIST = statement(
   order by p.place`,
 );
 
-export type EventPlace = { readonly occurredAt: Instant; readonly id: Uuid };
+export type EventPosition = { readonly occurredAt: Instant; readonly id: Uuid };
 
 export type EventRange = {
   readonly customer: CustomerNumber | null;
@@ -103,7 +103,7 @@ export type EventRange = {
   readonly recordedFrom: Instant;
   readonly recordedTo: Instant;
   /** Older than this one. */
-  readonly before: EventPlace;
+  readonly before: EventPosition;
   readonly event: string | null;
   readonly metadata: { readonly key: string; readonly value: string } | null;
   /** How many are looked at, */
@@ -115,7 +115,7 @@ export type EventRange = {
 export type WalkedEvents = {
   readonly events: readonly StoredEvent[];
   /** Where the walk goes on. Null: there is nothing after it. */
-  readonly end: EventPlace | null;
+  readonly end: EventPosition | null;
 };
 
 /** The newest first. */

@@ -160,7 +160,7 @@ export function findGrantRecord(tx: Tx, name: WalletName, number: number): Promi
   return findRow(tx, FIND_RECORD, [name.environmentId, name.customerNumber, number], GRANT_RECORD);
 }
 
-type GrantPlace = { readonly customerNumber: number; readonly number: number };
+type GrantPosition = { readonly customerNumber: number; readonly number: number };
 
 const EXPORTED = describeRow({
   grant: GRANT_RECORD,
@@ -192,7 +192,7 @@ const LIST_EXPORTED = statement(
 export async function listExportedGrants(
   tx: Tx,
   environmentId: EnvironmentId,
-  { after, limit }: { readonly after: GrantPlace; readonly limit: number },
+  { after, limit }: { readonly after: GrantPosition; readonly limit: number },
 ): Promise<ExportedGrant[]> {
   const parameters = [environmentId, after.customerNumber, after.number, limit];
   const rows = await listRows(tx, LIST_EXPORTED, parameters, EXPORTED);

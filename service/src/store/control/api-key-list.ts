@@ -17,7 +17,7 @@ import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { scopes } from "./api-keys.ts";
 import { creator, isCreatedByMember } from "./creator.ts";
-import { environmentKind } from "./places.ts";
+import { environmentKind } from "./scopes.ts";
 
 const IS_VALID = "(k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp()))";
 

@@ -2,12 +2,12 @@ import { readInteger } from "../../postgres/column.ts";
 import { derive, describeRow, id, integer, orNull, type Part, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
-import { environmentKind } from "./places.ts";
+import { environmentKind } from "./scopes.ts";
 
 export const SCOPES = ["check", "consume", "events"] as const;
-export type Scope = (typeof SCOPES)[number];
+export type KeyScope = (typeof SCOPES)[number];
 
-export function scopes(sql: string): Part<readonly Scope[]> {
+export function scopes(sql: string): Part<readonly KeyScope[]> {
   return derive(text(`array_to_string(${sql}, ',')`), (joined) => {
     const found = joined.split(",");
     return SCOPES.filter((scope) => found.includes(scope));
@@ -20,7 +20,7 @@ const KEY = describeRow({
   environmentId: id<EnvironmentId>("k.environment_id"),
   environmentKind: environmentKind("e.kind"),
   cell: text("p.cell"),
-  scopes: derive(scopes("k.scopes"), (list): ReadonlySet<Scope> => new Set(list)),
+  scopes: derive(scopes("k.scopes"), (list): ReadonlySet<KeyScope> => new Set(list)),
   metadataLimits: describeRow({
     bytesMax: integer("l.metadata_bytes_max"),
     keysMax: integer("l.metadata_keys_max"),
@@ -50,7 +50,7 @@ const FIND_LIVE = statement(
     and (k.expires_at is null or k.expires_at > clock_timestamp())`,
 );
 
-/** By their place among the hashes. Revoked, expired and never issued are one answer: nobody learns which. */
+/** By their position among the hashes. Revoked, expired and never issued are one answer: nobody learns which. */
 export async function findLiveApiKeys(
   tx: Tx,
   secretHashes: readonly Buffer[],

@@ -20,7 +20,7 @@ import { lesserRole } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { creator } from "./creator.ts";
 import { role } from "./members.ts";
-import { environmentKind } from "./places.ts";
+import { environmentKind } from "./scopes.ts";
 
 const IS_VALID = `
   t.revoked_at is null

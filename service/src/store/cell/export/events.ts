@@ -3,7 +3,7 @@ import { boolean, describeRow, listRows, type RowOf } from "../../../postgres/ro
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import type { Instant } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
-import type { EventPlace } from "../event-list.ts";
+import type { EventPosition } from "../event-list.ts";
 import { storedEvent } from "../event-list.ts";
 import type { ExportRange } from "./estimate.ts";
 
@@ -39,7 +39,7 @@ export type WalkedEvent = RowOf<typeof EVENT>["stored"] & { readonly isSettled: 
 export async function listExportedEvents(
   tx: Tx,
   range: ExportRange & RecordedRange,
-  { after, limit }: { readonly after: EventPlace; readonly limit: number },
+  { after, limit }: { readonly after: EventPosition; readonly limit: number },
 ): Promise<WalkedEvent[]> {
   // Planned anew each time, for the parts of the table that are left.
   const parameters = [

@@ -97,7 +97,7 @@ function findReadable<T>(read: () => T): T | null {
   }
 }
 
-export type ConsumePlace = { readonly customerNumber: CustomerNumber; readonly sequence: number };
+export type ConsumePosition = { readonly customerNumber: CustomerNumber; readonly sequence: number };
 
 const LIST_REVERSED = statement(
   "verify.list_reversed",
@@ -124,16 +124,16 @@ const LIST_REVERSED = statement(
   ) as r`,
 );
 
-/** What reversals name, in the order of the places, with the sum of all reversals of it; null where there is none. */
+/** What reversals name, in the order of the positions, with the sum of all reversals of it; null where there is none. */
 export async function listReversed(
   tx: Tx,
-  places: readonly ConsumePlace[],
+  positions: readonly ConsumePosition[],
 ): Promise<(ReversedConsume | null)[]> {
   const { rows } = await tx.run(LIST_REVERSED, [
-    bigints(places.map(({ customerNumber }) => customerNumber)),
-    bigints(places.map(({ sequence }) => sequence)),
+    bigints(positions.map(({ customerNumber }) => customerNumber)),
+    bigints(positions.map(({ sequence }) => sequence)),
   ]);
-  const found: (ReversedConsume | null)[] = places.map(() => null);
+  const found: (ReversedConsume | null)[] = positions.map(() => null);
   for (const row of rows) found[readInteger(row[0]) - 1] = findReadable(() => readReversed(row));
   return found;
 }

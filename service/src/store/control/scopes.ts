@@ -20,25 +20,25 @@ export function environmentKind(sql: string): Part<EnvironmentKind> {
   }, sql);
 }
 
-const PLACE = {
+const SCOPE = {
   projectId: id<ProjectId>("p.id"),
   environmentId: id<EnvironmentId>("e.id"),
   environment: environmentKind("e.kind"),
   cell: text("p.cell"),
 };
-const PLACE_ROW = describeRow(PLACE);
-const NAMED_PLACE_ROW = describeRow({ ...PLACE, projectName: text("p.name") });
+const SCOPE_ROW = describeRow(SCOPE);
+const NAMED_SCOPE_ROW = describeRow({ ...SCOPE, projectName: text("p.name") });
 
 /** A project's environment, and where its rows are. */
-export type Place = RowOf<typeof PLACE_ROW>;
+export type Scope = RowOf<typeof SCOPE_ROW>;
 
 /** With its project's name, for people to tell it by. */
-export type NamedPlace = RowOf<typeof NAMED_PLACE_ROW>;
+export type NamedScope = RowOf<typeof NAMED_SCOPE_ROW>;
 
 const FIND = statement(
-  "places.find",
+  "scopes.find",
   `
-  select ${PLACE_ROW.list}
+  select ${SCOPE_ROW.list}
   from control.projects as p
   join control.environments as e on e.project_id = p.id
   where p.workspace_id = $1
@@ -47,17 +47,17 @@ const FIND = statement(
 );
 
 /** Null: this workspace has no such project. */
-export function findPlace(
+export function findScope(
   tx: Tx,
   sought: { workspaceId: number; projectId: ProjectId; environment: EnvironmentKind },
-): Promise<Place | null> {
-  return findRow(tx, FIND, [sought.workspaceId, sought.projectId, sought.environment], PLACE_ROW);
+): Promise<Scope | null> {
+  return findRow(tx, FIND, [sought.workspaceId, sought.projectId, sought.environment], SCOPE_ROW);
 }
 
 const LIST = statement(
-  "places.list",
+  "scopes.list",
   `
-  select ${NAMED_PLACE_ROW.list}
+  select ${NAMED_SCOPE_ROW.list}
   from control.projects as p
   join control.environments as e on e.project_id = p.id
   where p.workspace_id = $1
@@ -65,6 +65,6 @@ const LIST = statement(
 );
 
 /** All of a workspace. */
-export function listPlaces(tx: Tx, workspaceId: number): Promise<NamedPlace[]> {
-  return listRows(tx, LIST, [workspaceId], NAMED_PLACE_ROW);
+export function listScopes(tx: Tx, workspaceId: number): Promise<NamedScope[]> {
+  return listRows(tx, LIST, [workspaceId], NAMED_SCOPE_ROW);
 }
