@@ -22,7 +22,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "off-by-one period",
     file: `${CORE}/period.ts`,
-    edits: [{ find: "cut(kind, anchor, index + 1) <= at", replace: "cut(kind, anchor, index + 1) < at" }],
+    edits: [
+      { find: "boundary(kind, anchor, index + 1) <= at", replace: "boundary(kind, anchor, index + 1) < at" },
+    ],
     tests: [`${CORE}/period.test.ts`],
   },
   {

@@ -6,7 +6,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change, NewGrant } from "./entry.ts";
 import { type GrantKind, hasRoomFor, OPEN_GRANTS_MAX, type Wallet } from "./wallet.ts";
 
-export type CreditsRequest = {
+type CreditsRequest = {
   readonly pool: PoolId;
   readonly kind: Exclude<GrantKind, "allowance">;
   readonly credits: number;
@@ -17,7 +17,7 @@ export type CreditsOutcome =
   | { kind: "added"; grant: NewGrant; change: Change }
   | { kind: "too_many_grants" | "expires_in_the_past" | "balance_too_large" };
 
-/** Spec 3: credits are additive. Whoever repeats this adds again. */
+/** Spec 3: credits are additive. A repeated call adds them again. */
 export function addCredits(
   catalog: Catalog,
   wallet: Wallet,

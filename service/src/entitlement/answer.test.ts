@@ -10,14 +10,14 @@ const ASKED = {
 };
 const RESETS_AT = brandAs<Instant>(Date.UTC(2026, 11, 1));
 
-test("format 1, once written, is rendered as these very bytes for ever", () => {
+test("format 1 is always rendered as exactly these bytes", () => {
   expect(ANSWER_FORMAT_EVENT).toBe(1);
   expect(renderAnswer({ format: 1, subjectId: SUBJECT, verdict: null }, null)).toBe(
     '{"accepted":true,"eventId":"evt_01k9znr000e00800000000007z"}',
   );
 });
 
-test("format 2, once written, is rendered as these very bytes for ever", () => {
+test("format 2 is always rendered as exactly these bytes", () => {
   expect(ANSWER_FORMAT_CONSUME).toBe(2);
   const limit = { quantity: 5, used: 7, resetsAt: null };
   const allowed = {
@@ -42,7 +42,7 @@ test("format 2, once written, is rendered as these very bytes for ever", () => {
   );
 });
 
-test("a format of a later release is not guessed at", () => {
+test("an unknown answer format throws instead of guessing", () => {
   for (const format of [0, 3]) {
     expect(() => renderAnswer({ format, subjectId: SUBJECT, verdict: null }, null)).toThrow(
       UnknownAnswerFormat,
@@ -50,7 +50,7 @@ test("a format of a later release is not guessed at", () => {
   }
 });
 
-test("an answer without its subject is a broken invariant, not an answer", () => {
+test("rendering an answer without a subject id fails an assertion", () => {
   expect(() => renderAnswer({ format: 1, subjectId: Buffer.alloc(0), verdict: null }, null)).toThrow(
     "invariant",
   );

@@ -6,30 +6,30 @@ import type { Uuid } from "../primitives/uuid.ts";
 import type { Decision, Position, Reason } from "./decide.ts";
 
 /**
- * How an answer is kept under its key. The text is not stored but made again, from what it is about and a few numbers:
- * still the same bytes, as long as a format, once written, is never rendered differently. What the caller said itself
- * is not kept at all: under the same key only the same request gets this answer.
+ * How an answer is stored under its idempotency key. Its text is not stored but rendered again from an id and a few
+ * numbers. A replay has the same bytes because the rendering of a format never changes. The caller's own fields are not
+ * stored either: a replay is only sent for the same request, which contains them.
  */
 export const ANSWER_FORMAT_EVENT = 1;
 export const ANSWER_FORMAT_CONSUME = 2;
 
 export type StoredAnswer = {
   readonly format: number;
-  /** The event's id, the consume's, or the denial's. */
+  /** Id of the event, consume or denial. */
   readonly subjectId: Uuid;
-  /** Of a consume; null for an event. */
+  /** Null for an event. */
   readonly verdict: StoredVerdict | null;
 };
 
 export type StoredVerdict = {
   readonly reason: Reason | null;
   readonly creditsRequired: number;
-  /** Null for a customer nobody knows. */
+  /** Null for an unknown customer. */
   readonly position: StoredPosition | null;
 };
 
-/** What remains of a limit follows from the rest. */
-export type StoredPosition = {
+/** The remaining limit is not stored: it is computed. */
+type StoredPosition = {
   readonly balance: number;
   readonly resetsAt: Instant | null;
   readonly limit: {
@@ -39,14 +39,14 @@ export type StoredPosition = {
   } | null;
 };
 
-/** What the caller said, and the answer repeats. */
+/** Fields of the request that the answer repeats. */
 export type Asked = {
   readonly customerId: CustomerId;
   readonly feature: FeatureKey;
   readonly quantity: number;
 };
 
-/** A later release wrote this answer; only a later release can give it again. */
+/** A newer release stored this answer, and only a newer release can render it. */
 export class UnknownAnswerFormat extends Error {
   override readonly name = "UnknownAnswerFormat";
 }
@@ -71,7 +71,7 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
   }
 }
 
-/** The answer to a check, which nobody stores. */
+/** The answer to a check, which is never stored. */
 export function renderCheck(decision: Extract<Decision, { kind: "decided" }>, asked: Asked): string {
   const { reason, creditsRequired, before } = decision;
   return `{${renderVerdict({ reason, creditsRequired, position: before }, asked)}}`;

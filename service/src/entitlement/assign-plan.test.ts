@@ -30,7 +30,7 @@ test("an end where there was none needs shorten, and then ends the plan at that 
   expect(customer.assignments.map(({ kind }) => kind)).toEqual(["started", "shortened"]);
 });
 
-test("what billing events say ends the same in every order, however often each arrives", () => {
+test("billing events give the same plan in every order and with repeats", () => {
   const events = [
     { asOf: at("2026-01-01"), plan: "pro", endsAt: at("2026-03-01") },
     { asOf: at("2026-01-02"), plan: "scale", endsAt: at("2026-05-01") },
@@ -54,7 +54,7 @@ test("what billing events say ends the same in every order, however often each a
   );
 });
 
-test("of billing events of the same time a cancellation wins, however often and in whichever order they arrive", () => {
+test("among billing events of the same time a cancellation wins, in any order and with repeats", () => {
   const asOf = at("2026-01-01");
   const renewal = { plan: "pro", endsAt: at("2026-03-01") };
   const cuts = [
@@ -77,11 +77,11 @@ test("of billing events of the same time a cancellation wins, however often and 
   }
 });
 
-test("after a cancellation at the same time nothing starts or extends a plan, until a later event or a call without one", () => {
+test("after a cancellation, an event of the same time cannot start or extend a plan", () => {
   const customer = new Timeline(catalog);
   const asOf = at("2026-01-02");
   customer.assign("2026-01-02", "pro", { endsAt: at("2026-02-01"), asOf });
-  // Nothing was cancelled yet: what is said at the same time counts.
+  // Not cancelled yet: events of the same time are applied.
   expect(customer.assign("2026-01-02", "pro", { endsAt: null, asOf })).toBe("changed");
   const shortened = { endsAt: at("2026-03-01"), shorten: true, asOf };
   expect(customer.assign("2026-01-02", "pro", shortened)).toBe("changed");
@@ -98,21 +98,21 @@ test("after a cancellation at the same time nothing starts or extends a plan, un
   expect(customer.end("2026-01-03", asOf)).toBe("ended");
   expect(customer.end("2026-01-03", asOf)).toBe("no_assignment");
   expect(customer.assign("2026-01-03", "pro", { asOf })).toBe("unchanged");
-  // Delivered so late that its end has passed: still no error, which would be sent again and again.
+  // Delivered after its end has passed: not an error, because the sender would retry it forever.
   expect(customer.assign("2026-04-01", "pro", { endsAt: at("2026-03-01"), asOf })).toBe("unchanged");
   expect(customer.assign("2026-04-01", "pro", { asOf: at("2026-01-02T00:00:01") })).toBe("changed");
   customer.end("2026-04-02", at("2026-04-02"));
   expect(customer.assign("2026-04-02", "pro")).toBe("changed");
 });
 
-test("a billing event may be five minutes ahead, and not more", () => {
+test("a billing event may be at most five minutes in the future", () => {
   const customer = new Timeline(catalog);
   const assign = (asOf: string) => customer.assign("2026-01-05", "pro", { asOf: at(asOf) });
   expect(assign("2026-01-05T00:05:00.001")).toBe("as_of_out_of_range");
   expect(assign("2026-01-05T00:05:00")).toBe("changed");
 });
 
-test("a later end extends it, and one without end lifts it", () => {
+test("a later end extends the plan, and no end removes the end", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: at("2026-02-01") });
   expect(customer.assign("2026-01-31", "pro", { endsAt: at("2026-03-01") })).toBe("changed");
@@ -128,7 +128,7 @@ test("an end in the past is refused", () => {
   );
 });
 
-test("an archived plan is renewed where it is active, and given to nobody else, not even to who has left it", () => {
+test("an archived plan renews for its customers and cannot be assigned, even to those who left it", () => {
   const plans = [...catalog.plans].map(
     ([id, plan]) => [id, plan.key === "pro" ? { ...plan, archivedAt: at("2026-01-10") } : plan] as const,
   );
@@ -143,7 +143,7 @@ test("an archived plan is renewed where it is active, and given to nobody else, 
   expect(customer.wallet).toBe(wallet);
 });
 
-test("another plan ends the old allowance and starts its own; what was bought stays", () => {
+test("changing the plan ends the old allowance and grants the new one; purchased credits stay", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");
   customer.topUp("2026-01-01", 7);
@@ -159,7 +159,7 @@ test("another plan ends the old allowance and starts its own; what was bought st
   });
 });
 
-test("a plan left and taken up again within its period goes on with its leftover and its limits", () => {
+test("a plan that resumes within its period keeps its remaining allowance and limits", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");
   customer.consume("2026-01-02", "image", 3);
@@ -175,7 +175,7 @@ test("a plan left and taken up again within its period goes on with its leftover
     resetsAt: at("2026-02-01"),
     limit: { used: 4, resetsAt: at("2026-02-01") },
   });
-  // Nothing of it is alive any more: it starts anew.
+  // All of its periods have ended, so it starts again.
   customer.assign("2026-01-21", "scale");
   customer.assign("2026-02-05", "pro");
   expect(customer.check("2026-02-05", "export").before).toMatchObject({
@@ -185,7 +185,7 @@ test("a plan left and taken up again within its period goes on with its leftover
   });
 });
 
-test("the default plan, once assigned, goes on as it was", () => {
+test("assigning the default plan keeps its allowance and anchor", () => {
   const customer = new Timeline(makeCatalog({ free: [{}] }, { defaultPlan: "free" }));
   customer.consume("2026-01-02", "image");
   const { balance } = customer;

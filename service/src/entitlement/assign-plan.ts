@@ -8,33 +8,33 @@ import type { Assignment, Wallet } from "./wallet.ts";
 
 export type AssignmentRequest = {
   readonly plan: PlanId;
-  /** Where periods are counted from. Null: not said; a plan that starts counts from now. */
+  /** The moment that periods are counted from. Null: not given; a plan that starts now counts from now. */
   readonly anchor: Instant | null;
-  /** Null: no end. Undefined: not said, so that an end which is already set stays. */
+  /** Null: no end. Undefined: not given, so the current end stays. */
   readonly endsAt: Instant | null | undefined;
-  /** Allows an end that is earlier than the one that is set. */
+  /** Allows an end earlier than the current one. */
   readonly shorten?: boolean;
-  /** When the billing event happened that this call is about. Null: not said. */
+  /** Time of the billing event behind this call. Null: not given. */
   readonly asOf?: Instant | null;
 };
 
 export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
-  /** It says nothing new, or comes after what a later event said; the change is at most what was due, and a later `asOf`. */
+  /** Nothing new, or older than an event already applied. The change holds at most due changes and a later `asOf`. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" | "as_of_out_of_range" }
-  /** It is kept and renewed where it is active, and given to nobody else. */
+  /** An archived plan renews for its customers, but cannot be assigned. */
   | { kind: "plan_archived" }
-  /** With what is set. */
+  /** With the current value. */
   | { kind: "would_shorten"; endsAt: Instant | null }
   | { kind: "anchor_fixed"; anchor: Instant };
 
-/** As for usage events. One from far ahead would hold off every real one until then. */
+/** As for usage events. An event dated far in the future would make every real one until then look old. */
 const AS_OF_AHEAD_MS_MAX = 5 * 60_000;
 
 /**
- * Spec 3: assigning the plan that is active already is safe to repeat. What a caller says is applied or refused, never
- * dropped: a later end extends the plan, an earlier one needs `shorten`, and the anchor of a running period stays.
+ * Spec 3: assigning the active plan again is safe. Every field is applied or refused, never ignored: a later end extends
+ * the plan, an earlier one needs `shorten`, and the anchor of a running period cannot change.
  */
 export function assignPlan(
   catalog: Catalog,
@@ -47,7 +47,7 @@ export function assignPlan(
   if (isTooFarAhead(asOf, now)) return { kind: "as_of_out_of_range" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
-  // Before anything else: an event that comes late may name an end that has passed meanwhile.
+  // Checked first: a late event may name an end that has passed in the meantime.
   if (isOlder(asOf, wallet)) return { kind: "unchanged", change: draft.finish(now) };
 
   const { assignment } = draft.wallet;
@@ -68,7 +68,7 @@ export function assignPlan(
     startPlan(catalog, draft, { plan, anchor, endsAt: endsAt ?? null, isDefault: false });
   } else {
     const next = { ...active, endsAt: endsAt === undefined ? active.endsAt : endsAt, isDefault: false };
-    // The default plan, now assigned by somebody, stops being a mere default.
+    // Assigning the default plan explicitly makes it an assigned plan.
     if (next.endsAt === active.endsAt && !active.isDefault)
       return { kind: "unchanged", change: draft.finish(now) };
     draft.wallet = { ...draft.wallet, assignment: next };
@@ -79,20 +79,20 @@ export function assignPlan(
   return change === null ? { kind: "unchanged", change } : { kind: "changed", change };
 }
 
-/** The default plan has no end that anybody was promised. */
+/** The default plan can always be given an end: the customer was never assigned it. */
 function endsSooner(active: Assignment, endsAt: Instant | null | undefined): boolean {
   if (active.isDefault || endsAt === undefined || endsAt === null) return false;
   return active.endsAt === null || endsAt < active.endsAt;
 }
 
-/** Starts the plan, or ends it later. */
+/** Whether the request starts the plan or moves its end to a later time. */
 function givesMore(active: Assignment | null, endsAt: Instant | null | undefined): boolean {
   if (active === null || active.isDefault) return true;
   if (endsAt === undefined || active.endsAt === null) return false;
   return endsAt === null || endsAt > active.endsAt;
 }
 
-export type EndOutcome =
+type EndOutcome =
   | { kind: "ended" | "no_assignment" | "unchanged"; change: Change | null }
   | { kind: "as_of_out_of_range" };
 
@@ -126,8 +126,8 @@ function isOlder(asOf: Instant | null, { planAsOf }: Wallet): boolean {
 }
 
 /**
- * Billing systems tell the time in whole seconds, so that a renewal and a cancellation may name the same, and each may be
- * delivered again. The cancellation wins, in whichever order they arrive.
+ * Billing systems use whole seconds, so a renewal and a cancellation may have the same time, and each may be delivered
+ * again. The cancellation wins in either order.
  */
 function isCutAt(asOf: Instant | null, { planAsOf, isPlanCut }: Wallet): boolean {
   return asOf !== null && asOf === planAsOf && isPlanCut;

@@ -12,7 +12,7 @@ export type Start = {
   readonly isDefault: boolean;
 };
 
-/** Takes up a plan: anew, or where it was left when something of its period is still alive. */
+/** Starts a plan, or resumes it if the customer left it and one of its periods is still running. */
 export function startPlan(catalog: Catalog, draft: Draft, start: Start): void {
   const earlier = findPaused(draft.wallet, start.plan, draft.at);
   const paused = draft.wallet.paused.filter((plan) => plan !== earlier && isAlive(plan, draft.at));
@@ -21,12 +21,12 @@ export function startPlan(catalog: Catalog, draft: Draft, start: Start): void {
   else resume(catalog, draft, earlier, start);
 }
 
-/** A plan that was left, and would be resumed. */
+/** A paused plan that `startPlan` would resume. */
 export function findPaused({ paused }: Wallet, plan: PlanId, at: Instant): PausedPlan | undefined {
   return paused.find((left) => left.assignment.plan === plan && isAlive(left, at));
 }
 
-/** Ends the allowances, keeps what was bought, and remembers what was left. */
+/** Ends the allowances, keeps purchased and given credits, and remembers the plan so that it can resume. */
 export function leavePlan(draft: Draft): void {
   const { assignment } = draft.wallet;
   if (assignment === null) return;
@@ -60,7 +60,7 @@ function begin(catalog: Catalog, draft: Draft, start: Start): void {
   draft.noteAssignment("started", assignment);
 }
 
-/** The period goes on with its leftover: coming and going mints nothing. */
+/** The period continues with its remaining allowance: leaving and returning never creates credits. */
 function resume(catalog: Catalog, draft: Draft, paused: PausedPlan, start: Start): void {
   const assignment = { ...paused.assignment, endsAt: start.endsAt, isDefault: start.isDefault };
   const grants = paused.grants.filter((grant) => isAhead(grant.expiresAt, draft.at));
@@ -86,12 +86,12 @@ function isAlive({ assignment, grants }: PausedPlan, at: Instant): boolean {
   );
 }
 
-/** Half-open: at its end a thing is over. No end is always ahead. */
+/** Ends are exclusive: at its end a thing is over. Null never ends. */
 export function isAhead(end: Instant | null, at: Instant): boolean {
   return end === null || end > at;
 }
 
-/** The newest that was published by then, which for somebody noticed late is not the newest now. */
+/** The newest version published by `at`, which may be in the past. */
 function versionAt(plan: Plan, at: Instant): PlanVersion {
   return plan.versions.findLast(({ publishedAt }) => publishedAt <= at) ?? latestVersion(plan);
 }

@@ -3,16 +3,16 @@ import type { PoolId } from "../primitives/brand.ts";
 import type { Part } from "./entry.ts";
 import type { Grant } from "./wallet.ts";
 
-/** Soonest expiry first, none last; on a tie given before bought, then oldest. There are no other knobs. */
+/** Credits that expire first are spent first. Ties: free before purchased, then oldest first. Not configurable. */
 export function burnOrder(a: Grant, b: Grant): number {
   const expiry = (a.expiresAt ?? Number.POSITIVE_INFINITY) - (b.expiresAt ?? Number.POSITIVE_INFINITY);
-  // Two without an end give NaN, which is as much of a tie as 0.
+  // Two grants that never expire give NaN, which is a tie like 0.
   if (expiry !== 0 && !Number.isNaN(expiry)) return expiry;
   const bought = Number(a.kind === "purchase") - Number(b.kind === "purchase");
   return bought !== 0 ? bought : a.number - b.number;
 }
 
-/** What each grant of the pool gives, of grants in burn order that hold enough. */
+/** How much each grant of the pool pays. Expects grants in burn order that hold enough credits. */
 export function burn(grants: readonly Grant[], pool: PoolId, credits: number): Part[] {
   const parts: Part[] = [];
   let left = credits;

@@ -2,10 +2,10 @@ import type { FeatureId, PoolId } from "../primitives/brand.ts";
 import { type Catalog, type Cost, getPlan, getVersion, latestVersion, type PlanVersion } from "./catalog.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** How many units of each feature some credits pay for. */
-export type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: number }[];
+/** How many units of each feature an amount of credits pays for. */
+type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: number }[];
 
-/** Of features that cost something and draw on the pool. What a limit allows is another matter. */
+/** Covers features of the pool with a cost. Ignores limits. */
 export function buyingPower(
   version: PlanVersion | null,
   { pool, credits }: { readonly pool: PoolId; readonly credits: number },
@@ -15,7 +15,7 @@ export function buyingPower(
     .map(({ feature, cost }) => ({ feature, quantity: unitsFor(cost, credits) }));
 }
 
-/** The plan that the next decision would go by: a newcomer takes up the default one with it. */
+/** The plan version the next decision would use: a new customer gets the default plan with it. */
 export function findCurrentVersion(
   catalog: Catalog,
   { assignment, assignmentCount }: Wallet,
@@ -25,7 +25,7 @@ export function findCurrentVersion(
   return plan === null || assignmentCount > 0 ? null : latestVersion(getPlan(catalog, plan));
 }
 
-/** The most that costs no more than so many credits. The product may be beyond 53 bits. */
+/** The largest quantity that costs at most `credits`. The product may exceed 53 bits. */
 export function unitsFor(cost: Cost, credits: number): number {
   const units = (BigInt(credits) * BigInt(cost.per)) / BigInt(cost.credits);
   return Math.min(Number(units), Number.MAX_SAFE_INTEGER);

@@ -2,7 +2,7 @@ import { assert } from "../primitives/assert.ts";
 import type { FeatureId, FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { PeriodKind } from "./period.ts";
 
-/** Everything an environment sells, as of one version of it. Never changed: an edit makes another one. */
+/** Everything an environment sells, at one revision. Immutable: an edit produces a new catalog. */
 export type Catalog = {
   readonly version: number;
   readonly changedAt: Instant;
@@ -10,7 +10,7 @@ export type Catalog = {
   readonly features: ReadonlyMap<FeatureKey, Feature>;
   readonly plans: ReadonlyMap<PlanId, Plan>;
   readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
-  /** Whom nobody assigned a plan has this one. `since` is when it was chosen, or chosen to be none. */
+  /** The plan of customers without an assigned plan. `since` is when it was last set or cleared. */
   readonly defaultPlan: { readonly plan: PlanId | null; readonly since: Instant };
 };
 
@@ -27,7 +27,7 @@ export type Feature = {
   readonly unit: string | null;
   readonly pool: PoolId;
   readonly cost: Cost;
-  /** Since when it is put into no further plan. Plans that have it keep it. Null: it is offered. */
+  /** From then on it cannot be added to a plan. Plans that include it keep it. Null: not archived. */
   readonly archivedAt: Instant | null;
 };
 
@@ -35,21 +35,21 @@ export type Plan = {
   readonly id: PlanId;
   readonly key: string;
   readonly name: string;
-  /** Since when it is assigned to nobody else. Who is on it stays. Null: it is offered. */
+  /** From then on it cannot be assigned. Customers on it keep it. Null: not archived. */
   readonly archivedAt: Instant | null;
-  /** By number; the last one is for new assignments. At least one. */
+  /** Sorted by number, never empty. New assignments get the last one. */
   readonly versions: readonly PlanVersion[];
 };
 
-/** Who else gets a version: nobody, everyone at their next period, or everyone at once. */
+/** When existing customers of the plan get a version: never, at their next period, or immediately. */
 export type VersionReach = "new_assignments" | "next_period" | "now";
 
-/** A plan as it was published. Costs are pinned here: an edit of a feature reaches nobody before a publication. */
+/** A published version of a plan. It pins costs: an edit of a feature takes effect only in the next version. */
 export type PlanVersion = {
   readonly id: PlanVersionId;
   readonly plan: PlanId;
   readonly number: number;
-  /** Given to no other version ever: numbers and ids come again when a failover has lost a publication. */
+  /** Never reused. Numbers and ids can be, after a failover that lost a publication. */
   readonly identity: string;
   readonly publishedAt: Instant;
   readonly reach: VersionReach;
@@ -58,8 +58,8 @@ export type PlanVersion = {
 };
 
 /**
- * What a version says of each feature. It may not be in memory: whoever asks then meets an exception that says what to
- * fetch, never a feature that seems to be missing.
+ * The features of a version. They may not be in memory yet: a read then throws an exception that names what to load,
+ * so an unloaded feature never looks like a missing one.
  */
 export type PinnedFeatures = {
   get(feature: FeatureId): PlanFeature | undefined;
@@ -67,7 +67,7 @@ export type PinnedFeatures = {
   values(): Iterable<PlanFeature>;
 };
 
-/** At most one for a pool. An allowance expires at its period's end plus `rollover` further periods. */
+/** At most one per pool. An allowance expires at the end of its period plus `rollover` further periods. */
 export type Allowance = {
   readonly pool: PoolId;
   readonly credits: number;
@@ -82,9 +82,7 @@ export type PlanFeature = {
   readonly limit: { readonly quantity: number; readonly period: PeriodKind } | null;
 };
 
-export const ROLLOVER_MAX = 12;
-
-/** What a quantity costs, rounded up to a whole credit. In integers throughout: nothing here may be a fraction. */
+/** The cost of a quantity, rounded up to a whole credit. Uses integers only, so that no rounding error can occur. */
 export function chargeFor(cost: Cost, quantity: number): number {
   const product = quantity * cost.credits;
   assert(Number.isSafeInteger(product), "a charge fits in 53 bits");
@@ -94,13 +92,13 @@ export function chargeFor(cost: Cost, quantity: number): number {
 
 export function getVersion(catalog: Catalog, id: PlanVersionId): PlanVersion {
   const version = catalog.versions.get(id);
-  assert(version !== undefined, "a published version never goes away");
+  assert(version !== undefined, "a published version is never deleted");
   return version;
 }
 
 export function getPlan(catalog: Catalog, id: PlanId): Plan {
   const plan = catalog.plans.get(id);
-  assert(plan !== undefined, "a plan never goes away");
+  assert(plan !== undefined, "a plan is never deleted");
   return plan;
 }
 

@@ -8,7 +8,7 @@ const show = (customer: Timeline): string[] =>
       `${new Date(effectiveAt).toISOString().slice(0, 10)} ${kind} ${amount} → ${balanceAfter}`,
   );
 
-test("the request that notices a new period expires the leftover and grants the allowance, dated when they fell due", () => {
+test("the first request of a new period expires the old allowance and grants the new one, dated when due", () => {
   const customer = new Timeline(makeCatalog({ pro: [{}] }));
   customer.assign("2026-01-31", "pro");
   customer.consume("2026-02-10", "image");
@@ -22,7 +22,7 @@ test("the request that notices a new period expires the leftover and grants the 
   ]);
 });
 
-test("missed periods grant nothing: their allowance would be gone", () => {
+test("missed periods grant nothing, because their allowance would have expired", () => {
   const customer = new Timeline(makeCatalog({ pro: [{}] }));
   customer.assign("2026-01-01", "pro");
   customer.consume("2026-07-10", "image");
@@ -34,7 +34,7 @@ test("missed periods grant nothing: their allowance would be gone", () => {
   ]);
 });
 
-test("what rolls over does so whether or not anybody looked", () => {
+test("credits roll over with or without requests in between", () => {
   const lives = [["2026-04-10"], ["2026-02-10", "2026-03-10", "2026-04-10"]].map((looks) => {
     const customer = new Timeline(makeCatalog({ pro: [{ allowances: [monthly(100, 1)] }] }));
     customer.assign("2026-01-01", "pro");
@@ -51,7 +51,7 @@ test("what rolls over does so whether or not anybody looked", () => {
   }
 });
 
-test("an allowance that comes once comes once, also to somebody who leaves and returns", () => {
+test("a one-time allowance is granted once, even if the customer leaves and returns", () => {
   const once = { pool: CREDITS, credits: 50, period: "once" as const, rollover: 0 };
   const customer = new Timeline(makeCatalog({ trial: [{ allowances: [once] }], pro: [{}] }));
   customer.assign("2026-01-01", "trial");
@@ -61,7 +61,7 @@ test("an allowance that comes once comes once, also to somebody who leaves and r
   expect(customer.balance).toBe(40);
 });
 
-test("a plan with an end ends by itself, and the default plan takes over from that moment", () => {
+test("a plan ends at its end date, and the default plan starts at that moment", () => {
   const catalog = makeCatalog({ free: [{ allowances: [monthly(5)] }], trial: [{}] }, { defaultPlan: "free" });
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "trial", { endsAt: at("2026-01-15") });
@@ -89,7 +89,7 @@ test("each pool has its own period", () => {
   });
 });
 
-test("a version for everyone now leaves what the new allowance gives beyond what was used", () => {
+test("a version for everyone now leaves the new allowance minus what was used", () => {
   const smaller = { reach: "now" as const, publishedAt: at("2026-01-10"), allowances: [monthly(50)] };
   const larger = { reach: "now" as const, publishedAt: at("2026-01-20"), allowances: [monthly(200)] };
   const customer = new Timeline(makeCatalog({ pro: [{}, smaller, larger] }));
@@ -106,7 +106,7 @@ test("a version for everyone now leaves what the new allowance gives beyond what
   });
 });
 
-test("a version for the next period waits for it, and pins its costs", () => {
+test("a version for the next period starts then, with its own costs", () => {
   const next = {
     reach: "next_period" as const,
     publishedAt: at("2026-01-10"),
@@ -120,7 +120,7 @@ test("a version for the next period waits for it, and pins its costs", () => {
   expect(customer.check("2026-02-01", "image").creditsRequired).toBe(20);
 });
 
-test("years away cost a few entries, not one for each missed day, also where allowances roll over", () => {
+test("years without requests write a few entries, not one per missed day, with and without rollover", () => {
   for (const rollover of [0, 1, 12]) {
     const allowance = { pool: CREDITS, credits: 10, period: "day" as const, rollover };
     const customer = new Timeline(makeCatalog({ pro: [{ allowances: [allowance] }] }));

@@ -15,8 +15,8 @@ type Due =
   | { kind: "period_begins"; at: Instant; allowance: Allowance; period: Period };
 
 /**
- * Applies all that fell due since the wallet was last decided, in the order of time. Nobody walks the customers at
- * midnight: whoever comes next does this. What comes out does not depend on how often somebody looked.
+ * Applies everything that fell due since the wallet's last decision, in chronological order. No job visits all customers
+ * at midnight: the next request does this. The result does not depend on how often it runs.
  */
 export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
@@ -27,8 +27,8 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * The same, as long as it only takes: it stops where something is to be given, and stays at the moment of the last expiry, even
- * where that moment has more to come. Whoever comes next goes on from there, and finds what they would have found without this.
+ * Applies due expiries and plan ends only, and stops before the first other change. The draft stays at the time of the last
+ * expiry, even if more is due at that time, so that the next request continues from there with the same result.
  */
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
@@ -38,15 +38,15 @@ export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant):
   }
 }
 
-/** A new customer gets the default plan with their first use, not with their first event or top-up. */
+/** A new customer gets the default plan with their first consume, not with their first event or top-up. */
 export function applyDefaultPlan(catalog: Catalog, draft: Draft): void {
   const { plan } = catalog.defaultPlan;
-  if (plan === null || !isNewcomer(draft.wallet)) return;
+  if (plan === null || !isNew(draft.wallet)) return;
   startPlan(catalog, draft, { plan, anchor: null, endsAt: null, isDefault: true });
   catchUp(catalog, draft, draft.at);
 }
 
-function isNewcomer({ assignmentCount }: Wallet): boolean {
+function isNew({ assignmentCount }: Wallet): boolean {
   return assignmentCount === 0;
 }
 
@@ -75,7 +75,7 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
   }
 }
 
-/** At one moment in this order: an end, the default plan, expiries, a version, and only then a new period. */
+/** Order within one moment: plan end, default plan, expiries, plan version, new period. */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
   const end = planEnd(wallet, from);
@@ -83,9 +83,9 @@ function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const version = versionChange(catalog, wallet, from);
   const first = earliest([end, change, firstExpiry(wallet, from), version], now);
   if (wallet.assignment === null) return first;
-  // Until the plan itself takes a turn its periods follow each other: what nobody could use any more by then is skipped.
-  const turn = earliest([end, change, version], now);
-  const period = periodStart(catalog, wallet.assignment, { from, until: turn?.at ?? now });
+  // Until the plan itself changes, its periods follow each other. Those whose allowance expires before that are skipped.
+  const planChange = earliest([end, change, version], now);
+  const period = periodStart(catalog, wallet.assignment, { from, until: planChange?.at ?? now });
   if (period !== null && (first === null || period.at < first.at)) return period;
   return first;
 }
@@ -103,16 +103,16 @@ function planEnd({ assignment }: Wallet, from: Instant): Due | null {
   return { kind: "plan_ends", at: laterOf(assignment.endsAt, from) };
 }
 
-/** Who has no plan any more has the default one from then on; a newcomer only once they use something. */
+/** A customer whose plan ended gets the default plan at once; a new customer only with their first consume. */
 function defaultChange({ defaultPlan }: Catalog, wallet: Wallet, from: Instant): Due | null {
   const { assignment } = wallet;
   if (assignment !== null && (!assignment.isDefault || assignment.plan === defaultPlan.plan)) return null;
-  if (assignment === null && (defaultPlan.plan === null || isNewcomer(wallet))) return null;
+  if (assignment === null && (defaultPlan.plan === null || isNew(wallet))) return null;
   return { kind: "default_changes", at: laterOf(defaultPlan.since, from) };
 }
 
 function firstExpiry({ grants }: Wallet, from: Instant): Due | null {
-  // In burn order, so that the first has the soonest end.
+  // Grants are in burn order, so the first expires first.
   const expiresAt = grants[0]?.expiresAt ?? null;
   return expiresAt === null ? null : { kind: "grants_expire", at: laterOf(expiresAt, from) };
 }
@@ -124,8 +124,8 @@ function versionChange(catalog: Catalog, { assignment }: Wallet, from: Instant):
 }
 
 /**
- * The next allowance to grant before `until`. Periods whose allowance would be gone by then are passed over: they leave
- * nothing behind. With roll-over the last few are granted, late but as if they had been noticed in time.
+ * The next allowance to grant up to `until`. Periods whose allowance would have expired by then are skipped. With
+ * rollover, the last few periods are granted late, dated as if they had been noticed in time.
  */
 function periodStart(
   catalog: Catalog,
@@ -136,7 +136,7 @@ function periodStart(
   for (const allowance of getVersion(catalog, assignment.version).allowances) {
     const granted = assignment.allowances.find(({ pool }) => pool === allowance.pool);
     if (granted !== undefined && isAhead(granted.end, until)) continue;
-    // What began before was granted then, or was not due: the plan was away, or did not have this allowance.
+    // Earlier periods were granted in time or not due, because the plan was paused or had no such allowance.
     const since = laterOf(granted?.end ?? from, from);
     const period = firstUsable(allowance, assignment.anchor, { since, until });
     const at = laterOf(period.start, since);

@@ -14,7 +14,7 @@ function customerOn(plan: string): Timeline {
   return customer;
 }
 
-test("a reversal goes back to the very grants, the last burned first", () => {
+test("a reversal returns credits to the grants they came from, last spent first", () => {
   const customer = customerOn("pro");
   customer.topUp("2026-01-01", 50);
   const { entry } = customer.consume("2026-01-02", "image", 12);
@@ -37,7 +37,7 @@ test("a reversal goes back to the very grants, the last burned first", () => {
   expect(customer.balance).toBe(150);
 });
 
-test("in parts or at once, what stays charged is what the rest would cost", () => {
+test("after any partial reversals, the remaining charge is the cost of the remaining quantity", () => {
   const customer = customerOn("pro");
   const { entry } = customer.consume("2026-01-02", "text", 2_500); // ceil(7.5) = 8
   expect(customer.balance).toBe(92);
@@ -47,7 +47,7 @@ test("in parts or at once, what stays charged is what the rest would cost", () =
   expect(customer.balance).toBe(100);
 });
 
-test("a reversal lowers the limit it was counted by, and no other", () => {
+test("a reversal lowers only the limit counter that counted the consume", () => {
   const customer = customerOn("pro");
   const january = customer.consume("2026-01-02", "export", 4);
   customer.reverse("2026-01-03", january.entry, 3);
@@ -57,7 +57,7 @@ test("a reversal lowers the limit it was counted by, and no other", () => {
   expect(customer.check("2026-02-03", "export").before?.limit?.used).toBe(2);
 });
 
-test("what comes back to an allowance of a past period expires at once", () => {
+test("credits returned to an allowance of a past period expire immediately", () => {
   const customer = customerOn("pro");
   const { entry } = customer.consume("2026-01-02", "image");
   customer.consume("2026-02-02", "image");
@@ -69,7 +69,7 @@ test("what comes back to an allowance of a past period expires at once", () => {
   ]);
 });
 
-test("what comes back to a plan that was left waits there", () => {
+test("credits returned to a paused plan are available when it resumes", () => {
   const customer = customerOn("pro");
   const { entry } = customer.consume("2026-01-02", "image");
   customer.assign("2026-01-05", "scale");
@@ -79,7 +79,7 @@ test("what comes back to a plan that was left waits there", () => {
   expect(customer.balance).toBe(100);
 });
 
-test("a spent purchase opens again with its expiry", () => {
+test("a spent purchase reopens with its expiry", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 10, { expiresAt: at("2026-06-01") });
   const { entry } = customer.consume("2026-01-02", "image");
@@ -88,7 +88,7 @@ test("a spent purchase opens again with its expiry", () => {
   expect(customer.wallet.grants).toMatchObject([{ number: 1, remaining: 10, expiresAt: at("2026-06-01") }]);
 });
 
-test("same kind and expiry share a slot; each is revoked for what is left of it", () => {
+test("grants of the same kind and expiry share a slot; each is revoked for its own remaining credits", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 30);
   customer.topUp("2026-01-02", 20);
@@ -99,7 +99,7 @@ test("same kind and expiry share a slot; each is revoked for what is left of it"
   expect(customer.balance).toBe(0);
 });
 
-test("what comes back to a revoked grant is revoked as well", () => {
+test("credits returned to a revoked grant are revoked", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 30);
   const { entry } = customer.consume("2026-01-02", "image");
@@ -109,7 +109,7 @@ test("what comes back to a revoked grant is revoked as well", () => {
   expect(customer.revoke("2026-01-05", 1)).toBe(0);
 });
 
-test("a wallet holds 50 open grants, and no more", () => {
+test("a wallet holds at most 50 open grants", () => {
   const customer = customerOn("bare");
   for (let day = 1; day <= 50; day++) {
     const expiresAt = at(`2027-01-01T00:00:${String(day).padStart(2, "0")}`);
@@ -119,7 +119,7 @@ test("a wallet holds 50 open grants, and no more", () => {
   expect(customer.topUp("2026-01-01", 1, { expiresAt: at("2027-01-01T00:00:01") })).toBe("added");
 });
 
-test("a balance beyond 2^53-1 is refused, and an expiry that has passed", () => {
+test("a balance above 2^53-1 and an expiry in the past are refused", () => {
   const customer = customerOn("bare");
   expect(customer.topUp("2026-01-01", Number.MAX_SAFE_INTEGER)).toBe("balance_too_large");
   expect(customer.topUp("2026-01-02", 1, { expiresAt: at("2026-01-02") })).toBe("expires_in_the_past");

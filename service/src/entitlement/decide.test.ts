@@ -27,7 +27,7 @@ test.each([
   expect(chargeFor(cost, quantity)).toBe(credits);
 });
 
-test("a charge is rounded up exactly, however large", () => {
+test("charges of any size are rounded up exactly", () => {
   const costs = fc.record({ credits: fc.nat(1_000_000_000), per: fc.integer({ min: 1, max: 1_000_000 }) });
   fc.assert(
     fc.property(costs, fc.integer({ min: 1, max: 1_000_000 }), (cost, quantity) => {
@@ -39,7 +39,7 @@ test("a charge is rounded up exactly, however large", () => {
   );
 });
 
-test("check answers from before the charge, consume from after it, and only consume changes anything", () => {
+test("check reports the state before the charge, consume the state after it, and only consume changes the wallet", () => {
   const customer = onPro();
   const checked = customer.check("2026-02-01", "image", 2);
   expect(checked).toMatchObject({ allowed: true, creditsRequired: 20, before: { balance: 100 } });
@@ -55,7 +55,7 @@ test("check answers from before the charge, consume from after it, and only cons
   });
 });
 
-test("reasons are looked for in their order", () => {
+test("denial reasons are checked in their documented order", () => {
   const customer = new Timeline(pro);
   const ask = () => customer.check("2026-02-01", "image", 1_000).reason;
   const question = { feature: brandAs<FeatureKey>("image"), quantity: 1 };
@@ -73,12 +73,12 @@ test("reasons are looked for in their order", () => {
     expect(customer.check("2026-02-01", feature, 1_000).reason).toBe("customer_blocked");
 });
 
-test("an unknown feature is the caller's mistake, whoever the customer is", () => {
+test("an unknown feature is reported as such for every customer", () => {
   const question = { feature: brandAs<FeatureKey>("image2"), quantity: 1 };
   expect(decide(pro, null, question, at("2026-02-01"))).toEqual({ kind: "feature_not_found" });
 });
 
-test("an unknown customer is judged under the default plan, as if created now", () => {
+test("an unknown customer is decided under the default plan, as if created now", () => {
   const catalog = makeCatalog({ free: [{ allowances: [monthly(30)] }] }, { defaultPlan: "free" });
   const question = { feature: brandAs<FeatureKey>("image"), quantity: 1 };
   expect(decide(catalog, null, question, at("2026-02-01"))).toMatchObject({
@@ -87,20 +87,20 @@ test("an unknown customer is judged under the default plan, as if created now", 
   });
 });
 
-test("soonest expiry burns first, none last; on a tie given before bought, then the oldest", () => {
+test("credits that expire first are spent first; ties: free before purchased, then oldest first", () => {
   const customer = new Timeline(makeCatalog({ pro: [{ allowances: [] }] }));
   customer.assign("2026-01-01", "pro");
-  customer.topUp("2026-01-01", 10); // 1: bought, no end
-  customer.topUp("2026-01-01", 10, { expiresAt: at("2026-06-01") }); // 2: bought, June
+  customer.topUp("2026-01-01", 10); // 1: purchased, never expires
+  customer.topUp("2026-01-01", 10, { expiresAt: at("2026-06-01") }); // 2: purchased, June
   customer.topUp("2026-01-01", 10, { kind: "manual", expiresAt: at("2026-06-01") }); // 3: given, June
   customer.topUp("2026-01-01", 10, { kind: "manual", expiresAt: at("2026-03-01") }); // 4: given, March
-  customer.topUp("2026-01-01", 10, { kind: "manual" }); // 5: given, no end
+  customer.topUp("2026-01-01", 10, { kind: "manual" }); // 5: given, never expires
   const { entry } = customer.consume("2026-01-02", "image", 5);
   expect(entry?.parts.map(({ grant }) => grant)).toEqual([4, 3, 2, 5, 1]);
   expect(customer.balance).toBe(0);
 });
 
-test("a grant is usable before its end, and not at it", () => {
+test("a grant is usable before its expiry, not at it", () => {
   const customer = new Timeline(makeCatalog({ pro: [{ allowances: [] }] }));
   customer.assign("2026-01-01", "pro");
   customer.topUp("2026-01-01", 10, { expiresAt: at("2026-02-01") });
@@ -108,7 +108,7 @@ test("a grant is usable before its end, and not at it", () => {
   expect(customer.check("2026-02-01T00:00:00", "image").reason).toBe("insufficient_credits");
 });
 
-test("a limit counts per period of the assignment, and starts again with the next", () => {
+test("a limit counts per period of the assignment and resets with the next", () => {
   const customer = onPro();
   for (let use = 1; use <= 5; use++)
     expect(customer.consume("2026-02-01T10:00:00", "export").allowed).toBe(true);
@@ -133,7 +133,7 @@ test("a denial changes nothing", () => {
   expect(customer.wallet).toBe(wallet);
 });
 
-test("a clock that steps back finds the wallet where it was", () => {
+test("a clock that steps back does not change the wallet", () => {
   const customer = onPro();
   customer.consume("2026-03-05", "image");
   const { sequence } = customer.wallet;

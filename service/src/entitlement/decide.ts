@@ -17,7 +17,7 @@ import { type Assignment, balanceOf, type LimitCounter, newWallet, type Wallet }
 
 export type Question = { readonly feature: FeatureKey; readonly quantity: number };
 
-/** In the order in which they are looked for; the first that holds is the answer. */
+/** In the order in which they are checked. The first match is the answer. */
 export const REASONS = [
   "customer_blocked",
   "customer_not_found",
@@ -28,7 +28,7 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** Where a customer stands with one feature at one moment. */
+/** A customer's balance and limit for one feature at one moment. */
 export type Position = {
   readonly balance: number;
   readonly resetsAt: Instant | null;
@@ -49,34 +49,34 @@ export type Decision =
       allowed: boolean;
       reason: Reason | null;
       creditsRequired: number;
-      /** With due periods applied. Null for a customer nobody knows. */
+      /** With all due changes applied. Null for an unknown customer. */
       before: Position | null;
-      /** After the charge; of a denial the same as before. */
+      /** After the charge. For a denial: the same as `before`. */
       after: Position | null;
       change: Change | null;
-      /** The charge itself, within the change. */
+      /** The charge, which is also in `change`. */
       entry: Entry | null;
       feature: Feature;
       planVersion: PlanVersionId | null;
     };
 
 /**
- * May this customer do this, and what does it cost? Check and consume ask the same question; check throws the change
- * away. Everything a decision needs is in its arguments.
+ * Decides whether a customer may use a feature, and what it costs. Check and consume both call it; check discards the
+ * change. Depends on its arguments only.
  */
 export function decide(catalog: Catalog, known: Wallet | null, question: Question, clock: Instant): Decision {
   const feature = catalog.features.get(question.feature);
   if (feature === undefined) return { kind: "feature_not_found" };
   if (known === null && catalog.defaultPlan.plan === null) {
     const creditsRequired = chargeFor(feature.cost, question.quantity);
-    const nobody = { before: null, after: null, change: null, entry: null, planVersion: null };
+    const unknown = { before: null, after: null, change: null, entry: null, planVersion: null };
     return {
       kind: "decided",
       allowed: false,
       reason: "customer_not_found",
       creditsRequired,
       feature,
-      ...nobody,
+      ...unknown,
     };
   }
   const wallet = known ?? newWallet(clock);
@@ -143,14 +143,14 @@ function charge(
   return entry;
 }
 
-/** A counter begins with the first use of a limited feature in a period, and counts until the period ends. */
+/** A counter starts with the first use of a limited feature in a period, and counts until the period ends. */
 function count(
   { counters, anchor }: Assignment,
   { feature, limit }: PlanFeature,
   use: { quantity: number; sequence: number; now: Instant },
 ): readonly LimitCounter[] {
   const live = findCounter(counters, feature, use.now);
-  // One that has ended goes: what it does not count any more must not look as if it did.
+  // Drops counters whose period has ended, so that none looks as if it still counted.
   const others = counters.filter((counter) => counter !== live && isAhead(counter.end, use.now));
   if (live !== undefined) return [...others, { ...live, used: live.used + use.quantity }];
   if (limit === null) return others;
@@ -166,7 +166,7 @@ function positionOf(
   now: Instant,
 ): Position {
   const { assignment } = wallet;
-  // A version that gives this pool nothing has no next allowance, whatever an earlier one gave.
+  // Without an allowance in the current version there is no reset, even if an earlier version granted one.
   const isGranted = version?.allowances.some((allowance) => allowance.pool === pool) ?? false;
   const granted = isGranted ? assignment?.allowances.find((allowance) => allowance.pool === pool) : undefined;
   return {

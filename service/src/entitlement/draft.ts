@@ -15,8 +15,8 @@ import type {
 import { type Assignment, BALANCE_MAX, balanceOf, type Grant, type Wallet } from "./wallet.ts";
 
 /**
- * When a decision is made: now, by the database's clock, but never before what this wallet or the catalog has seen. A
- * failover to a slower clock must not grant a period twice.
+ * The time of a decision: the database's clock, but never earlier than the wallet's last decision or the catalog's last
+ * change. A failover to a server with a slower clock must not grant a period twice.
  */
 export function decisionTime(catalog: Catalog, wallet: Wallet, clock: Instant): Instant {
   return brandAs<Instant>(Math.max(clock, wallet.decidedAt, catalog.changedAt));
@@ -29,10 +29,10 @@ type Move = {
   readonly usage?: Usage;
 };
 
-/** A wallet while it is being changed. Nobody but the draft writes its numbers, so none can disagree with its entries. */
+/** A wallet while it is being changed. Only the draft changes its numbers, so they always agree with the entries. */
 export class Draft {
   wallet: Wallet;
-  /** Where in time the draft is: what is due is applied in the order in which it fell due. */
+  /** The draft's current time. Due changes are applied in the order in which they fell due. */
   at: Instant;
   readonly #before: Wallet;
   readonly #entries: Entry[] = [];
@@ -45,7 +45,7 @@ export class Draft {
     this.at = wallet.decidedAt;
   }
 
-  /** Moves credits in or out of grants, as one ledger entry. */
+  /** Moves credits into or out of grants, as one ledger entry. */
   move({ kind, pool, parts, usage }: Move): Entry {
     let amount = 0;
     for (const part of parts) amount += part.amount;
@@ -72,7 +72,7 @@ export class Draft {
     return entry;
   }
 
-  /** At its place in the burn order, which its expiry decides: empty if it is new here, or as it was. */
+  /** Inserts a grant in burn order: empty if it is new, with its remaining credits if the wallet already holds it. */
   place(grant: Omit<Grant, "remaining">): void {
     const known = this.wallet.grants.find(({ number }) => number === grant.number);
     const others = this.wallet.grants.filter((other) => other !== known);
@@ -80,7 +80,7 @@ export class Draft {
     this.wallet = { ...this.wallet, grants };
   }
 
-  /** A grant that is over leaves, once nothing is in it. */
+  /** Removes a grant if it is empty. */
   remove(number: number): void {
     const grants = this.wallet.grants.filter((grant) => grant.number !== number || grant.remaining > 0);
     this.wallet = { ...this.wallet, grants };
@@ -88,20 +88,20 @@ export class Draft {
 
   /** Opens a new grant with its credits. */
   open(grant: Omit<Grant, "remaining" | "number">, credits: number): NewGrant {
-    const number = this.#announce(grant, credits, null);
+    const number = this.#record(grant, credits, null);
     this.place({ ...grant, number });
     this.move({ kind: "grant", pool: grant.pool, parts: [{ grant: number, amount: credits }] });
     return this.#lastGrant();
   }
 
-  /** Adds a new grant's credits to one of the same kind and expiry that is open already. */
+  /** Adds a new grant's credits to an open grant of the same kind and expiry. */
   merge(into: Grant, credits: number): NewGrant {
-    this.#announce(into, credits, into.number);
+    this.#record(into, credits, into.number);
     this.move({ kind: "grant", pool: into.pool, parts: [{ grant: into.number, amount: credits }] });
     return this.#lastGrant();
   }
 
-  /** The latest that was named stays, and whether anything at that time ended or shortened the plan. */
+  /** Records the billing event's time, and whether an event at that time ended or shortened the plan. */
   noteAsOf(asOf: Instant | null, isCut: boolean): void {
     if (asOf === null) return;
     const { planAsOf, isPlanCut } = this.wallet;
@@ -122,7 +122,7 @@ export class Draft {
     });
   }
 
-  /** Null when nothing happened, and so there is nothing to write. */
+  /** Null: nothing changed, so nothing is written. */
   finish(now: Instant): Change | null {
     if (this.wallet === this.#before) return null;
     return {
@@ -133,7 +133,7 @@ export class Draft {
     };
   }
 
-  #announce(grant: Omit<Grant, "remaining" | "number">, credits: number, mergedInto: number | null): number {
+  #record(grant: Omit<Grant, "remaining" | "number">, credits: number, mergedInto: number | null): number {
     const number = this.wallet.grantCount + 1;
     this.wallet = { ...this.wallet, grantCount: number };
     const { pool, kind, expiresAt } = grant;
@@ -143,7 +143,7 @@ export class Draft {
 
   #lastGrant(): NewGrant {
     const grant = this.#grants.at(-1);
-    assert(grant !== undefined, "a grant was just announced");
+    assert(grant !== undefined, "a grant was just recorded");
     return grant;
   }
 }
@@ -158,7 +158,7 @@ function applyParts(grant: Grant, parts: readonly Part[]): Grant {
   return grant;
 }
 
-/** What an allowance has given in its period is known by what remains of it, be it nothing. */
+/** A spent allowance is kept: its usage is computed from what remains. */
 function isWorthKeeping(grant: Grant): boolean {
   return grant.remaining > 0 || grant.kind === "allowance";
 }

@@ -1,23 +1,23 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
-/** `grant` and `reverse` add; `expire` and `revoke` take; `consume` takes, or takes nothing where the cost is 0. */
+/** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract. A consume at cost 0 moves nothing. */
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
 
-/** How much of an entry's amount each grant gave or took: signed like the amount, which is their sum. */
+/** One grant's share of an entry's amount, with the same sign. The amount is the sum of its parts. */
 export type Part = { readonly grant: number; readonly amount: number };
 
-/** One immutable change of a wallet. The sum of them is the balance. */
+/** One immutable change of a wallet. The balance is the sum of all amounts. */
 export type Entry = {
   readonly sequence: number;
   readonly kind: EntryKind;
   readonly pool: PoolId;
   readonly amount: number;
-  /** Of the pool, after this entry. */
+  /** The pool's balance after this entry. */
   readonly balanceAfter: number;
   readonly effectiveAt: Instant;
   readonly parts: readonly Part[];
-  /** Of a consume or its reversal; null otherwise. */
+  /** Set for consumes and reversals. */
   readonly usage: Usage | null;
 };
 
@@ -26,11 +26,11 @@ export type Usage = {
   readonly quantity: number;
   readonly planVersion: PlanVersionId;
   readonly assignment: number;
-  /** Of a reversal: the consume's sequence. */
+  /** For a reversal: the consume's sequence. */
   readonly reverses: number | null;
 };
 
-/** A grant that is new in this change, as it is told to people. */
+/** A grant created by this change. */
 export type NewGrant = {
   readonly number: number;
   readonly pool: PoolId;
@@ -38,7 +38,7 @@ export type NewGrant = {
   readonly credits: number;
   readonly expiresAt: Instant | null;
   readonly effectiveAt: Instant;
-  /** The open grant of the same kind and expiry that it was added to. */
+  /** The open grant of the same kind and expiry that its credits were added to. */
   readonly mergedInto: number | null;
 };
 
@@ -62,7 +62,7 @@ export type AssignmentChange = {
   readonly effectiveAt: Instant;
 };
 
-/** What a decision does to a wallet, to be written as it is and all at once. */
+/** Everything a decision changes. Written unmodified, in one transaction. */
 export type Change = {
   readonly wallet: Wallet;
   readonly entries: readonly Entry[];

@@ -15,7 +15,7 @@ import { expireDue, mayHaveExpired } from "./expire-due.ts";
 const RUNS = Math.ceil(HISTORIES / 5);
 const HOUR_MS = 3_600_000;
 
-test("a sweep gives nothing, and makes no difference to anybody", { timeout: HISTORIES_TIMEOUT_MS }, () =>
+test("a sweep grants nothing and changes no later answer", { timeout: HISTORIES_TIMEOUT_MS }, () =>
   forEveryHistory(RUNS, sweepAlongTheWay, steadyHistories),
 );
 
@@ -30,7 +30,7 @@ function sweepAlongTheWay(script: Script): void {
       }
       at = brandAs<Instant>(end);
     }
-    // A catalog knows its last default plan only: every one of them has to be seen.
+    // A catalog holds only its latest default plan, so both wallets must see each change.
     const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
     for (const book of isChosen ? [swept, untouched] : []) look(book, { catalog, clock: step.clock });
     expect(playStep(swept, step).answer).toEqual(playStep(untouched, step).answer);
@@ -41,13 +41,13 @@ function sweepAlongTheWay(script: Script): void {
   }
 }
 
-/** A sweep may stop in the midst of a moment: a plan has ended, the default plan is next, and only then what expires at that moment. */
+/** A sweep may stop within a moment: after the plan's end, before the default plan and the expiries of that moment. */
 function dueNow({ wallet }: Book): string[] {
   const now = (wallet?.grants ?? []).filter(({ expiresAt }) => expiresAt === wallet?.decidedAt);
   return now.map(({ number }) => `grant ${number} expired`);
 }
 
-/** With what is due. */
+/** Written entries plus due ones. */
 function entriesOnceSeen(book: Book, { catalog, clock }: ScriptStep): Entry[] {
   return [...book.entries, ...(book.due(catalog, clock)?.entries ?? [])];
 }

@@ -6,7 +6,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** What expired of a wallet that nobody touched. Never gives anything. Null: no credits have. */
+/** Writes due expiries of an idle wallet, and never grants anything. Null: no credits have expired. */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const draft = new Draft(wallet);
   catchUpOnExpiries(catalog, draft, decisionTime(catalog, wallet, clock));
@@ -14,7 +14,7 @@ export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Cha
   return change === null || change.entries.length === 0 ? null : change;
 }
 
-/** Whether it is worth a closer look: the catalog is not asked. */
+/** A quick test without the catalog. May be true although `expireDue` returns null, never the reverse. */
 export function mayHaveExpired({ grants, assignment }: Wallet, clock: Instant): boolean {
   const endsAt = assignment?.endsAt ?? null;
   return (

@@ -11,7 +11,7 @@ const BODY: EventBody = { customerId: "customer_1", event: "tokens", quantity: 3
 const print = (body: EventBody) => fingerprintEvent(readEvent(body));
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
-test("it is 16 bytes of SHA-256 over the canonical request, with the timestamp as milliseconds", () => {
+test("a fingerprint is 16 bytes of SHA-256 over the canonical request, with the timestamp in milliseconds", () => {
   const body = {
     timestamp: "2026-11-14T10:00:00Z",
     quantity: 3,
@@ -27,7 +27,7 @@ test("it is 16 bytes of SHA-256 over the canonical request, with the timestamp a
   );
 });
 
-test("what is absent leaves no trace, so tomorrow's optional field changes no fingerprint of today", () => {
+test("an absent field is not hashed, so a new optional field changes no existing fingerprint", () => {
   expect(print(BODY)).toBe(sha256('{"customerId":"customer_1","event":"tokens","quantity":3}'));
   expect(
     fingerprint([
@@ -47,11 +47,11 @@ test("the order of fields does not matter", () => {
   );
 });
 
-test("empty metadata is the same request as none", () => {
+test("empty metadata is the same request as no metadata", () => {
   expect(print({ ...BODY, metadata: {} })).toBe(print(BODY));
 });
 
-test("the order of metadata's keys and the spelling of its numbers do not matter", () => {
+test("the order of metadata keys and the spelling of numbers do not matter", () => {
   const one = JSON.parse('{"a":1.0,"b":{"c":1e2,"d":2}}');
   const other = JSON.parse('{"b":{"d":2,"c":100},"a":1}');
   expect(print({ ...BODY, metadata: one })).toBe(print({ ...BODY, metadata: other }));
@@ -70,7 +70,7 @@ test("every spelling of one instant is the same request", () => {
   expect(new Set(spellings.map((timestamp) => print({ ...BODY, timestamp }))).size).toBe(1);
 });
 
-test("every difference of meaning is another request", () => {
+test("every difference in meaning gives another fingerprint", () => {
   const bodies: EventBody[] = [
     BODY,
     { ...BODY, customerId: "Customer_1" },
@@ -84,13 +84,13 @@ test("every difference of meaning is another request", () => {
     { ...BODY, metadata: { a: {} } },
     { ...BODY, timestamp: "2026-11-14T10:00:00Z" },
     { ...BODY, timestamp: "2026-11-14T10:00:00.001Z" },
-    // The same letter, composed and decomposed, is two ids.
+    // A composed and a decomposed letter give two different ids.
     { ...BODY, customerId: "\u00e9" },
     { ...BODY, customerId: "e\u0301" },
   ];
   expect(new Set(bodies.map(print)).size).toBe(bodies.length);
 });
 
-test("the idempotency key is no part of it", () => {
+test("the idempotency key is not part of the fingerprint", () => {
   expect(print({ ...BODY, idempotencyKey: "one" })).toBe(print({ ...BODY, idempotencyKey: "two" }));
 });

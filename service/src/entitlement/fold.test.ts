@@ -8,10 +8,10 @@ import { Fold } from "./fold.ts";
 import { reversedConsumes } from "./reversed-consumes.ts";
 import { newWallet, type Wallet } from "./wallet.ts";
 
-test("whatever happens to a customer, the wallet is the fold of its ledger", {
+test("for every history the wallet equals the fold of its ledger", {
   timeout: HISTORIES_TIMEOUT_MS,
 }, () => {
-  // Each is verified after each of its steps.
+  // Verified after every step.
   forEveryHistory(HISTORIES / 3, (script) => {
     play(script, (book, { catalog }) => {
       const found = verify(book, catalog);
@@ -20,12 +20,12 @@ test("whatever happens to a customer, the wallet is the fold of its ledger", {
   });
 });
 
-test("an entry that is left out, doubled or changed never goes unnoticed", {
+test("an omitted, duplicated or changed entry is always detected", {
   timeout: HISTORIES_TIMEOUT_MS,
 }, () => {
   forEveryHistory(HISTORIES / 10, (script) => {
     const { book, catalog } = play(script);
-    // Some of them: a history may have hundreds.
+    // A sample, because a history may have hundreds of entries.
     const stride = Math.ceil(book.entries.length / 10);
     for (const [index, entry] of book.entries.entries()) {
       if (index % stride !== 0) continue;
@@ -40,7 +40,7 @@ test("an entry that is left out, doubled or changed never goes unnoticed", {
   });
 });
 
-test("a wallet that has more or less of anything than its ledger gave never goes unnoticed", {
+test("a wallet that differs from its ledger in any number is always detected", {
   timeout: HISTORIES_TIMEOUT_MS,
 }, () => {
   forEveryHistory(HISTORIES / 10, (script) => {
@@ -53,7 +53,7 @@ test("a wallet that has more or less of anything than its ledger gave never goes
   });
 });
 
-/** Each with one number changed, balances included where they follow from it. */
+/** Copies of the wallet, each with one number changed. */
 function tamperedWallets(wallet: Wallet | null): Wallet[] {
   if (wallet === null) return [];
   const { grants, assignment, paused, decidedAt } = wallet;

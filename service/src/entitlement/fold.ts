@@ -6,25 +6,25 @@ import { FoldedLimits } from "./folded-limits.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** What the tables say of one customer, but for the ledger. */
+/** One customer's rows of all tables except the ledger. */
 export type Account = {
   readonly wallet: Wallet;
-  /** The column beside it: all pools together. */
+  /** The wallet's balance column: all pools together. */
   readonly balance: number;
-  /** All of them, by number. */
+  /** All grants, sorted by number. */
   readonly grants: readonly GrantFacts[];
   readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
 };
 
-/** What a reversal names, and all that was ever reversed of it. */
+/** The entry that a reversal refers to, and the total of all its reversals. */
 export type ReversedConsume = Pick<Entry, "kind" | "pool" | "parts" | "usage"> & {
   readonly reversedQuantity: number;
   readonly reversedCredits: number;
 };
 
 /**
- * Folds a ledger entry by entry, and says whether a wallet is what comes out. It keeps what a wallet keeps and a few
- * numbers for each grant, never the entries. Both functions return what is wrong, or null.
+ * Recomputes a wallet from its ledger, entry by entry, and compares. It keeps the state of a wallet and a few numbers per
+ * grant, never the entries. `add` and `finish` return a description of the first error, or null.
  */
 export class Fold {
   readonly #account: Account;
@@ -39,7 +39,7 @@ export class Fold {
     this.#limits = new FoldedLimits(account.wallet, account.versions);
   }
 
-  /** The next entry. A reversal comes with the consume that it names, or null where there is none. */
+  /** Adds the next entry. For a reversal, `reversed` is the consume it refers to, or null if it does not exist. */
   add(entry: Entry, reversed: ReversedConsume | null = null): string | null {
     const flaw =
       this.#follow(entry) ??
@@ -50,7 +50,7 @@ export class Fold {
     return flaw === null ? null : `entry ${entry.sequence}, ${entry.kind}, ${flaw}`;
   }
 
-  /** After the last entry: is the wallet what its ledger says? */
+  /** After the last entry: compares the wallet with its ledger. */
   finish(): string | null {
     const { wallet } = this.#account;
     if (wallet.sequence !== this.#sequence)
@@ -64,7 +64,7 @@ export class Fold {
     );
   }
 
-  /** Numbered from 1 without a gap, and each balance follows from the one before it. */
+  /** Entries are numbered from 1 without a gap, and each balance follows from the previous one. */
   #follow({ sequence, pool, amount, balanceAfter }: Entry): string | null {
     if (sequence !== this.#sequence + 1) return `follows entry ${this.#sequence}`;
     this.#sequence = sequence;
@@ -82,7 +82,7 @@ export class Fold {
     if (usage === null || usage.quantity < 1 || usage.quantity > QUANTITY_MAX)
       return "does not say what was used";
     const terms = this.#account.versions.get(usage.planVersion)?.features.get(usage.feature);
-    if (terms === undefined) return `is of feature ${usage.feature}, which its plan does not have`;
+    if (terms === undefined) return `uses feature ${usage.feature}, which is not in its plan`;
     return entry.kind === "consume"
       ? findMischarge(entry, usage, terms)
       : findMisreversal(entry, usage, reversed, terms);
@@ -105,7 +105,7 @@ export class Fold {
   }
 }
 
-/** As the runtime takes them: what is beyond has no price. */
+/** The runtime's limit. A larger quantity cannot be priced. */
 const QUANTITY_MAX = 1_000_000;
 
 const SIGN = { grant: 1, reverse: 1, consume: -1, expire: -1, revoke: -1 } as const satisfies Record<
@@ -113,7 +113,7 @@ const SIGN = { grant: 1, reverse: 1, consume: -1, expire: -1, revoke: -1 } as co
   1 | -1
 >;
 
-/** The amount is the sum of its parts, and each of them moves the way that the entry's kind does. */
+/** The amount is the sum of its parts, and each part has the sign of the entry's kind. */
 function findFlaw({ kind, amount, parts }: Entry): string | null {
   let sum = 0;
   for (const part of parts) {
@@ -125,11 +125,11 @@ function findFlaw({ kind, amount, parts }: Entry): string | null {
 
 function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
   const due = chargeFor(cost, usage.quantity);
-  if (entry.pool !== pool) return `is charged to pool ${entry.pool} instead of ${pool}`;
-  return due + entry.amount === 0 ? null : `charges ${-entry.amount}, where ${due} are due`;
+  if (entry.pool !== pool) return `charges pool ${entry.pool} instead of ${pool}`;
+  return due + entry.amount === 0 ? null : `charges ${-entry.amount} instead of ${due}`;
 }
 
-/** A reversal gives back what its consume took, to the grants it took it from, and all of them never more than that. */
+/** Reversals return credits to the grants the consume took them from, and together never more than it took. */
 function findMisreversal(
   entry: Entry,
   { reverses, ...usage }: Usage,
@@ -138,14 +138,14 @@ function findMisreversal(
 ): string | null {
   const consume = reversed?.usage ?? null;
   if (reversed === null || consume === null || reversed.kind !== "consume" || reverses === null)
-    return `reverses ${reverses}, which is no consume`;
+    return `reverses ${reverses}, which is not a consume`;
   if (reverses >= entry.sequence) return `reverses ${reverses}, which comes later`;
   const isItsOwn =
     reversed.pool === entry.pool &&
     consume.feature === usage.feature &&
     consume.planVersion === usage.planVersion &&
     consume.assignment === usage.assignment;
-  if (!isItsOwn) return `is of another pool, feature or plan than consume ${reverses}`;
+  if (!isItsOwn) return `has another pool, feature or plan than consume ${reverses}`;
   for (const { grant, amount } of entry.parts) {
     const burned = reversed.parts.find((part) => part.grant === grant)?.amount ?? 0;
     if (amount + burned > 0)

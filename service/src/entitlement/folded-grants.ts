@@ -5,26 +5,26 @@ import type { Entry, EntryKind } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import type { Assignment, Grant, PausedPlan, Wallet } from "./wallet.ts";
 
-/** A grant that holds credits, with those that were merged into it, and what the ledger did to it. */
+/** A grant that holds credits, including grants merged into it, and what the ledger did to it. */
 type Slot = {
   readonly head: GrantFacts;
-  /** When its plan was left, if that may be taken up again. */
+  /** When the customer left its plan, if the plan can resume. */
   readonly leftAt: Instant | null;
-  /** Of all its grants, and of those that were not revoked. */
+  /** Credits of all its grants, and of those not revoked. */
   credits: number;
   creditsOwned: number;
   held: number;
-  /** By `grant` entries; of an allowance by the first alone: later ones give it back, or adjust it. */
+  /** Sum of `grant` entries. For an allowance only the first one: later ones resume or adjust it. */
   given: number;
-  /** Consumed or revoked, and not reversed. */
+  /** Consumed or revoked, minus reversed. */
   used: number;
-  /** What was taken when its plan was left, and since: it comes back with the plan. */
+  /** Taken when its plan was left, and since then. It returns when the plan resumes. */
   away: number;
-  /** Reversed since it was last used. */
+  /** Reversed since the last consume. */
   back: number;
 };
 
-/** What a ledger makes of a customer's grants. All functions return what is wrong, or null. */
+/** A customer's grants, recomputed from the ledger. Methods return a description of the first error, or null. */
 export class FoldedGrants {
   readonly #slots = new Map<number, Slot>();
   readonly #rows: readonly GrantFacts[];
@@ -57,25 +57,27 @@ export class FoldedGrants {
     return null;
   }
 
-  /** The rows are numbered without a gap, those merged into another are of its sort, and each was given what it says. */
+  /** Rows are numbered without a gap, merged grants match their slot, and the ledger granted each row's credits. */
   compareRows({ grantCount }: Wallet): string | null {
     for (const [index, row] of this.#rows.entries()) {
       const { number, slot: slotNumber } = row;
       if (number !== index + 1) return `grant ${index + 1} is missing`;
       const slot = this.#slots.get(slotNumber);
-      if (slot === undefined) return `grant ${number} is merged into ${slotNumber}, which is none itself`;
+      if (slot === undefined) return `grant ${number} is merged into ${slotNumber}, which is itself merged`;
       const { head, credits, given } = slot;
-      const isOfItsSort =
+      const matchesSlot =
         row.pool === head.pool && row.kind === head.kind && row.expiresAt === head.expiresAt;
       const isMergedAllowance = row !== head && row.kind === "allowance";
-      if (!isOfItsSort || isMergedAllowance) return `grant ${number} is not of the sort of ${slotNumber}`;
-      if (given !== credits) return `grant ${slotNumber} is of ${credits}, and its ledger gave it ${given}`;
+      if (!matchesSlot || isMergedAllowance)
+        return `grant ${number} differs from grant ${slotNumber} in pool, kind or expiry`;
+      if (given !== credits)
+        return `grant ${slotNumber} has ${credits} credits, and its ledger granted ${given}`;
     }
     if (this.#rows.length === grantCount) return null;
-    return `the wallet counts ${grantCount} grants, and there are ${this.#rows.length}`;
+    return `the wallet counts ${grantCount} grants, and ${this.#rows.length} exist`;
   }
 
-  /** The wallet holds what the ledger left, in the order in which it is burned; what it does not hold is used up. */
+  /** The wallet holds exactly the grants that the ledger left open, in burn order. */
   compareOpen({ grants }: Wallet): string | null {
     for (const [index, grant] of grants.entries()) {
       const flaw = this.#findFlaw(grant);
@@ -88,28 +90,30 @@ export class FoldedGrants {
     if (open.size < grants.length) return "the wallet holds a grant twice";
     for (const [number, { held }] of this.#slots) {
       if (held !== 0 && !open.has(number))
-        return `grant ${number} has ${held} by its ledger, and is not held`;
+        return `grant ${number} has ${held} by its ledger, and the wallet does not hold it`;
     }
     return null;
   }
 
   #findFlaw({ number, pool, kind, remaining, expiresAt }: Grant): string | null {
     const slot = this.#slots.get(number);
-    if (slot === undefined) return `the wallet holds grant ${number}, which is not there`;
+    if (slot === undefined) return `the wallet holds grant ${number}, which does not exist`;
     const { head, held, creditsOwned } = slot;
     if (remaining !== held) return `grant ${number} has ${remaining} in the wallet, ${held} by its ledger`;
-    // Another version of its plan may have changed an allowance's end and size.
+    // A version change may have changed an allowance's expiry and size.
     if (kind === "allowance")
-      return head.kind === kind && head.pool === pool ? null : `grant ${number} is of another sort`;
+      return head.kind === kind && head.pool === pool
+        ? null
+        : `grant ${number} has another pool or kind in the wallet`;
     if (head.kind !== kind || head.pool !== pool || head.expiresAt !== expiresAt)
-      return `grant ${number} is of another sort or end in the wallet`;
-    if (remaining === 0) return `grant ${number} is held, and spent`;
+      return `grant ${number} has another pool, kind or expiry in the wallet`;
+    if (remaining === 0) return `grant ${number} is spent, and still held`;
     if (remaining > creditsOwned)
       return `grant ${number} has ${remaining}, of which all but ${creditsOwned} were revoked`;
     return null;
   }
 
-  /** What plans remember of their allowances: the present one's, and those of the plans that were left. */
+  /** Allowances recorded with the current plan and with paused plans. */
   comparePlans({ assignment, grants, paused }: Wallet): string | null {
     const active = assignment === null ? null : this.#compareUsed(assignment, grants);
     if (active !== null) return active;
@@ -121,7 +125,7 @@ export class FoldedGrants {
     return null;
   }
 
-  /** `base - remaining` is what was used of an allowance, as long as it is there. */
+  /** While the wallet holds an allowance, `base - remaining` is what was used of it. */
   #compareUsed({ allowances }: Assignment, grants: readonly Grant[]): string | null {
     for (const { grant: number, base } of allowances) {
       const grant = grants.find((other) => other.number === number);
@@ -137,12 +141,12 @@ export class FoldedGrants {
       const slot = this.#slots.get(number);
       const isSound = kind === "allowance" && slot?.head.kind === kind && slot.head.pool === pool;
       if (slot === undefined || !isSound || open.has(number))
-        return `grant ${number} waits for its plan, and is not such a grant`;
-      // A version may take of the present allowance at the very moment at which the plan is left: there it is a bound,
-      // and what was used says the rest.
-      const isPresent = assignment.allowances.some(({ grant }) => grant === number);
-      if (isPresent ? remaining > slot.away : remaining !== slot.away)
-        return `grant ${number} waits for its plan with ${remaining}, and its ledger took ${slot.away}`;
+        return `grant ${number} is kept for a paused plan, and is not an allowance of it`;
+      // A version change at the very moment the plan is left may reduce the current allowance: `away` is then only an
+      // upper bound, and `#compareUsed` checks the rest.
+      const isCurrent = assignment.allowances.some(({ grant }) => grant === number);
+      if (isCurrent ? remaining > slot.away : remaining !== slot.away)
+        return `grant ${number} is kept for a paused plan with ${remaining}, and its ledger took ${slot.away}`;
     }
     return null;
   }
@@ -173,7 +177,7 @@ function move(
       break;
     case "expire": {
       if (slot.leftAt === null || at < slot.leftAt) break;
-      // What came back while the plan was away is taken again, and waits with the rest.
+      // Credits reversed while the plan was paused are taken again, and kept with the rest.
       const isTakenAgain = slot.held === 0 && slot.back + amount === 0;
       slot.away = (isTakenAgain ? slot.away : 0) - amount;
       slot.back = 0;

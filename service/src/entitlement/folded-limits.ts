@@ -5,19 +5,19 @@ import type { Entry, Usage } from "./entry.ts";
 import { type Period, periodAt } from "./period.ts";
 import type { Assignment, LimitCounter, Wallet } from "./wallet.ts";
 
-/** An assignment whose counters are watched, the present one or of a plan that was left. */
+/** The current assignment or that of a paused plan, with its counters. */
 type Watched = {
   readonly assignment: Assignment;
   readonly tallies: readonly Tally[];
-  /** By plan version and feature, where it was asked for: since when uses must be counted. */
+  /** By plan version and feature, filled on demand: the time from which consumes must be counted. */
   readonly countedSince: Map<string, Instant | null>;
 };
 
 type Tally = { readonly counter: LimitCounter; used: number };
 
 /**
- * What a ledger makes of a wallet's limit counters. One whose period has ended counts for nothing: what came after it
- * may not have been counted.
+ * A wallet's limit counters, recomputed from the ledger. Counters whose period has ended are ignored: they may lack later
+ * consumes.
  */
 export class FoldedLimits {
   readonly #watched: readonly Watched[];
@@ -45,7 +45,7 @@ export class FoldedLimits {
       let isCounted = false;
       for (const tally of watched.tallies) {
         const { feature, fromSequence } = tally.counter;
-        // A reversal is taken from the counter that counted its consume.
+        // A reversal is subtracted from the counter that counted its consume.
         if (feature !== usage.feature || (usage.reverses ?? sequence) < fromSequence) continue;
         tally.used += kind === "consume" ? usage.quantity : -usage.quantity;
         isCounted = true;
@@ -64,7 +64,7 @@ export class FoldedLimits {
         const { feature } = counter;
         if (counter.used !== used)
           return `the counter of feature ${feature} says ${counter.used}, its ledger ${used}`;
-        const period = this.#presentPeriod(watched.assignment, feature);
+        const period = this.#currentPeriod(watched.assignment, feature);
         if (period !== null && period.end !== counter.end)
           return `the counter of feature ${feature} does not end with its period`;
       }
@@ -76,17 +76,17 @@ export class FoldedLimits {
     const key = `${planVersion} ${feature}`;
     const known = countedSince.get(key);
     if (known !== undefined) return known;
-    const isCounted = this.#isCountedStill(assignment, feature, planVersion);
-    const since = (isCounted ? this.#presentPeriod(assignment, feature)?.start : null) ?? null;
+    const isCounted = this.#isStillCounted(assignment, feature, planVersion);
+    const since = (isCounted ? this.#currentPeriod(assignment, feature)?.start : null) ?? null;
     countedSince.set(key, since);
     return since;
   }
 
   /**
-   * Whether a counter that began under a version is the one of today, if it is of today's period. It is, where no version
-   * from then on had a limit with another period, which would have ended it sooner or later.
+   * Whether a counter started under `planVersion` still counts, if its period is the current one. It does unless a version
+   * since then had a limit with another period, which would have ended it at another time.
    */
-  #isCountedStill({ version }: Assignment, feature: FeatureId, planVersion: PlanVersionId): boolean {
+  #isStillCounted({ version }: Assignment, feature: FeatureId, planVersion: PlanVersionId): boolean {
     const first = this.#versions.get(planVersion);
     const last = this.#versions.get(version);
     if (first === undefined || last === undefined || first.plan !== last.plan) return false;
@@ -99,8 +99,8 @@ export class FoldedLimits {
     return true;
   }
 
-  /** Of the limit as it is now; null: there is none. */
-  #presentPeriod({ version, anchor }: Assignment, feature: FeatureId): Period | null {
+  /** The current period of the current limit. Null: no limit. */
+  #currentPeriod({ version, anchor }: Assignment, feature: FeatureId): Period | null {
     const limit = this.#versions.get(version)?.features.get(feature)?.limit ?? null;
     return limit === null ? null : periodAt(limit.period, anchor, this.#decidedAt);
   }

@@ -38,7 +38,7 @@ test.each([
   expect(hashKey(key)).toBe(sha256(key).slice(0, 32));
 });
 
-test("different texts of one time, and one id in two spellings, are different keys", () => {
+test("two ids of the same time, and two spellings of one id, are different keys", () => {
   const suffix = fc.uniqueArray(fc.stringMatching(/^[0-9a-f]{12}$/), { minLength: 2, maxLength: 50 });
   fc.assert(
     fc.property(suffix, (suffixes) => {
@@ -50,7 +50,7 @@ test("different texts of one time, and one id in two spellings, are different ke
   expect(hashKey(ULID)).not.toBe(hashKey(ULID.toLowerCase()));
 });
 
-test("hashes of later keys sort after those of earlier ones", () => {
+test("hashes of later keys sort after hashes of earlier keys", () => {
   const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
   const keyAt = (at: number): string => {
     const digits = at.toString(16).padStart(12, "0");

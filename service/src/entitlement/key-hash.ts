@@ -7,16 +7,16 @@ const ULID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/i;
 const ULID_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * The 16 bytes under which an idempotency key is stored. A UUIDv7 or ULID begins with its time, and so does its hash: 48 bits of
- * time, then 80 of SHA-256 of the whole text. Keys of one hour then lie side by side in the index, instead of each on a page of its
- * own. Any other key has 128 bits of SHA-256.
+ * The 16 bytes under which an idempotency key is stored. A UUIDv7 or ULID starts with its time, and so does its hash: 48
+ * bits of time, then 80 bits of SHA-256 of the whole text. Keys of the same hour are then neighbours in the index instead
+ * of being spread over all pages. Any other key has 128 bits of SHA-256.
  */
 export function hashKey(key: string): ShortHash {
   const time = timeOf(key);
   return time === null ? shortHash(key) : time + hash("sha256", key, "hex").slice(0, 20);
 }
 
-/** As 12 hexadecimal digits. */
+/** Milliseconds as 12 hexadecimal digits. */
 function timeOf(key: string): string | null {
   if (key.length === 36 && UUID_V7.test(key)) return (key.slice(0, 8) + key.slice(9, 13)).toLowerCase();
   if (key.length === 26 && ULID.test(key)) return ulidTime(key.toLowerCase());

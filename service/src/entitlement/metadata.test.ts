@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { METADATA_DEPTH_MAX, parseMetadata } from "./metadata.ts";
 
-/** As it comes from the wire: some of these values cannot be written as literals. */
+/** Parses JSON text, because some of these values cannot be written as literals. */
 const parse = (json: string) => parseMetadata(JSON.parse(json));
 
 test("an empty object counts as absent", () => {
@@ -12,7 +12,7 @@ test("an empty object counts as absent", () => {
 test.each([
   ["bytes are those of the canonical text in UTF-8", '{ "b": "é",  "a": 1.0 }', { bytes: 16 }],
   ["keys are counted over all levels", '{"a":{"b":{"c":1}},"d":[{"e":1},{"e":2}]}', { keys: 6 }],
-  ["items of an array are no keys", '{"a":[1,2,3,[4,5]]}', { keys: 1 }],
+  ["array items are not keys", '{"a":[1,2,3,[4,5]]}', { keys: 1 }],
   ["a flat object has depth 1", '{"a":1,"b":"two","c":null}', { depth: 1 }],
   ["an empty object inside adds a level", '{"a":{}}', { depth: 2 }],
   ["an empty array inside adds a level", '{"a":[]}', { depth: 2 }],
@@ -27,7 +27,7 @@ test("the canonical text has sorted keys, no spaces and one spelling for each nu
   });
 });
 
-test("any object that JSON can hold keeps its meaning in canonical form, in whatever order its keys came", () => {
+test("canonical form preserves every JSON object, in any key order", () => {
   const value = fc.dictionary(
     fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__" && !key.includes("\0")),
     fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.constantFrom("a", "é", "😀")),
@@ -75,7 +75,7 @@ const nestedArray = (levels: number) => `{"a":${"[".repeat(levels - 1)}${"]".rep
 test.each([
   ["objects", nestedObject],
   ["arrays", nestedArray],
-])("the depth of %s is capped, and 30,000 levels overflow no stack", (_, nested) => {
+])("the depth of %s is capped, and 30,000 levels do not overflow the stack", (_, nested) => {
   expect(parse(nested(METADATA_DEPTH_MAX))).toMatchObject({ metadata: { depth: METADATA_DEPTH_MAX } });
   for (const levels of [METADATA_DEPTH_MAX + 1, 30_000]) {
     expect(parse(nested(levels))).toEqual({ kind: "unusable", problem: expect.stringContaining("deeper") });

@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import { assert } from "../primitives/assert.ts";
 
-/** A caller's JSON object, measured once, in the one text that is both fingerprinted and stored. */
+/** A caller's JSON object with its measures. The canonical text is fingerprinted and stored. */
 export type Metadata = {
   readonly canonical: string;
   readonly bytes: number;
@@ -15,7 +15,7 @@ export type MetadataLimits = {
   readonly depthMax: number;
 };
 
-/** Deeper than any workspace plan may allow; bounds our own recursion before anything else looks at the value. */
+/** Above the limit of every workspace plan. Bounds the recursion of `inspect`. */
 export const METADATA_DEPTH_MAX = 32;
 
 export type ExceededLimit = {
@@ -25,12 +25,12 @@ export type ExceededLimit = {
   readonly actual: number;
 };
 
-export type ParsedMetadata =
+type ParsedMetadata =
   | { kind: "none" }
   | { kind: "metadata"; metadata: Metadata }
   | { kind: "unusable"; problem: string };
 
-/** An empty object says nothing, and counts as absent. */
+/** An empty object counts as absent. */
 export function parseMetadata(value: object): ParsedMetadata {
   const count = { keys: 0, depth: 0 };
   const problem = inspect(value, 1, count);
@@ -44,7 +44,7 @@ export function parseMetadata(value: object): ParsedMetadata {
   };
 }
 
-/** The first limit of the workspace plan that it exceeds. */
+/** The first limit of the workspace plan that the metadata exceeds. */
 export function exceededLimit(metadata: Metadata | null, limits: MetadataLimits): ExceededLimit | null {
   if (metadata === null) return null;
   const measures = [
@@ -56,7 +56,7 @@ export function exceededLimit(metadata: Metadata | null, limits: MetadataLimits)
   return exceeded === undefined ? null : { kind: "metadata_limit_exceeded", ...exceeded };
 }
 
-/** Text that PostgreSQL and JSON can both hold: no NUL, no half of a surrogate pair. */
+/** Whether PostgreSQL and JSON can both store a text: no NUL, no lone surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

@@ -12,21 +12,21 @@ test.each<[PeriodKind, string, string, string, string]>([
   ["day", "2026-03-01T09:30:00", "2026-03-03T09:29:59", "2026-03-02T09:30:00", "2026-03-03T09:30:00"],
   ["day", "2026-03-01T09:30:00", "2026-03-03T09:30:00", "2026-03-03T09:30:00", "2026-03-04T09:30:00"],
   ["week", "2026-03-01", "2026-03-15", "2026-03-15T00:00:00", "2026-03-22T00:00:00"],
-  // Months clamp, and each is counted from the anchor: the 31st comes back after February.
+  // Months are clamped, and each is counted from the anchor: after February the 31st returns.
   ["month", "2026-01-31", "2026-02-15", "2026-01-31T00:00:00", "2026-02-28T00:00:00"],
   ["month", "2026-01-31", "2026-02-28", "2026-02-28T00:00:00", "2026-03-31T00:00:00"],
   ["month", "2026-01-31", "2026-04-30", "2026-04-30T00:00:00", "2026-05-31T00:00:00"],
   ["month", "2028-01-30", "2028-02-29", "2028-02-29T00:00:00", "2028-03-30T00:00:00"],
   ["year", "2028-02-29", "2029-03-01", "2029-02-28T00:00:00", "2030-02-28T00:00:00"],
   ["year", "2028-02-29", "2032-02-29", "2032-02-29T00:00:00", "2033-02-28T00:00:00"],
-  // An anchor in the future only says where the cuts are.
+  // An anchor in the future only sets the boundaries.
   ["month", "2026-06-15", "2026-03-01", "2026-02-15T00:00:00", "2026-03-15T00:00:00"],
 ])("the %s from %s at %s is [%s, %s)", (kind, anchor, now, start, end) => {
   const period = periodAt(kind, at(anchor), at(now));
   expect([show(period.start), show(period.end)]).toEqual([start, end]);
 });
 
-test("once has no end, wherever it is anchored", () => {
+test("a one-time period has no end for any anchor", () => {
   expect(periodAt("once", at("2030-01-01"), at("2026-01-01")).end).toBeNull();
   expect(endAfter("once", at("2026-01-01"), at("2026-01-01"), 3)).toBeNull();
 });
@@ -36,7 +36,7 @@ const instants = fc
   .map((ms) => brandAs<Instant>(ms));
 const kinds = fc.constantFrom<PeriodKind>("day", "week", "month", "year");
 
-test("periods hold their moment, follow each other without a gap, and start where the one before ends", () => {
+test("each period contains its moment and starts where the previous one ends", () => {
   fc.assert(
     fc.property(kinds, instants, instants, (kind, anchor, now) => {
       const period = periodAt(kind, anchor, now);

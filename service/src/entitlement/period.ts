@@ -2,34 +2,34 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 
 export type PeriodKind = "day" | "week" | "month" | "year" | "once";
 
-/** Half-open: `start` belongs to it, `end` does not. Null: no end. */
+/** Half-open: includes `start`, excludes `end`. Null: no end. */
 export type Period = { readonly start: Instant; readonly end: Instant | null };
 
 const DAY_MS = 86_400_000;
 const LENGTH_MS = { day: DAY_MS, week: 7 * DAY_MS } as const;
 const MONTHS = { month: 1, year: 12 } as const;
 
-/** The one period of what comes once: wherever the anchor is, it has begun. */
+/** The single period of a one-time allowance. It starts before every anchor. */
 const ALWAYS: Period = { start: brandAs<Instant>(0), end: null };
 
 /**
- * The period that holds `at`. Every period is counted from the anchor, in UTC, never from the one before: an anchor on
- * the 31st gives 28 February and then 31 March. An anchor in the future only says where the cuts are.
+ * The period that contains `at`. Every period is counted from the anchor, in UTC, not from the previous period: an anchor
+ * on the 31st gives 28 February and then 31 March. An anchor in the future works too: it only sets the boundaries.
  */
 export function periodAt(kind: PeriodKind, anchor: Instant, at: Instant): Period {
   if (kind === "once") return ALWAYS;
   let index = estimateIndex(kind, anchor, at);
-  while (cut(kind, anchor, index) > at) index -= 1;
-  while (cut(kind, anchor, index + 1) <= at) index += 1;
-  return { start: cut(kind, anchor, index), end: cut(kind, anchor, index + 1) };
+  while (boundary(kind, anchor, index) > at) index -= 1;
+  while (boundary(kind, anchor, index + 1) <= at) index += 1;
+  return { start: boundary(kind, anchor, index), end: boundary(kind, anchor, index + 1) };
 }
 
-/** The end of the period `count` after the one that starts at `start`. Null: no end. */
+/** The end of the period that is `count` periods after the one starting at `start`. Null: no end. */
 export function endAfter(kind: PeriodKind, anchor: Instant, start: Instant, count: number): Instant | null {
   if (kind === "once") return null;
   let index = estimateIndex(kind, anchor, start);
-  while (cut(kind, anchor, index) < start) index += 1;
-  return cut(kind, anchor, index + 1 + count);
+  while (boundary(kind, anchor, index) < start) index += 1;
+  return boundary(kind, anchor, index + 1 + count);
 }
 
 /** The period before the one that starts at `start`. */
@@ -37,7 +37,7 @@ export function periodBefore(kind: PeriodKind, anchor: Instant, start: Instant):
   return periodAt(kind, anchor, brandAs<Instant>(start - 1));
 }
 
-/** Never too high by more than the clamping of a month; both callers correct it. */
+/** Never too high, and at most one period too low. */
 function estimateIndex(kind: Exclude<PeriodKind, "once">, anchor: Instant, at: Instant): number {
   if (kind === "day" || kind === "week") return Math.floor((at - anchor) / LENGTH_MS[kind]);
   const from = new Date(anchor);
@@ -46,8 +46,8 @@ function estimateIndex(kind: Exclude<PeriodKind, "once">, anchor: Instant, at: I
   return Math.floor(months / MONTHS[kind]) - 1;
 }
 
-/** The anchor moved by `index` periods. A day that its month lacks becomes the month's last. */
-function cut(kind: Exclude<PeriodKind, "once">, anchor: Instant, index: number): Instant {
+/** The anchor moved by `index` periods. A day that the month does not have becomes its last day. */
+function boundary(kind: Exclude<PeriodKind, "once">, anchor: Instant, index: number): Instant {
   if (kind === "day" || kind === "week") return brandAs<Instant>(anchor + index * LENGTH_MS[kind]);
   const moved = new Date(anchor);
   const day = moved.getUTCDate();

@@ -5,9 +5,9 @@ import type { Draft } from "./draft.ts";
 import { endAfter, type PeriodKind, periodAt } from "./period.ts";
 import type { Assignment, GrantedAllowance, LimitCounter } from "./wallet.ts";
 
-export type DueVersion = { readonly version: PlanVersion; readonly at: Instant };
+type DueVersion = { readonly version: PlanVersion; readonly at: Instant };
 
-/** The first version to come into force after `from`; of several at one moment the newest. */
+/** The first version that takes effect at or after `from`. If several do at the same moment: the newest. */
 export function findDueVersion(catalog: Catalog, assignment: Assignment, from: Instant): DueVersion | null {
   const current = getVersion(catalog, assignment.version);
   let due: DueVersion | null = null;
@@ -20,7 +20,7 @@ export function findDueVersion(catalog: Catalog, assignment: Assignment, from: I
   return due;
 }
 
-/** For a plan that was away: the version that came into force at a boundary meanwhile. */
+/** For a plan that resumes: the version that took effect at a period boundary while it was paused. */
 export function findMissedVersion(
   catalog: Catalog,
   assignment: Assignment,
@@ -37,8 +37,8 @@ export function findMissedVersion(
 }
 
 /**
- * Another version of the same plan, in the middle of things. Anchor, counters and use stay: of an allowance remains
- * what the new one gives beyond what was used. One whose period ends at this moment is granted afresh afterwards.
+ * Switches to another version of the same plan. Anchor, counters and usage stay. The new allowance, minus what was
+ * used, remains. An allowance whose period ends at this moment is not adjusted: its next period is granted afterwards.
  */
 export function switchVersion(draft: Draft, version: PlanVersion): void {
   const { assignment } = draft.wallet;
@@ -71,7 +71,7 @@ function adjust(
   const amount = target - remaining;
   const kind = amount > 0 ? "grant" : "expire";
   if (amount !== 0) draft.move({ kind, pool, parts: [{ grant: number, amount }] });
-  // Used beyond what the new one gives is still known: going back to the old one must not forget it.
+  // Keeps usage beyond the new allowance, so that switching back to the old version still counts it.
   const base = used + target;
   if (period !== null) return { ...granted, end: period.end, base };
   draft.remove(number);
@@ -91,12 +91,12 @@ function restamp(
 
 function newerVersions(catalog: Catalog, current: PlanVersion): readonly PlanVersion[] {
   const { versions } = getPlan(catalog, current.plan);
-  // Nearly always there is none, and this is asked at every decision.
+  // The usual case, checked at every decision.
   if (versions.at(-1) === current) return [];
   return versions.filter(({ number }) => number > current.number);
 }
 
-/** The first boundary at or after `from`. A plan without periods has no next one to wait for. */
+/** The first boundary at or after `from`; `from` itself for a plan without periods. */
 function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Instant {
   const kind = longestPeriod(version);
   if (kind === null) return from;
@@ -106,7 +106,7 @@ function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Ins
 
 const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly PeriodKind[];
 
-/** Where a plan has several periods, "the next period" is that of the longest allowance, else of the longest limit. */
+/** If a plan has several periods, "the next period" means that of the longest allowance, or else of the longest limit. */
 function longestPeriod(version: PlanVersion): Exclude<PeriodKind, "once"> | null {
   const allowances = version.allowances.map(({ period }) => period);
   const longest = BY_LENGTH.find((kind) => allowances.includes(kind));

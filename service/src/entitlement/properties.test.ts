@@ -19,11 +19,11 @@ function always(name: string, check: (script: Script) => void, among = histories
   test(name, { timeout: HISTORIES_TIMEOUT_MS }, () => forEveryHistory(RUNS, check, among));
 }
 
-always("the rows of a customer add up after every step: ledger, grants, counters, reversals", (script) => {
+always("ledger, grants, counters and reversals agree after every step", (script) => {
   play(script, { after: (book) => expect(audit(book)).toEqual([]) });
 });
 
-always("a check says what a consume then does, and the balance moves by exactly the charge", (script) => {
+always("a check predicts the consume, and the balance changes by exactly the charge", (script) => {
   play(script, {
     before: (book, { catalog, clock, act }) => {
       if (act.kind !== "ask" || act.request.kind !== "decide") return;
@@ -41,7 +41,7 @@ always("a check says what a consume then does, and the balance moves by exactly 
   });
 });
 
-always("a denied request changes nothing but what was due", (script) => {
+always("a denied request writes only due changes", (script) => {
   play(script, {
     before: (book, { catalog, clock, act }) => {
       if (act.kind !== "ask" || act.request.kind !== "decide" || !hadPlan(book)) return;
@@ -51,8 +51,8 @@ always("a denied request changes nothing but what was due", (script) => {
   });
 });
 
-// A clock that steps back finds a wallet in the future only if somebody looked: there, looking makes a difference.
-always("looking often or rarely gives the same wallet", lookOftenAndRarely, steadyHistories);
+// Steady clocks only: after a step back, an earlier read may have moved the wallet past the clock.
+always("reading a wallet often or rarely gives the same result", lookOftenAndRarely, steadyHistories);
 
 function lookOftenAndRarely(script: Script): void {
   const rarely = startBook(script);
@@ -60,7 +60,7 @@ function lookOftenAndRarely(script: Script): void {
   let { firstCatalog: catalog, start: clock } = script;
   for (const step of script.steps) {
     lookAtEveryEnd(often, catalog, { from: clock, until: step.clock });
-    // A catalog knows its last default plan only: every one of them has to be seen.
+    // A catalog holds only its latest default plan, so both wallets must see each change.
     const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
     for (const book of isChosen ? [often, rarely] : []) look(book, { catalog, clock: step.clock });
     expect(playStep(often, step).answer).toEqual(playStep(rarely, step).answer);
@@ -83,7 +83,7 @@ always("assigning the plan that is active changes nothing", (script) => {
   });
 });
 
-always("leaving a plan and coming back within its period mints nothing", (script) => {
+always("leaving a plan and returning within its period creates no credits", (script) => {
   play(script, {
     before: (book, step) => {
       const { catalog, clock } = step;
@@ -97,7 +97,7 @@ always("leaving a plan and coming back within its period mints nothing", (script
       const leaves = book.copy();
       const back = brandAs<Instant>(Math.min(now + HOUR_MS, nextEnd(wallet, now) - 1));
       stays.notice(catalog, clock);
-      // Another version may fall due while the plan is left, and is taken up on coming back.
+      // A version that takes effect during the absence would apply on return.
       if (stays.due(catalog, back) !== null) return;
       const again = { anchor: null, endsAt: undefined, shorten: false, asOf: null };
       leaves.commit(catalog, { kind: "assign", plan: other, ...again }, clock);
@@ -108,7 +108,7 @@ always("leaving a plan and coming back within its period mints nothing", (script
   });
 });
 
-always("credits that were bought or given outlive every plan change", (script) => {
+always("purchased and given credits survive every plan change", (script) => {
   let before: Wallet["grants"] = [];
   const added = (book: Book): Wallet["grants"] =>
     book.wallet?.grants.filter((grant) => grant.kind !== "allowance") ?? [];
@@ -136,7 +136,7 @@ always("reversing everything restores every grant and every limit", (script) => 
     }
   };
   consume(1);
-  // What is given back to a revoked grant is revoked again.
+  // Credits returned to a revoked grant are revoked again.
   if (openGrants(book).some(({ number }) => book.isRevoked(number))) return;
   const before = { grants: openGrants(book), seen: seen(book, step) };
   const first = book.consumes().length;
@@ -161,7 +161,7 @@ always("a clock that steps back grants nothing twice", (script) => {
   });
 });
 
-/** Just before and at every moment before `until` at which something of the wallet ends. */
+/** Reads the wallet just before and at each moment in the range at which something in it ends. */
 function lookAtEveryEnd(
   book: Book,
   catalog: Catalog,
@@ -169,14 +169,14 @@ function lookAtEveryEnd(
 ): void {
   for (let at = from; at < until; ) {
     const end = book.wallet === null ? until : Math.min(until, nextEnd(book.wallet, at));
-    // What happens at one moment has an order: nobody looks between two such things.
+    // Changes of one moment have an order, and no read can fall between two of them.
     const moments = [end - 1, end].filter((moment) => moment > from && moment < until);
     for (const moment of moments) look(book, { catalog, clock: brandAs<Instant>(moment) });
     at = end;
   }
 }
 
-/** The wallet with everything due applied, without writing it. */
+/** The wallet with due changes applied, without writing it. */
 function wouldBe(book: Book, catalog: Catalog, clock: Instant): Wallet | null {
   return book.due(catalog, clock)?.wallet ?? book.wallet;
 }

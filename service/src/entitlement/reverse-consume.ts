@@ -8,15 +8,15 @@ import type { Change, Entry, Part, Usage } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import { type Assignment, hasRoomFor, type LimitCounter, type PausedPlan, type Wallet } from "./wallet.ts";
 
-/** A consume as the ledger has it, and how much of it was reversed before. */
+/** A consume from the ledger, and how much of it is already reversed. */
 export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts"> &
   Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment"> & { readonly reversedQuantity: number };
 
-export type ReversalRequest = {
+type ReversalRequest = {
   readonly consume: ConsumeFacts;
-  /** Null: all that is left of it. */
+  /** Null: everything not yet reversed. */
   readonly quantity: number | null;
-  /** The slots that the consume burned, with all their grants. */
+  /** All grants of the slots that the consume took credits from. */
   readonly grants: readonly GrantFacts[];
 };
 
@@ -27,8 +27,8 @@ export type ReversalOutcome =
   | { kind: "balance_too_large" };
 
 /**
- * Undoes a consume, whole or in part: credits go back to the very grants they came from, with their expiry, and the
- * limit's counter goes down. What remains charged is what the rest of the quantity costs, whatever the order of parts.
+ * Reverses a consume, fully or in part. Credits return to the grants they came from, with their expiry, and the limit
+ * counter is lowered. The remaining charge is the cost of the remaining quantity, in whatever steps it was reversed.
  */
 export function reverseConsume(
   catalog: Catalog,
@@ -53,7 +53,7 @@ export function reverseConsume(
   const charged = chargeFor(terms.cost, reversible);
   const kept = chargeFor(terms.cost, reversible - quantity);
   const parts = partsBetween(consume.parts, kept, charged);
-  // As for added credits. What goes back to an allowance has its room.
+  // As for added credits. Allowances have reserved room.
   const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
   if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
   const homes = parts.map(({ grant }) => findHome(draft.wallet, getFacts(grants, grant), now));
@@ -97,17 +97,17 @@ function sumOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** Whether credits that come back to a grant can stay there. */
+/** What happens to credits returned to a grant: they stay ("open", "spent"), wait for a paused plan, or expire ("over"). */
 type Home = "open" | "spent" | "paused" | "over";
 
 function findHome({ grants, paused }: Wallet, facts: GrantFacts, now: Instant): Home {
   if (grants.some(({ number }) => number === facts.number)) return "open";
   if (paused.some((plan) => plan.grants.some(({ number }) => number === facts.number))) return "paused";
-  // An allowance stays in the wallet until it is over; anything else leaves as soon as it is spent.
+  // An allowance stays in the wallet until it expires; any other grant is removed once spent.
   return facts.kind !== "allowance" && isAhead(facts.expiresAt, now) ? "spent" : "over";
 }
 
-/** Takes away again what came back to a grant that is over, so that the ledger says where it went. */
+/** Removes the credits returned to a grant that has ended, so that the ledger shows where they went. */
 function takeAway(
   draft: Draft,
   { grant: number, amount }: Part,
@@ -116,7 +116,7 @@ function takeAway(
 ): void {
   draft.move({ kind, pool, parts: [{ grant: number, amount: -amount }] });
   draft.remove(number);
-  // What was revoked stays revoked, also when its plan is taken up again.
+  // Revoked credits stay revoked, even if the plan resumes.
   if (kind === "revoke") return;
   const { assignment, paused } = draft.wallet;
   draft.wallet = {
@@ -126,7 +126,7 @@ function takeAway(
   };
 }
 
-/** It waits with the plan that was left. */
+/** Returns credits to a paused plan. */
 function giveBack(plan: PausedPlan, number: number, amount: number): PausedPlan {
   if (!plan.grants.some((grant) => grant.number === number))
     return { ...plan, assignment: forgetUse(plan.assignment, number, amount) };
@@ -136,7 +136,7 @@ function giveBack(plan: PausedPlan, number: number, amount: number): PausedPlan 
   return { ...plan, grants };
 }
 
-/** An allowance that a version has dropped gets nothing back, but what was reversed no longer counts as used of it. */
+/** An allowance dropped by a version gets no credits back, but the reversed amount no longer counts as used. */
 function forgetUse(assignment: Assignment, number: number, amount: number): Assignment {
   const allowances = assignment.allowances.map((granted) =>
     granted.grant === number ? { ...granted, base: granted.base - amount } : granted,
@@ -144,7 +144,7 @@ function forgetUse(assignment: Assignment, number: number, amount: number): Assi
   return { ...assignment, allowances };
 }
 
-/** A slot holds no more than those of its grants that were not revoked ever gave. */
+/** A slot never holds more than the credits of its grants that are not revoked. */
 function revokeAgain(
   draft: Draft,
   { grant: slot, amount }: Part,
@@ -179,7 +179,7 @@ function lowerCounter(draft: Draft, consume: ConsumeFacts, quantity: number): vo
   };
 }
 
-/** Only where the consume was counted by this very counter, and not by one of an earlier period. */
+/** Lowers only the counter that counted the consume, not one of a later period. */
 function lowered(counter: LimitCounter, { feature, sequence }: ConsumeFacts, quantity: number): LimitCounter {
   const isItsOwn = counter.feature === feature && counter.fromSequence <= sequence;
   return isItsOwn ? { ...counter, used: counter.used - quantity } : counter;

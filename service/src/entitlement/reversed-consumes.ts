@@ -1,7 +1,7 @@
 import type { Entry } from "./entry.ts";
 import type { ReversedConsume } from "./fold.ts";
 
-/** What each reversal of a whole ledger names. */
+/** The consume that each reversal of a complete ledger refers to. */
 export function reversedConsumes(ledger: readonly Entry[]): Map<Entry, ReversedConsume | null> {
   const reversals = ledger.filter(({ usage }) => usage !== null && usage.reverses !== null);
   const found = new Map<Entry, ReversedConsume | null>();

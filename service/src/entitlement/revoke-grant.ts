@@ -5,7 +5,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
-/** A grant as it was recorded. Grants of one kind and expiry share a slot of the wallet, named for the first of them. */
+/** A grant's row. Grants of the same pool, kind and expiry share a slot in the wallet, numbered by the first of them. */
 export type GrantFacts = {
   readonly number: number;
   readonly slot: number;
@@ -16,11 +16,11 @@ export type GrantFacts = {
   readonly isRevoked: boolean;
 };
 
-export type RevocationOutcome =
+type RevocationOutcome =
   | { kind: "revoked"; credits: number; change: Change | null }
   | { kind: "already_revoked" };
 
-/** Takes back the rest of a named grant: what was spent of it stays spent. */
+/** Revokes what remains of a grant. Spent credits stay spent. */
 export function revokeGrant(
   catalog: Catalog,
   wallet: Wallet,
@@ -40,7 +40,7 @@ export function revokeGrant(
   return { kind: "revoked", credits, change: draft.finish(now) };
 }
 
-/** What waits with a plan that was left is in no balance, so no entry takes it; but it must not come back. */
+/** Allowances of a paused plan are in no balance, so no entry removes them, but they must not return with the plan. */
 function forgetPaused(draft: Draft, number: number): void {
   const waits = draft.wallet.paused.some(({ grants }) => grants.some((grant) => grant.number === number));
   if (!waits) return;
@@ -58,13 +58,13 @@ function restOf(grant: GrantFacts, slot: readonly GrantFacts[], remaining: numbe
 }
 
 /**
- * What a grant owns of what is left in its slot, where `later` is what the slot's later grants gave, those that were revoked
- * left out. First in, first out: the latest own the most.
+ * A grant's share of what remains in its slot. `later` is the sum of the slot's later grants that are not revoked. First
+ * in, first out: the remaining credits belong to the latest grants.
  */
 export function shareOf(
   { kind, credits }: Pick<GrantFacts, "kind" | "credits">,
   { remaining, later }: { readonly remaining: number; readonly later: number },
 ): number {
-  // An allowance shares its slot with nobody, and a version change may have made it larger than it began.
+  // An allowance never shares its slot, and a version change may have increased it.
   return kind === "allowance" ? remaining : Math.min(Math.max(remaining - later, 0), credits);
 }

@@ -3,18 +3,18 @@ import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Change, EntryKind } from "./entry.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
-/** What all entries of one kind moved in grants of one kind, in the time that is looked at or after it. */
+/** Sum of all entries of one kind on grants of one kind, within the range or after it. */
 export type Moved = {
   readonly pool: PoolId;
   readonly grantKind: GrantKind;
   readonly entryKind: EntryKind;
   readonly isAfter: boolean;
-  /** Signed, as it stands in the ledger. */
+  /** Signed, as in the ledger. */
   readonly amount: bigint;
 };
 
 /**
- * Over all customers, each of whom may have as much as a number holds to the credit: so none of these is such a number.
+ * Totals over all customers. BigInt, because a single customer's balance can already be 2^53-1.
  *
  * `opening + granted - used - expired - revoked + reversed = closing`.
  */
@@ -33,8 +33,8 @@ export type RolledLine = {
 type Sums = { pool: PoolId; kind: GrantKind; left: bigint; after: bigint } & Record<EntryKind, bigint>;
 
 /**
- * From what wallets hold now back to what they held then: what came after is taken off, and then what came in between. So
- * nothing that lies before is ever read. What is due in a wallet counts as if somebody had looked just now.
+ * Computes a statement backwards from current balances: subtracts entries after the range for the closing balance, then
+ * those within it for the opening one. Earlier entries are never read. Due changes count as if already written.
  */
 export class RollForward {
   readonly #range: { readonly from: Instant; readonly until: Instant };
@@ -46,12 +46,12 @@ export class RollForward {
     this.#completeTo = range.until;
   }
 
-  /** Up to here nothing is missing: the first thing that is due in any wallet and not yet written lies behind it. */
+  /** Complete up to here: the time of the first change that is due in any wallet and not yet written. */
   get completeTo(): Instant {
     return this.#completeTo;
   }
 
-  /** A wallet as it is written, and what is due in it. */
+  /** Adds a stored wallet and its due changes. */
   addWallet(wallet: Wallet, due: Change | null): void {
     for (const { pool, kind, remaining } of (due?.wallet ?? wallet).grants) {
       this.#sumsOf(pool, kind).left += BigInt(remaining);
@@ -76,7 +76,7 @@ export class RollForward {
     else sums[entryKind] += amount;
   }
 
-  /** Where there was nothing and nothing happened there is no line. */
+  /** Lines whose amounts are all zero are left out. */
   lines(): RolledLine[] {
     return [...this.#sums.values()]
       .map(toLine)
@@ -112,8 +112,8 @@ function toLine({ pool, kind, left, after, grant, consume, expire, revoke, rever
 }
 
 /**
- * Of all grants that what is due can move: open ones, those of a plan that was left, and new ones; and an allowance that a version of
- * the plan took away, as a later one may give it back.
+ * Kinds of all grants that due changes can move: open ones, those of paused plans, new ones, and allowances removed by one
+ * plan version that a later version may restore.
  */
 function kindsOf({ grants, assignment, paused }: Wallet, due: Change): ReadonlyMap<number, GrantKind> {
   const assignments = [assignment, ...paused.map((plan) => plan.assignment)];

@@ -2,7 +2,7 @@ import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } 
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import { type ExceededLimit, exceededLimit, type Metadata, type MetadataLimits } from "./metadata.ts";
 
-/** A meter reading: spec 2.1, parsed. It moves no credits. */
+/** A parsed usage event (spec 2.1). It moves no credits. */
 export type UsageEvent = {
   readonly customerId: CustomerId;
   readonly event: EventKey;
@@ -19,7 +19,7 @@ export type EventDecision =
 export const TIMESTAMP_PAST_MAX_MS = 35 * 24 * 3_600_000;
 export const TIMESTAMP_FUTURE_MAX_MS = 5 * 60_000;
 
-/** What is only judged once the idempotency key was looked up: a late retry must replay, not fail. */
+/** Runs after the idempotency key look-up, because a late retry must replay, not fail. */
 export function decideEvent(event: UsageEvent, limits: MetadataLimits, now: Instant): EventDecision {
   const earliest = brandAs<Instant>(now - TIMESTAMP_PAST_MAX_MS);
   const latest = brandAs<Instant>(now + TIMESTAMP_FUTURE_MAX_MS);

@@ -6,14 +6,14 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import { balanceOf, type Wallet } from "./wallet.ts";
 
-/** A wallet as the next decision would find it: with all that is due applied, and nothing written. */
+/** A wallet with all due changes applied, as the next decision would see it. Writes nothing. */
 export function viewWallet(catalog: Catalog, wallet: Wallet, clock: Instant): Wallet {
   const draft = new Draft(wallet);
   catchUp(catalog, draft, decisionTime(catalog, wallet, clock));
   return draft.wallet;
 }
 
-/** What the next decision would write of what is due by now, before it decides anything. Null: nothing is due. */
+/** The due changes that the next decision would write first. Null: nothing is due. */
 export function viewDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -21,7 +21,7 @@ export function viewDue(catalog: Catalog, wallet: Wallet, clock: Instant): Chang
   return draft.finish(now);
 }
 
-/** What the audit shows of a change: the plan and each pool's balance, before it with all that was due applied, and after it. */
+/** For the audit: the plan and each pool's balance before a change (with due changes applied) and after it. */
 export function compareWallets(
   { catalog, wallet, clock }: { readonly catalog: Catalog; readonly wallet: Wallet; readonly clock: Instant },
   after: Wallet,

@@ -1,23 +1,23 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 
-/** All that a decision needs to know about one customer. Read and written as one row, under one lock. */
+/** Everything a decision needs to know about one customer. Read and written as one row, under one lock. */
 export type Wallet = {
-  /** Of the last ledger entry; 0 before the first. */
+  /** Sequence of the last ledger entry; 0 before the first. */
   readonly sequence: number;
-  /** No decision is made before this moment, whatever a clock says. */
+  /** Time of the last decision. No later decision is dated earlier, even if the clock steps back. */
   readonly decidedAt: Instant;
   readonly isBlocked: boolean;
-  /** How many grants and assignments there have been: their numbers are counted within the wallet. */
+  /** Grants and assignments created so far. They are numbered within the wallet. */
   readonly grantCount: number;
   readonly assignmentCount: number;
   readonly assignment: Assignment | null;
-  /** In burn order. Spent ones leave, but for those of an allowance, which stay until they expire. */
+  /** In burn order. A spent grant is removed, except an allowance, which stays until it expires. */
   readonly grants: readonly Grant[];
-  /** Plans left within a period: taken up again, they go on where they were. */
+  /** Plans the customer left during a period. They resume with their remaining allowance. */
   readonly paused: readonly PausedPlan[];
-  /** Time of the latest billing event that set or ended a plan: what an older one says comes too late. Null: none said. */
+  /** Time of the latest billing event that set or ended a plan. Older events are ignored. Null: no event had a time. */
   readonly planAsOf: Instant | null;
-  /** A billing event of that time ended or shortened the plan: one of the same time does not start or extend it any more. */
+  /** A billing event at `planAsOf` ended or shortened the plan: another one at the same time cannot start or extend it. */
   readonly isPlanCut: boolean;
 };
 
@@ -28,46 +28,46 @@ export type Grant = {
   readonly pool: PoolId;
   readonly kind: GrantKind;
   readonly remaining: number;
-  /** Usable before this moment, not at it. Null: no end. */
+  /** Exclusive: usable before this moment, not at it. Null: never expires. */
   readonly expiresAt: Instant | null;
 };
 
 export type Assignment = {
-  /** Kept when a paused plan is taken up again. */
+  /** Kept when a paused plan resumes. */
   readonly number: number;
   readonly plan: PlanId;
   readonly version: PlanVersionId;
   readonly anchor: Instant;
   readonly endsAt: Instant | null;
-  /** Nobody assigned it: it is the environment's default. */
+  /** It is the environment's default plan, not one that was assigned. */
   readonly isDefault: boolean;
-  /** What was granted last for each pool. */
+  /** The last allowance granted in each pool. */
   readonly allowances: readonly GrantedAllowance[];
   readonly counters: readonly LimitCounter[];
 };
 
 export type GrantedAllowance = {
   readonly pool: PoolId;
-  /** The period it was granted for; no end for an allowance that comes once. */
+  /** End of the period it was granted for. Null for a one-time allowance. */
   readonly end: Instant | null;
   readonly grant: number;
-  /** What the grant would hold had nothing been used: used is `base - remaining`. */
+  /** What the grant would hold if nothing had been used, so that used is `base - remaining`. */
   readonly base: number;
 };
 
-/** How much of a limit is used. A counter whose period has ended counts for nothing. */
+/** How much of a limit is used. Ignored once its period has ended. */
 export type LimitCounter = {
   readonly feature: FeatureId;
   readonly end: Instant | null;
   readonly used: number;
-  /** The ledger entry it began with: used is the sum of quantities from there on. */
+  /** The first ledger entry it counts: `used` is the sum of quantities from there on. */
   readonly fromSequence: number;
 };
 
 export type PausedPlan = {
   readonly assignment: Assignment;
   readonly leftAt: Instant;
-  /** What was left of its allowances. Not part of any balance. */
+  /** The remaining allowances. Not part of any balance. */
   readonly grants: readonly Grant[];
 };
 
@@ -75,12 +75,12 @@ export const OPEN_GRANTS_MAX = 50;
 export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * Room for what plans give, so that no new period is ever refused: 50 pools with 13 allowances each, the rolled-over ones
- * included, of 10^12 credits are less than a third of it.
+ * Reserved for allowances, so that a new period is never refused. 50 pools with 13 allowances each (12 of them rolled
+ * over) of 10^12 credits use less than a third of it.
  */
 const ROOM_FOR_ALLOWANCES = 2 ** 51;
 
-/** Whether credits that are added or come back fit beside those that were bought or given, of all pools together. */
+/** Whether added or returned credits fit, given all credits outside of allowances, over all pools. */
 export function hasRoomFor({ grants }: Pick<Wallet, "grants">, credits: number): boolean {
   let held = credits;
   for (const { kind, remaining } of grants) if (kind !== "allowance") held += remaining;
