@@ -4,8 +4,7 @@ import { forEveryHistory } from "../../test/model/for-every-history.ts";
 import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/model/histories.ts";
 import type { Script, ScriptStep } from "../../test/model/script.ts";
 import type { Catalog } from "./catalog.ts";
-import { Fold } from "./fold.ts";
-import { reversedConsumes } from "./reversed-consumes.ts";
+import { Fold, reversedConsumes } from "./fold.ts";
 import { newWallet, type Wallet } from "./wallet.ts";
 
 test("for every history the wallet equals the fold of its ledger", {

@@ -158,3 +158,21 @@ function findMisreversal(
   if (reversedCredits === due) return null;
   return `is one of those that give back ${reversedCredits} credits for consume ${reverses}, where ${due} are due`;
 }
+
+/** The consume that each reversal of a complete ledger refers to. */
+export function reversedConsumes(ledger: readonly Entry[]): Map<Entry, ReversedConsume | null> {
+  const reversals = ledger.filter(({ usage }) => usage !== null && usage.reverses !== null);
+  const found = new Map<Entry, ReversedConsume | null>();
+  for (const [reverses, group] of Map.groupBy(reversals, ({ usage }) => usage?.reverses)) {
+    const consume = ledger.find(({ sequence }) => sequence === reverses);
+    let reversedQuantity = 0;
+    let reversedCredits = 0;
+    for (const { usage, amount } of group) {
+      reversedQuantity += usage?.quantity ?? 0;
+      reversedCredits += amount;
+    }
+    const reversed = consume === undefined ? null : { ...consume, reversedQuantity, reversedCredits };
+    for (const reversal of group) found.set(reversal, reversed);
+  }
+  return found;
+}

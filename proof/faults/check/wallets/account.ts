@@ -1,7 +1,6 @@
 import type { Catalog } from "../../../../service/src/entitlement/catalog.ts";
 import type { Entry } from "../../../../service/src/entitlement/entry.ts";
-import { Fold } from "../../../../service/src/entitlement/fold.ts";
-import { reversedConsumes } from "../../../../service/src/entitlement/reversed-consumes.ts";
+import { Fold, reversedConsumes } from "../../../../service/src/entitlement/fold.ts";
 import type { Wallet } from "../../../../service/src/entitlement/wallet.ts";
 import {
   brandAs,

@@ -1,7 +1,6 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Entry } from "../../entitlement/entry.ts";
-import { Fold, type ReversedConsume } from "../../entitlement/fold.ts";
-import { reversedConsumes } from "../../entitlement/reversed-consumes.ts";
+import { Fold, type ReversedConsume, reversedConsumes } from "../../entitlement/fold.ts";
 import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
