@@ -6,7 +6,7 @@ import { type MeasuredService, startMeasuredService } from "../../test/measured-
 
 /** For taking the bytes off the socket, and for the noise of measuring. */
 const FIXED_MICROS = 400;
-const CALLS = 8;
+const CALLS = 4;
 const ROUNDS_MAX = 5;
 
 type Route = {

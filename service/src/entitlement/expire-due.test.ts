@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/effort.ts";
 import { audit } from "../../test/model/audit.ts";
 import type { Book } from "../../test/model/book.ts";
 import { forEveryHistory } from "../../test/model/for-every-history.ts";
-import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/model/histories.ts";
 import { steadyHistories } from "../../test/model/history.ts";
 import { look, nextEnd, seen } from "../../test/model/looking.ts";
 import { playStep, startBook } from "../../test/model/play.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/effort.ts";
 import { Book } from "../../test/model/book.ts";
 import { forEveryHistory } from "../../test/model/for-every-history.ts";
-import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/model/histories.ts";
 import type { Script, ScriptStep } from "../../test/model/script.ts";
 import type { Catalog } from "./catalog.ts";
 import { Fold, reversedConsumes } from "./fold.ts";

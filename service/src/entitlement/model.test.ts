@@ -1,7 +1,7 @@
 import { test } from "vitest";
+import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/effort.ts";
 import { findDisagreement } from "../../test/model/compare.ts";
 import { forEveryHistory } from "../../test/model/for-every-history.ts";
-import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/model/histories.ts";
 import { tellDisagreement } from "../../test/model/tell.ts";
 
 test("every decision equals that of the reference model", { timeout: HISTORIES_TIMEOUT_MS }, () => {

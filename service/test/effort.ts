@@ -1,0 +1,6 @@
+/** How many histories a property test plays: `HISTORIES=100000 npx vitest run …` for a long run. */
+export const HISTORIES = Number(process.env["HISTORIES"] ?? 3_000);
+export const HISTORIES_TIMEOUT_MS = 60_000 + HISTORIES * 20;
+
+/** How many invalid bodies the fuzz test sends. */
+export const BODIES = Number(process.env["BODIES"] ?? 10_000);
