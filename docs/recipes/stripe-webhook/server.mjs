@@ -1,5 +1,5 @@
-// Keeps Purser in step with Stripe: subscriptions become plans, one-time payments become credits.
-// Node 24, no dependencies: `node server.mjs`. The README beside this file says why every step may be repeated.
+// Updates Purser from Stripe webhooks: subscriptions become plans, one-time payments become credits.
+// Node 24, no dependencies: `node server.mjs`. The README explains why every step is safe to repeat.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import { isDeepStrictEqual } from "node:util";
@@ -11,13 +11,13 @@ const PURSER_TOKEN = setting("PURSER_TOKEN");
 const PURSER_ENVIRONMENT = setting("PURSER_ENVIRONMENT"); // test or live
 const CUSTOMERS_URL = `${setting("PURSER_URL")}/manage/v1/projects/${setting("PURSER_PROJECT")}/${PURSER_ENVIRONMENT}/customers`;
 
-/** Which Stripe price buys which plan of the catalog: `{"price_1Qx…": "pro", "price_1Qy…": "pro"}`. */
+/** Plan for each Stripe price: `{"price_1Qx…": "pro", "price_1Qy…": "pro"}`. */
 const PLANS = JSON.parse(setting("PLANS"));
-/** How long a plan outlives what was paid for: the time that a renewal may take to be collected. */
+/** A plan stays active this long after the paid period, while Stripe collects the renewal. */
 const GRACE_SECONDS = Number(process.env.GRACE_HOURS ?? 72) * 3600;
 
 const TOLERANCE_SECONDS = 300;
-/** So soon after the start of a period comes the invoice of the change that started it. */
+/** If a change starts a new period, its invoice is created within this time after the start. */
 const PERIOD_START_SECONDS = 60;
 const BODY_BYTES_MAX = 1024 * 1024;
 const CALL_MS_MAX = 5_000;
@@ -31,7 +31,7 @@ const server = createServer(async (request, response) => {
     await handle(JSON.parse(rawBody));
     reply(200, "done");
   } catch (error) {
-    // Whatever went wrong, Stripe sends the event again: for up to three days, less and less often.
+    // Stripe retries the event for up to three days, with increasing delays.
     console.error(error);
     reply(500, "try again");
   }
@@ -39,9 +39,9 @@ const server = createServer(async (request, response) => {
 
 server.listen(Number(process.env.PORT ?? 4242), () => console.log(`listening on ${server.address().port}`));
 
-/** Resolves once Purser has everything that the event is about, and throws as long as it does not. */
+/** Resolves when Purser has stored everything about the event, and throws otherwise. */
 async function handle({ type, livemode, data: { object } }) {
-  // A sandbox's payment must never buy anything in live, nor the other way round.
+  // Test payments must never change live customers, and live payments never test customers.
   if (livemode !== (PURSER_ENVIRONMENT === "live")) throw new Error(`livemode is ${livemode}`);
   switch (type) {
     case "customer.subscription.created":
@@ -57,12 +57,12 @@ async function handle({ type, livemode, data: { object } }) {
 }
 
 /**
- * Events come late, twice and in any order, so what they say is not used, only whom they are about. The subscriptions are
- * read, written to Purser, and read again until nothing has changed: of two handlers at once the later one to write also
- * looks later, so the one who wrote something old is the one who mends it.
+ * Events arrive late, twice and in any order, so only their customer is used. The current subscriptions are read from Stripe,
+ * written to Purser, and read again until nothing has changed. Of two concurrent handlers, the one that writes last also
+ * reads last, so outdated data is always replaced.
  */
 async function settlePlans(stripeCustomer, ended = []) {
-  // Only what ended by this event or was given by this very call is taken away: a plan that somebody assigned by hand stays.
+  // Ends only plans that this event ended or this call assigned. A plan that was assigned by hand stays.
   const mayEnd = new Set(ended);
   for (let written = null; ; ) {
     const wanted = await readWantedPlans(stripeCustomer);
@@ -79,15 +79,15 @@ async function settlePlans(stripeCustomer, ended = []) {
   }
 }
 
-/** What Stripe says now counts, so an earlier end is meant: somebody cancelled, or went from yearly to monthly. */
+/** Allows an earlier end, because Stripe's state is current: a cancellation, or a change from yearly to monthly. */
 async function assignPlan(customerId, { anchor, ...assignment }) {
   const body = { ...assignment, shorten: true };
   const reply = await purser("POST", customerId, "plan", { ...body, anchor }, ["anchor_fixed"]);
-  // A trial's end or a second subscription moves Stripe's anchor. Purser's stays as long as the period runs.
+  // The end of a trial or a second subscription moves Stripe's anchor. Purser's is fixed during a period.
   if (reply.code === "anchor_fixed") await purser("POST", customerId, "plan", body);
 }
 
-/** By your own customer ids what Stripe says now: the newest subscription that is paid for, or null. */
+/** The current plan of each customer id: the newest subscription that is paid for, or null. */
 async function readWantedPlans(stripeCustomer) {
   const query = new URLSearchParams({ customer: stripeCustomer, status: "all", limit: "100" });
   query.append("expand[]", "data.latest_invoice");
@@ -102,7 +102,7 @@ async function readWantedPlans(stripeCustomer) {
   );
 }
 
-/** Null when nothing is paid for, or not any more: a plan in Purser then ends by itself, at the end it was given. */
+/** Null if the subscription is not paid for. A plan in Purser then ends at the `endsAt` it already has. */
 function toAssignment({
   id,
   status,
@@ -113,20 +113,20 @@ function toAssignment({
 }) {
   if (!["active", "trialing", "past_due"].includes(status)) return null;
   const item = items.data.find(({ price }) => price.id in PLANS);
-  if (item === undefined) throw new Error(`${id} has no price that PLANS knows`);
+  if (item === undefined) throw new Error(`${id} has no price that is in PLANS`);
   const owed = whatIsOwed(invoice, item);
-  // Nobody has paid for the change yet: Purser keeps what it has until `invoice.paid`.
+  // The change is not paid yet: Purser keeps the current plan until `invoice.paid`.
   if (owed === "change") return null;
   const paidUntil = owed === "period" ? item.current_period_start : item.current_period_end;
-  // Set by cancel_at_period_end too. Nothing is collected after it, so there is nothing to wait for.
+  // cancel_at_period_end sets it too. No payment is collected after it, so it needs no grace.
   const endsAt = Math.min(paidUntil + GRACE_SECONDS, cancel_at ?? Number.POSITIVE_INFINITY);
   if (endsAt * 1000 <= Date.now()) return null;
   return { plan: PLANS[item.price.id], anchor: toTime(anchor), endsAt: toTime(endsAt) };
 }
 
 /**
- * Stripe moves the period on before it has collected the money: until then only the one before is paid. An invoice for a change
- * is about the period only where the change has started it, by another interval; it is then as old as the period.
+ * Stripe starts a new period before it collects the payment: until then, only the previous period is paid. An invoice for a
+ * change pays for the period only if the change started it, for example with another interval; it is then as old as the period.
  */
 function whatIsOwed(invoice, { current_period_start: start }) {
   if (!["draft", "open", "uncollectible"].includes(invoice?.status)) return null;
@@ -135,25 +135,25 @@ function whatIsOwed(invoice, { current_period_start: start }) {
   return ["subscription_cycle", "subscription_create"].includes(reason) ? "period" : null;
 }
 
-/** The payment's id is the reference, and under one reference Purser adds credits once. */
+/** The payment's id is the reference: Purser adds credits once for each reference. */
 async function addCredits({ id, mode, payment_status, payment_intent, amount_total, currency, ...session }) {
   const { credits, customerId = session.client_reference_id } = session.metadata ?? {};
   if (mode !== "payment" || credits === undefined) return;
-  // A bank debit completes its session first and is paid days later, with async_payment_succeeded.
+  // With a bank debit, the session completes first; async_payment_succeeded follows days later.
   if (payment_status === "unpaid") return;
   await purser("POST", customerId, "credits", {
     credits: Number(credits),
     kind: "purchase",
-    reference: payment_intent ?? id, // what was free of charge has no payment
+    reference: payment_intent ?? id, // a free order has no payment
     price: { amount: amount_total, currency: currency.toUpperCase() },
   });
 }
 
-/** Stripe's scheme: `t=1700000000,v1=…`, an HMAC over time and raw body; several v1 while a secret is being rolled. */
+/** Stripe's scheme: `t=1700000000,v1=…`, an HMAC over time and raw body; several v1 during a secret's rotation. */
 function isFromStripe(rawBody, header = "") {
   const pairs = header.split(",").map((pair) => pair.trim().split("=", 2));
   const time = pairs.find(([name]) => name === "t")?.[1] ?? "";
-  // Written so that a time which is no number is refused too.
+  // The negation also refuses a time that is not a number.
   if (!(Math.abs(Date.now() / 1000 - Number.parseInt(time, 10)) <= TOLERANCE_SECONDS)) return false;
   const expected = createHmac("sha256", STRIPE_WEBHOOK_SECRET).update(`${time}.`).update(rawBody).digest();
   return pairs
@@ -162,7 +162,7 @@ function isFromStripe(rawBody, header = "") {
     .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
 }
 
-/** The bytes as they came: a body that was parsed and written again has another signature. */
+/** Raw bytes: the signature does not match a body that was parsed and serialized again. */
 async function readBody(request) {
   const chunks = [];
   let bytes = 0;
@@ -174,14 +174,14 @@ async function readBody(request) {
   return Buffer.concat(chunks);
 }
 
-/** The version is pinned, so that a change of the account's default does not move a field from under us. */
+/** The version is pinned, so that the account's default version can change. */
 function stripe(path) {
   const headers = { authorization: `Bearer ${STRIPE_SECRET_KEY}`, "stripe-version": "2025-03-31.basil" };
   return call(`${STRIPE_URL}${path}`, { method: "GET", headers });
 }
 
 function purser(method, customerId, what, body, expectedCodes = []) {
-  if (!customerId) throw new Error("neither metadata.customerId nor client_reference_id says whose it is");
+  if (!customerId) throw new Error("the object has neither metadata.customerId nor client_reference_id");
   const headers = { authorization: `Bearer ${PURSER_TOKEN}` };
   if (body !== undefined) headers["content-type"] = "application/json";
   const url = `${CUSTOMERS_URL}/${encodeURIComponent(customerId)}/${what}`;
@@ -191,7 +191,7 @@ function purser(method, customerId, what, body, expectedCodes = []) {
 async function call(url, options, expectedCodes = []) {
   const response = await fetch(url, { ...options, signal: AbortSignal.timeout(CALL_MS_MAX) });
   const text = await response.text();
-  // A plan cannot be taken from a customer whom Purser never met, and need not be.
+  // A customer that Purser does not know has no plan to end.
   if (response.ok || (options.method === "DELETE" && response.status === 404)) return JSON.parse(text);
   if (expectedCodes.some((code) => text.includes(`"code":"${code}"`))) return JSON.parse(text);
   throw new Error(`${options.method} ${url}: ${response.status} ${text}`);
