@@ -93,14 +93,14 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${COMMIT}/commit-batch.ts`,
     edits: [
       {
-        find: "  const [, wallets, keyedRequests, storedEvents, customers, versions, now] = await session.trip(() => [",
+        find: "  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.trip(() => [",
         replace:
-          "  const early = await readCatalogVersions(session, [...environments]);\n" +
-          "  const [, wallets, keyedRequests, storedEvents, customers, , now] = await session.trip(() => [",
+          "  const early = await readCatalogRevisions(session, [...environments]);\n" +
+          "  const [, wallets, foundKeys, storedEvents, customers, , now] = await session.trip(() => [",
       },
       {
-        find: "catalogs.get(session, environments, versions)",
-        replace: "catalogs.get(session, environments, early)",
+        find: "catalogs.findAll(session, environments, revisions, urgent)",
+        replace: "catalogs.findAll(session, environments, early, urgent)",
       },
     ],
     tests: [`${COMMIT}/catalog-after-lock.test.ts`],

@@ -63,10 +63,10 @@ export function isStorableText(text: string): boolean {
 
 function inspect(value: unknown, depth: number, count: { keys: number; depth: number }): string | null {
   if (typeof value === "string")
-    return isStorableText(value) ? null : "holds a NUL or half of a surrogate pair";
+    return isStorableText(value) ? null : "contains a NUL character or a lone surrogate";
   if (typeof value === "number") {
     const isExact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-    return isExact ? null : "holds a number beyond 2^53-1, which JSON readers would round";
+    return isExact ? null : "contains a number beyond 2^53-1, which JSON parsers would round";
   }
   if (typeof value !== "object" || value === null) return null;
   if (depth > METADATA_DEPTH_MAX) return `is nested deeper than ${METADATA_DEPTH_MAX} levels`;

@@ -3,9 +3,9 @@ import type { Session } from "../postgres/session.ts";
 
 export type OpenSession = (connectTimeoutMs: number) => Promise<Session>;
 
-const LOOK_PAUSE_MS = 100;
+const POLL_MS = 100;
 
-/** One connection, opened when it is needed and opened anew when it broke. */
+/** One connection, opened on demand and reopened after it breaks. */
 export class KeptSession {
   readonly #open: OpenSession;
   #session: Session | null = null;
@@ -15,7 +15,7 @@ export class KeptSession {
     this.#open = open;
   }
 
-  /** One opening at a time, whoever asks: two would leave a connection that nobody owns. */
+  /** Opens at most one connection at a time: a second one would leak. */
   async get(connectTimeoutMs: number): Promise<Session> {
     if (this.#session?.isOpen) return this.#session;
     this.#opening ??= this.#openNext(connectTimeoutMs).finally(() => {
@@ -26,8 +26,8 @@ export class KeptSession {
   }
 
   /**
-   * A commit that waits for a standby goes on waiting after its connection is given up. Until it has ended no other takes its
-   * place: one backend waits for each lane, and not one more every few seconds until the server is full.
+   * A commit that waits for a synchronous standby keeps waiting after its connection is closed. No replacement is used until
+   * that backend has ended: otherwise each retry would add a waiting backend until the server has no connections left.
    */
   async #openNext(timeoutMs: number): Promise<Session> {
     const giveUpAtMs = performance.now() + timeoutMs;
@@ -36,7 +36,7 @@ export class KeptSession {
     try {
       while (before !== null && (await findWaiting(session, [before.backend])).length > 0) {
         if (performance.now() > giveUpAtMs) throw new UnfitConnection("waiting");
-        await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS));
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
     } catch (error) {
       session.destroy();

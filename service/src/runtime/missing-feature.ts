@@ -4,12 +4,12 @@ import type { FeatureKey } from "../primitives/brand.ts";
 import { isFeatureElsewhere } from "../store/cell/catalog-row.ts";
 import type { Caller } from "./runtime-route.ts";
 
-/** Says that a feature is missing, and whether it was defined in the other environment instead. */
+/** Builds the problem for an unknown feature, with a hint if the other environment defines it. */
 export type FeatureFinder = (key: Caller, feature: FeatureKey) => Promise<Problem>;
 
 export function findMissingFeature(read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>): FeatureFinder {
   return async (key, feature) => {
-    // A hint, not the answer: if it cannot be had, the answer is the same without it.
+    // If the hint cannot be read, the answer is sent without it.
     const isElsewhere = await read((tx) => isFeatureElsewhere(tx, key, feature)).catch(() => false);
     const [here, there] = key.environmentKind === "test" ? ["test", "live"] : ["live", "test"];
     const hint = isElsewhere

@@ -18,7 +18,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 type Ask = (environmentId: EnvironmentId) => Promise<{ readonly kind: string }>;
 
-/** One environment whose plan cannot be read for as long as the test runs, and a neighbour that lacks nothing. */
+/** One environment whose plan cannot be read during the test, and one with its whole catalog in memory. */
 async function setupLacking(): Promise<Credits & { neighbour: EnvironmentId; parts: Parts }> {
   const credits = await setupCredits();
   const { cell, context, database, project } = credits;
@@ -50,19 +50,19 @@ async function expectNeighbourServed(
   const served = (await ask(neighbour)).kind;
   const refused: string[] = [];
   const note = ({ kind }: { kind: string }): void => void refused.push(kind);
-  // Half at a time: as many at once would be too many for the queue itself.
+  // In two halves, because all at once would exceed the queue.
   for (const half of times(2, () => times(1_200, () => lacking))) {
     for (const environmentId of half) void ask(environmentId).then(note);
     await pause(150);
   }
   const kinds = await Promise.all(times(20, async () => (await ask(neighbour)).kind));
   expect(kinds).toEqual(times(20, () => served));
-  // 1,000 of its own requests wait. The others were refused at once, and not for their age.
+  // 1,000 requests wait. The others were refused immediately, not because of their age.
   await expect.poll(() => refused.length, { timeout: 1_000 }).toBeGreaterThanOrEqual(1_400);
   expect(new Set(refused)).toEqual(new Set(["overloaded"]));
 }
 
-test("consumes that wait for one environment's catalog refuse no other environment's", async () => {
+test("consumes that wait for one environment's catalog do not block other environments", async () => {
   const { project, context, neighbour, parts } = await setupLacking();
   const lanes = new Lanes(1, { ...parts, idempotencyDays: null, onBatch: () => {} });
   let count = 0;
@@ -76,7 +76,7 @@ test("consumes that wait for one environment's catalog refuse no other environme
   await lanes.close();
 }, 30_000);
 
-test("checks that wait for one environment's catalog refuse no other environment's", async () => {
+test("checks that wait for one environment's catalog do not block other environments", async () => {
   const { context, neighbour, parts } = await setupLacking();
   const reader = new Reader(parts);
   const ask: Ask = (environmentId) =>

@@ -5,22 +5,22 @@ import type { CatalogCache } from "../store/cell/catalogs.ts";
 
 export type ParkedOptions<T> = {
   readonly catalogs: CatalogCache;
-  /** They may try again. `isFetched`: what they lacked was there a moment ago. */
+  /** The requests can be tried again. `isFetched`: the missing part was loaded. */
   readonly onBack: (things: readonly T[], isFetched: boolean) => void;
   readonly onFailure: (error: unknown) => void;
 };
 
-/** Also when nothing was fetched by then: where they come from it is known who has waited too long. */
+/** Requests return after this time even if nothing was loaded, because their queue checks their age. */
 const WAIT_MS_MAX = 500;
 const FAILURE_PAUSE_MS = 50;
-/** A catalog that cannot be read is its environment's own trouble: it may not take the room of others. */
+/** Per environment, so that one unreadable catalog cannot use the space of other environments. */
 const ENVIRONMENT_LENGTH_MAX = 1_000;
-/** Bounds memory where many environments lack something at once. Requests that lack nothing are not counted here. */
+/** Over all environments, to bound memory. */
 const LENGTH_MAX = 2_000;
 
 type Parkable = { readonly request: { readonly environmentId: EnvironmentId } };
 
-/** Requests that lack something which is being fetched, on another connection: nobody else waits for it meanwhile. */
+/** Requests that wait for a part of the catalog. It is loaded on another connection, so that other requests continue. */
 export class Parked<T extends Parkable> {
   readonly #options: ParkedOptions<T>;
   readonly #lengths = new Map<EnvironmentId, number>();
@@ -34,7 +34,7 @@ export class Parked<T extends Parkable> {
     return this.#size;
   }
 
-  /** Returns those for which there is no room. */
+  /** Returns the requests that exceed a limit. */
   park(all: readonly { readonly lacking: Lacking; readonly thing: T }[]): T[] {
     const overflow: T[] = [];
     const admitted = all.filter(({ thing }) => {

@@ -3,7 +3,7 @@ import { type FieldError, Problem } from "../edge/problem.ts";
 import { isStorableText, type Metadata, parseMetadata } from "../entitlement/metadata.ts";
 import { assertNever } from "../primitives/assert.ts";
 
-/** What is wrong with the texts of a body that fits its schema: what a schema cannot describe. */
+/** Errors in text fields that the JSON schema cannot express. */
 export function checkTexts<F extends string>(
   body: Readonly<Record<F, string>>,
   fields: readonly F[],
@@ -13,7 +13,7 @@ export function checkTexts<F extends string>(
     .map((field) => ({
       field,
       code: "wrong_form",
-      message: "must not hold a NUL or half of a surrogate pair",
+      message: "must not contain a NUL character or a lone surrogate",
     }));
 }
 

@@ -12,15 +12,15 @@ import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
 import type { Outcome } from "./commit/request.ts";
 
-/** What the caller reads, and what is noted of it. */
+/** The answer's body, and what the request log records about it. */
 export type Answer = {
   readonly text: string;
   readonly isReplay: boolean;
-  /** Of a denial. */
+  /** Null unless denied. */
   readonly reason: string | null;
 };
 
-/** From an outcome to what the caller reads: an answer, or the problem to throw. */
+/** Turns an outcome into an answer, or throws its problem. */
 export function toAnswer(
   outcome: Exclude<Outcome, { kind: "feature_not_found" }>,
   asked: Asked | null,
@@ -65,7 +65,7 @@ function toProblem(outcome: Exclude<Outcome, { kind: "answered" | "feature_not_f
       });
     case "timestamp_out_of_range":
       return new Problem("timestamp_out_of_range", {
-        detail: `\`timestamp\` must lie between ${formatTimestamp(outcome.earliest)} and ${formatTimestamp(outcome.latest)}.`,
+        detail: `\`timestamp\` must be between ${formatTimestamp(outcome.earliest)} and ${formatTimestamp(outcome.latest)}.`,
       });
     case "metadata_limit_exceeded":
       return new Problem("metadata_limit_exceeded", {

@@ -19,7 +19,7 @@ function poolOf(url: string): Pool {
   return pool;
 }
 
-/** A server whose requests are of the environment that they name, and are answered as they say. */
+/** A test server: each request names its environment and the answer to send. */
 function serve(log: RequestLog): FastifyInstance {
   const app = Fastify();
   onTestFinished(() => app.close());
@@ -54,7 +54,7 @@ const ask = (app: FastifyInstance, environment: number, reason: string | null = 
 const countAll = async (database: TestDatabase): Promise<number> =>
   Number((await database.query("select sum(requests)::integer as n from cell.request_counts"))[0]?.["n"]);
 
-test("a burst is sampled for each environment and bounded for all, and yet every request is counted", async () => {
+test("a burst is sampled per environment and bounded in total, and every request is counted", async () => {
   const database = await createDatabase();
   const dropped: Record<string, number> = {};
   const pool = poolOf(database.serviceUrl);
@@ -79,7 +79,7 @@ test("a burst is sampled for each environment and bounded for all, and yet every
   expect(await database.count("cell.request_log", "reason is null")).toBe(SUCCESSES_MAX + 1);
 });
 
-test("what could not be written is written later, in its order, and counted once", async () => {
+test("entries of a failed flush are written later, in order, and counted once", async () => {
   const database = await createDatabase();
   let pool = poolOf("postgres://nobody@127.0.0.1:1/none");
   const log = new RequestLog({ cellOf: () => pool, onDropped: () => {} });
@@ -97,7 +97,7 @@ test("what could not be written is written later, in its order, and counted once
   expect(await database.count("cell.request_log")).toBe(2);
 });
 
-test("the log has no metadata, no API key, no idempotency key and no customer's id in it", async () => {
+test("the log contains no metadata, API key, idempotency key or customer id", async () => {
   const { consume, check, record, assign, database, project } = await setupManage();
   const customerId = "carol@example.com";
   await assign(customerId);
@@ -116,7 +116,7 @@ test("the log has no metadata, no API key, no idempotency key and no customer's 
   expect(await database.count("cell.request_log", "customer_number is not null")).toBe(6);
 });
 
-test("requests are forgotten after a week, in batches, whoever is at it, and younger ones stay", async () => {
+test("requests older than a week are deleted in batches, also concurrently, and newer ones stay", async () => {
   const { database, cell } = await setupManage();
   await database.query(`
     insert into cell.request_log

@@ -18,13 +18,13 @@ import {
 } from "../store/cell/request-log.ts";
 import type { Caller } from "./runtime-route.ts";
 
-/** Kept in memory while they wait to be written, whatever the rate and however long the database is away. */
+/** Bounds memory at any request rate, even while the database is unavailable. */
 export const ENTRIES_MAX = 2_000;
-/** Of one environment and second: a sample of what went well, and more of what people look for. */
+/** Per environment and second: a sample of successes, and more of denials and errors. */
 export const SUCCESSES_MAX = 200;
 export const OTHERS_MAX = 1_000;
 
-/** As it is noted: nothing is looked up, hashed or checked before it is written. */
+/** Stored raw: look-ups, hashing and checks happen when it is written. */
 type Entry = Omit<LoggedRequest, "keyHash" | "ageMs" | "occurredAt"> & {
   readonly cell: string;
   readonly idempotencyKey: string | null;
@@ -32,19 +32,19 @@ type Entry = Omit<LoggedRequest, "keyHash" | "ageMs" | "occurredAt"> & {
   readonly atMs: number;
 };
 
-/** What an environment had since the last flush. */
+/** One environment's requests since the last flush. */
 type Tally = {
   readonly environmentId: EnvironmentId;
   readonly cell: string;
   successesKept: number;
   othersKept: number;
-  /** By outcome, of all requests, kept or not. */
+  /** By outcome. Counts all requests, including dropped ones. */
   readonly counts: Readonly<Record<LoggedEndpoint, Map<string, number>>>;
 };
 
 type Where = Pick<Caller, "environmentId" | "cell">;
 
-/** A request, and how it was answered. */
+/** A request and its answer. */
 export type Answered = Pick<
   LoggedRequest,
   "requestId" | "status" | "code" | "reason" | "isReplay" | "durationMs"
@@ -56,8 +56,8 @@ export type RequestLogOptions = {
 };
 
 /**
- * Remembers what was asked and how it went, for people to look at. It is lossy, so that it costs a request next to
- * nothing: an entry is pushed once the reply is sent, and what does not fit is dropped and counted.
+ * Records recent requests for the dashboard. It is lossy to keep requests fast: an entry is added after the reply is
+ * sent, and entries that do not fit are dropped and counted.
  */
 export class RequestLog {
   readonly #options: RequestLogOptions;
@@ -74,10 +74,10 @@ export class RequestLog {
     return this.#entries.length;
   }
 
-  /** A hook for the route of this endpoint. */
+  /** An `onResponse` hook for a route. */
   observe(endpoint: LoggedEndpoint) {
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-      // Without a key it is nobody's.
+      // Without an API key the environment is unknown.
       if (request.apiKey !== null) this.note(endpoint, request.apiKey, toAnswered(request, reply));
       done();
     };
@@ -106,7 +106,7 @@ export class RequestLog {
       this.#dropped += 1;
       return;
     }
-    // Never the body itself: 5,000 of the largest would be 320 MB.
+    // Never keeps the body: 2,000 of the largest would take 128 MB.
     const body = isObject(answered.body) ? answered.body : NO_BODY;
     this.#entries.push({
       environmentId: caller.environmentId,
@@ -120,7 +120,7 @@ export class RequestLog {
       customerId: textOf(body["customerId"], 255),
       subject: textOf(body[endpoint === "events" ? "event" : "feature"], 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
-      // What was refused is no event, and happened when it came.
+      // A refused event is dated by its arrival.
       timestamp: endpoint === "events" && code === null ? textOf(body["timestamp"], 50) : null,
       durationMs: answered.durationMs,
       atMs: performance.now(),
@@ -137,7 +137,7 @@ export class RequestLog {
     return tally;
   }
 
-  /** Writes what there is. Called by one timer, every second, and once more at the end. */
+  /** Writes and clears the buffer. Called every second by a timer, and once at shutdown. */
   async flush(): Promise<void> {
     const entries = this.#entries;
     const tallies = this.#tallies;
@@ -157,7 +157,7 @@ export class RequestLog {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** For the next flush. Whoever finds the buffer full is dropped. */
+  /** Keeps entries for the next flush, and drops those that exceed the buffer. */
   #putBack(entries: readonly Entry[], tallies: readonly Tally[]): void {
     const all = [...entries, ...this.#entries];
     this.#dropped += Math.max(0, all.length - ENTRIES_MAX);
@@ -198,7 +198,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** A body that was refused may hold anything anywhere. */
+/** A refused body may contain any value in any field. */
 function textOf(value: unknown, lengthMax: number): string | null {
   return typeof value === "string" && value.length <= lengthMax ? value : null;
 }
@@ -236,7 +236,7 @@ function toCounts({ environmentId, counts }: Tally): RequestCount[] {
   );
 }
 
-/** What a fingerprint covers, of a body that was read in full before its key was refused. */
+/** The fields that a fingerprint covers, for explaining a reused key. The body is valid. */
 export function readRefused(body: Readonly<Record<string, unknown>>): Refused {
   const { quantity, metadata, timestamp } = body;
   const parsed = typeof metadata === "object" && metadata !== null ? parseMetadata(metadata) : null;

@@ -5,7 +5,7 @@ import { assert } from "../primitives/assert.ts";
 import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type Answer, replyWithAnswer } from "./reply.ts";
 
-/** In whose name a request is executed: all that is needed of an API key once it was let in. */
+/** The parts of an API key that are needed after authentication. */
 export type Caller = Pick<
   ApiKey,
   "projectId" | "environmentId" | "environmentKind" | "cell" | "metadataLimits"
@@ -35,7 +35,7 @@ type RuntimeRoute<B extends TSchema> = {
   readonly description: string;
   readonly body: B;
   readonly answer: TSchema & { readonly description: string };
-  /** Beyond those that every route may answer with. */
+  /** In addition to `CODES_OF_ALL`. */
   readonly codes: readonly ProblemCode[];
   readonly handle: (caller: { key: Caller; requestId: string }, body: Static<B>) => Promise<Answer>;
 };

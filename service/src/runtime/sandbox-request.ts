@@ -25,15 +25,15 @@ export type Attempt = {
   readonly body: Omit<ConsumeBody, "metadata">;
 };
 
-/** As a backend reads it. */
+/** The response as a backend would receive it. */
 export type Reading = { readonly status: number; readonly isReplay: boolean; readonly text: string };
 
 type Noted = Reading & { readonly code: string | null; readonly reason: string | null };
 
-// There is none to measure.
+// Sandbox requests have no metadata.
 const NO_METADATA: Caller["metadataLimits"] = { bytesMax: 0, keysMax: 0, depthMax: 0 };
 
-/** Sends a request on behalf of a person. It skips API key authentication and runs like a request of a backend from there on. */
+/** Sends a request on behalf of a person. It skips API key authentication, and then runs like a backend's request. */
 export function sandboxRequest(parts: SandboxParts): (scope: Scope, attempt: Attempt) => Promise<Reading> {
   return async (scope, attempt) => {
     const { endpoint, requestId, body } = attempt;

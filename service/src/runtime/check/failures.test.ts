@@ -7,7 +7,7 @@ import { brandAs, type CustomerId, type FeatureKey } from "../../primitives/bran
 import { CatalogCache } from "../../store/cell/catalogs.ts";
 import { Reader } from "./reader.ts";
 
-test("a check that waited too long is refused at once, so that no queue outlives its callers", async () => {
+test("a check that waited too long is refused, so that the queue stays short", async () => {
   const { cell, context, database } = await setupCredits();
   const reader = new Reader({
     openSession: (connectTimeoutMs) =>
@@ -26,7 +26,7 @@ test("a check that waited too long is refused at once, so that no queue outlives
   const holder = await connectTo(database);
   await holder.query("begin; lock table cell.wallets in access exclusive mode");
   const startMs = performance.now();
-  // Seven batches, each of which would wait a second for the lock.
+  // Seven batches, each waiting up to a second for the lock.
   const outcomes = await Promise.all(Array.from({ length: 1_900 }, ask));
   expect(performance.now() - startMs).toBeLessThan(5_500);
   expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(["overloaded"]));
@@ -35,7 +35,7 @@ test("a check that waited too long is refused at once, so that no queue outlives
   await reader.close();
 }, 20_000);
 
-test("a reader whose connection was ended answers the next check on another", async () => {
+test("after its connection was terminated, the reader answers the next check on a new one", async () => {
   const { check, database } = await setupCredits();
   const ask = () => check({ customerId: "ada", feature: "image.render" });
   await ask();

@@ -25,7 +25,7 @@ export type ReaderOptions = {
 };
 
 type Waiting = {
-  /** How often a catalog was fetched for it, and was another one by the time of its turn. */
+  /** How often a part of the catalog was fetched for it, and was outdated again at the next attempt. */
   fetches: number;
   readonly request: CheckRequest;
   readonly askedAtMs: number;
@@ -35,16 +35,16 @@ type Waiting = {
 const BATCH_SIZE_MAX = 300;
 const QUEUE_LENGTH_MAX = 2_000;
 const QUEUE_AGE_MAX_MS = 2_000;
-/** The second is on its way while the first is decided. */
+/** The second batch is sent while the first is decided. */
 const BATCHES_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 400;
 const ATTEMPTS = 2;
-/** After so many an edit has always come in between, and the catalog is read on this connection. */
+/** After so many fetches, each outdated by an edit, the catalog is read on this connection. */
 const FETCHES_MAX = 3;
-/** After a failure nobody waits for another attempt to connect, for this long. */
+/** After a failed connection, checks are refused immediately for this long. */
 const DOWN_MS = 200;
 
-/** Answers checks on a connection of its own: whatever waits goes as one question. It takes no lock and writes nothing. */
+/** Answers checks on a separate connection: all waiting checks in one query. Takes no locks and writes nothing. */
 export class Reader {
   readonly #options: ReaderOptions;
   readonly #session: KeptSession;
@@ -86,7 +86,7 @@ export class Reader {
     this.#session.destroy();
   }
 
-  /** Not at once: the other requests that arrived in this turn of the event loop go along. */
+  /** Deferred, so that all checks of this turn of the event loop join the batch. */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay >= BATCHES_AT_ONCE || this.#queue.length === 0) return;
     this.#isScheduled = true;
@@ -101,7 +101,7 @@ export class Reader {
     });
   }
 
-  /** Who has waited too long has given up, or soon will: their place goes to somebody who has not. */
+  /** Refuses checks that waited too long: their callers have given up, or soon will. */
   #take(): Waiting[] {
     const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
     const taken = this.#queue.splice(0, BATCH_SIZE_MAX);
@@ -109,7 +109,7 @@ export class Reader {
     return taken.filter(({ askedAtMs }) => askedAtMs >= oldestMs);
   }
 
-  /** Settles every request of the batch. Reading again is harmless, so a broken connection is tried once more. */
+  /** Settles every check of the batch. Reads are safe to repeat, so a broken connection is retried once. */
   async #answer(batch: readonly Waiting[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       let session: Session | null = null;
@@ -119,7 +119,7 @@ export class Reader {
       } catch (error) {
         const { kind } = decodeSqlError(error);
         this.#options.onFailure({ kind, error });
-        // The one it was met on: the other batch may have opened the next one already.
+        // Destroys the session that failed: the other batch may already have opened a new one.
         if (kind === "lost") session?.destroy();
         if (kind === "lost" && attempt < ATTEMPTS) continue;
         if (kind === "lost") this.#downUntilMs = performance.now() + DOWN_MS;
@@ -158,7 +158,7 @@ export class Reader {
   }
 }
 
-/** One customer's bad luck is not their neighbours'. */
+/** An error in one customer's wallet must not fail the other checks of the batch. */
 function answerOne(work: () => Decision): CheckOutcome | Lacking {
   try {
     return work();

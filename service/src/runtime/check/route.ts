@@ -15,14 +15,14 @@ import type { Reader } from "./reader.ts";
 
 type CheckParts = { readonly readerOf: (cell: string) => Reader; readonly missing: FeatureFinder };
 
-/** Spec 4.2: whether an action is available. Changes nothing, and promises nothing. */
+/** Spec 4.2: whether an action is available. Changes and reserves nothing. */
 export function checkRoute(parts: CheckParts) {
   return runtimeRoute({
     scope: "check",
     operationId: "check",
     summary: "Show whether an action is available",
     description:
-      "Answers what a consume would answer now, and changes nothing. Use it to grey out a button; to do the work, consume.",
+      "Returns what a consume would return now, and changes nothing. Use it to show whether a feature is available. To authorize the work, call consume.",
     body: CheckBody,
     answer: { description: "Available or not.", ...CheckAnswer },
     codes: ["feature_not_found"],
@@ -30,7 +30,7 @@ export function checkRoute(parts: CheckParts) {
   });
 }
 
-/** From a body that fits its schema to what the caller reads. What is a problem instead is thrown. */
+/** Answers a validated body, or throws a `Problem`. */
 export async function answerCheck(parts: CheckParts, caller: Caller, body: CheckBody): Promise<Answer> {
   const asked = readConsumption(body);
   const { environmentId, cell } = caller;
@@ -39,14 +39,14 @@ export async function answerCheck(parts: CheckParts, caller: Caller, body: Check
   return toCheckAnswer(outcome, asked);
 }
 
-/** Takes consume's other fields too, and ignores them, so that one object serves both. */
+/** Accepts and ignores the other fields of consume, so that callers can send the same body to both. */
 const CheckBody = Type.Object(
   {
-    customerId: customerIdField("An unknown one is judged under the default plan, and not created."),
+    customerId: customerIdField("An unknown customer is decided under the default plan, and is not created."),
     feature: featureField,
     quantity: Type.Optional(quantityField),
     idempotencyKey: Type.Optional(
-      idempotencyKeyField("Taken, so that one object serves check and consume, and ignored."),
+      idempotencyKeyField("Accepted and ignored, so that you can send the same body to check and consume."),
     ),
     metadata: Type.Optional(metadataField),
   },

@@ -15,19 +15,19 @@ import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
 import type { Outcome, RuntimeRequest, Undecided } from "./request.ts";
 
-/** What the database said in the first trip, and the catalogs of the revisions it named, or that they are not in memory. */
+/** Results of the first trip, and the catalogs of the revisions it returned (`Lacking` if not in memory). */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly FoundKey[];
   readonly storedEvents: ReadonlySet<EventName>;
   readonly customers: readonly Customer[];
-  /** Numbers for customers nobody knows, in case this batch makes them known. */
+  /** Numbers reserved for unknown customers, in case this batch creates them. */
   readonly newcomers: ReadonlyMap<string, CustomerNumber>;
   readonly catalogs: ReadonlyMap<EnvironmentId, Catalog | Lacking>;
   readonly now: Instant;
 };
 
-/** What is to be written, all at once, and what each caller hears once it is. */
+/** Everything a batch writes in one transaction, and each request's outcome once it is committed. */
 export class BatchPlan {
   readonly outcomes: (Outcome | Undecided)[] = [];
   readonly changes = new WalletChanges();
@@ -36,14 +36,14 @@ export class BatchPlan {
   readonly keyedRequests: KeyedRequest[] = [];
   /** Expired keys to delete before they are inserted again. */
   endedKeys: readonly KeyName[] = [];
-  /** Made known by a consume, under a number that its ledger needs at once. */
+  /** Created by a consume, with a reserved number, because the ledger entry needs it. */
   readonly newCustomers = new Map<string, NewCustomer>();
-  /** Made known by events alone: whoever makes them first, the number is looked up. */
+  /** Created by events only. Another process may create them first, so the number is looked up on insert. */
   readonly reporters = new Map<string, CustomerName>();
-  /** Of customers who were known and had none. */
+  /** For existing customers without a wallet. */
   readonly newWallets: WalletName[] = [];
   readonly wallets: ReadonlyMap<string, FoundWallet>;
-  /** Of the customers that exist. */
+  /** Numbers of existing customers. */
   readonly numbers: ReadonlyMap<string, number>;
 
   constructor({ wallets, customers }: BatchFacts) {
@@ -51,7 +51,7 @@ export class BatchPlan {
     this.numbers = new Map(customers.map((customer) => [customerKey(customer), customer.number]));
   }
 
-  /** Under its key, if it has one: a copy later in the batch meets it there. */
+  /** Stores an answer under its key, if it has one. A copy of the key later in the batch finds it there. */
   remember(request: RuntimeRequest, answer: StoredAnswer): void {
     const { keyed, environmentId, endpoint } = request;
     if (keyed !== null) this.keyedRequests.push({ ...keyed, environmentId, endpoint, answer });

@@ -33,24 +33,24 @@ import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { keyId } from "./decide-batch.ts";
 import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
 
-// One transaction in two trips: `readFacts` locks and reads, `writePlan` writes and commits what was decided in between. What
-// the store cannot encode it throws at once, not as a promise, so that no commit follows a write that was never sent.
-// Lock order: wallets, then keyed requests, then new customers, then new keyed requests, each sorted. Only a batch that
-// waits for its wallet, which is a batch of one customer, waits for a wallet at all.
+// One transaction in two trips: `readFacts` locks and reads, `writePlan` writes and commits. The decision is made between
+// them. If the store cannot encode a row it throws synchronously, so that no commit follows a write that was never sent.
+// Lock order: wallets, keyed requests, new customers, new keyed requests, each sorted. Only the blocking lane waits for
+// wallet locks, and each of its batches has one customer.
 
 export type FactsOptions = {
   readonly catalogs: CatalogCache;
-  /** Whether to wait for wallets that another transaction holds, or to leave their requests undecided. */
+  /** Whether to wait for locked wallets, or to leave their requests undecided. */
   readonly waits: boolean;
-  /** How long a key names its request. Null: for ever. */
+  /** How long idempotency keys are kept. Null: forever. */
   readonly idempotencyDays: number | null;
 };
 
 const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
-/** After so many an edit has always come in between, and the catalog is read while wallets are held. */
+/** After so many fetches, each outdated by an edit, the catalog is read in this transaction, while wallets are locked. */
 const FETCHES_MAX = 3;
 
-/** Clock and revisions of the catalogs by statements of their own, after the locks: one that waited would be from before. */
+/** Reads clock and catalog revisions in separate statements after the locks, so that neither is older than a lock wait. */
 export async function readFacts(
   session: Session,
   batch: readonly Pending[],
@@ -86,14 +86,14 @@ export async function readFacts(
   const current = await catalogs.findAll(session, environments, revisions, urgent);
   const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
   const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
-  // Nearly always everybody is known.
+  // The usual case: all customers exist.
   if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };
   return { ...facts, newcomers: await numberNewcomers(session, batch, facts) };
 }
 
 /**
- * Numbers for customers nobody knows and who may be made known by what is decided. If there are any, for those of events too:
- * then one sorted statement makes all of them, and nobody deadlocks.
+ * Reserves numbers for unknown customers that this batch may create. If a consume may create one, customers of events get
+ * numbers too: a single sorted insert then creates all of them, which prevents deadlocks.
  */
 async function numberNewcomers(
   session: Session,
@@ -113,7 +113,7 @@ async function numberNewcomers(
   return new Map(numbers.map((number, index) => [nameOf(newcomers[index]), number]));
 }
 
-/** Numbers are not endless: none is taken for a request that is refused whoever the customer is. */
+/** No number is reserved for a request that is refused for every customer, because numbers are limited. */
 function mayCreate(
   { environmentId, consumption, metadataLimits }: ConsumeRequest,
   { catalogs }: Pick<BatchFacts, "catalogs">,
@@ -126,13 +126,13 @@ function mayCreate(
 }
 
 function nameOf(name: CustomerName | undefined): string {
-  assert(name !== undefined, "as many numbers as were asked for");
+  assert(name !== undefined, "one number is reserved for each new customer");
   return customerKey(name);
 }
 
 /**
- * Makes a plan durable. Throws `OutcomeUnknown` when the commit may or may not have taken effect; on any other error nothing
- * did. Everything is sent before the first await.
+ * Writes and commits a plan. Throws `OutcomeUnknown` if the commit may or may not have taken effect; on any other error
+ * nothing was written. Sends everything before the first await.
  */
 export async function writePlan(session: Session, plan: BatchPlan, now: Instant): Promise<void> {
   session.requireTransaction();
@@ -156,13 +156,13 @@ export async function writePlan(session: Session, plan: BatchPlan, now: Instant)
     );
   } catch (error) {
     if (error instanceof DecisionFailed) throw error;
-    // The commit was on its way when the connection broke.
+    // The connection broke after the commit was sent.
     if (decodeSqlError(error).kind === "lost") throw new OutcomeUnknown("batch", { cause: error });
     throw error;
   }
 }
 
-/** One of the requests met a mistake of ours. Nothing was committed, and the connection is as good as before. */
+/** A request hit a bug. Nothing was committed, and the connection is still usable. */
 export class DecisionFailed extends Error {
   override readonly name = "DecisionFailed";
 }

@@ -25,7 +25,7 @@ import {
   type Undecided,
 } from "./request.ts";
 
-/** Settles requests in arrival order. A copy of a key in the same batch meets its original in `answered`. */
+/** Decides requests in arrival order. A copy of a key in the same batch finds its original in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   const plan = new BatchPlan(facts);
   const answered = new Map<string, KeyedRequest>();
@@ -53,16 +53,16 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
   return plan;
 }
 
-/** By its hash, as in the table: of an erased customer's key the text is gone. */
+/** Uses the hash, as the table does, because the text of an erased customer's key is deleted. */
 export function keyId(key: KeyName): string {
   return `${key.projectId}:${key.keyHash}`;
 }
 
-/** Spec 4.1: the same request gets the original answer; any other gets 409 and learns nothing of it. */
+/** Spec 4.1: the same request gets the original answer; any other gets 409, without details of the original. */
 function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
   const conflict = findConflict(pending.request, earlier);
   if (conflict !== null) return { kind: "key_reused", conflict };
-  // After an unknown outcome the row may be our own: then this is the first answer, not a replay.
+  // After an unknown outcome the row may be this request's own: then this is the first answer, not a replay.
   const isOwn = pending.name?.id.equals(earlier.answer.subjectId) ?? false;
   return { kind: "answered", answer: earlier.answer, replayed: !isOwn };
 }
@@ -76,10 +76,10 @@ function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConfli
 
 type Decided = Extract<Decision, { kind: "decided" }>;
 
-/** A consume that overtook its customer's provisioning must not stay denied: these are not kept under the key. */
+/** Not stored under the key, so that a consume that arrives before its customer's plan can be retried. */
 const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);
 
-/** Decides a consume whose key is new, on the wallet as the requests before it in this batch have left it. */
+/** Decides a consume with a new key, on the wallet as left by earlier requests of this batch. */
 function decideConsume(
   request: ConsumeRequest,
   pending: Pending,
@@ -97,7 +97,7 @@ function decideConsume(
   if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
 
   const isKnown = plan.wallets.has(key);
-  // A reserved number can be another customer's, where a sequence is behind. Only the insert shows that it is not.
+  // If a sequence is behind, a reserved number may belong to another customer. Only the insert proves that it is free.
   const hasNumber = isKnown || plan.newCustomers.has(key);
   const changed =
     found !== undefined && hasNumber ? plan.changes.wallets.get(found.customerNumber) : undefined;
@@ -119,7 +119,7 @@ function decideConsume(
   return { kind: "answered", answer, replayed: false };
 }
 
-/** What a plan's version has pinned may not be in memory. */
+/** The pinned features of a plan version may not be in memory. */
 function orLacking<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
   try {
     return work();
@@ -129,12 +129,12 @@ function orLacking<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
   }
 }
 
-/** Nothing is stored for it, so an earlier attempt that may still land would contradict it. */
+/** Nothing is stored for a refusal. If an earlier attempt may have been committed, the outcome is unknown instead. */
 function refuse(pending: Pending, outcome: Outcome): Outcome {
   return pending.isUncertain ? { kind: "outcome_unknown" } : outcome;
 }
 
-/** Somebody nobody knows, who has the default plan: made known together with what is decided, or not at all. */
+/** An unknown customer with the default plan. Created in the same transaction as the decision. */
 function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): FoundWallet | undefined {
   const customerNumber = newcomers.get(customerKey(request));
   if (customerNumber === undefined) return undefined;
@@ -142,7 +142,7 @@ function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): Found
   return { environmentId, customerId, customerNumber, readWallet: null, isMissing: true };
 }
 
-/** What was due is written even when the answer is no; the charge is one of the entries. */
+/** Due changes are written even for a denial. A charge is one of the entries. */
 function applyChange(
   { keyed: { keyHash }, consumption }: ConsumeRequest,
   { change, allowed }: Decided,
@@ -187,7 +187,7 @@ function toDenial(
   };
 }
 
-/** Records an event whose key, if it has one, is new. */
+/** Decides an event that has a new key or none. */
 function decideUsageEvent(
   request: EventRequest,
   pending: Pending,
@@ -197,8 +197,7 @@ function decideUsageEvent(
   const decision = decideEvent(request.event, request.metadataLimits, facts.now);
   const isStored = pending.name !== null && facts.storedEvents.has(pending.name);
   if (decision.kind !== "accepted" && !isStored) {
-    // An earlier attempt may still land: then a refusal would leave a row.
-    return pending.isUncertain ? { kind: "outcome_unknown" } : decision;
+    return refuse(pending, decision);
   }
   pending.name ??= { recordedAt: facts.now, id: uuidV7(facts.now) };
   const answer = { format: ANSWER_FORMAT_EVENT, subjectId: pending.name.id, verdict: null };

@@ -21,7 +21,7 @@ async function setupOnWire() {
   return { database, wire, record };
 }
 
-test("a commit whose answer was lost is found again, with a key and without, and counted once", async () => {
+test("a commit whose answer was lost is found, with or without a key, and counted once", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   for (let round = 0; round < 5; round++) {
@@ -40,7 +40,7 @@ test("a commit whose answer was lost is found again, with a key and without, and
   expect(await database.count("cell.keyed_requests")).toBe(5);
 });
 
-test("a lost commit that cannot be found in time is answered as unknown, and its key says what became of it", async () => {
+test("a lost commit that cannot be found in time is answered as unknown, and a retry with its key returns the outcome", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   wire.loseNextCommitReply({ thenRefusing: true });
@@ -55,7 +55,7 @@ test("a lost commit that cannot be found in time is answered as unknown, and its
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("with the database out of reach every call gets 503 with Retry-After in under a second, then service returns", async () => {
+test("without a database every call gets 503 with Retry-After within a second, and recovers afterwards", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   wire.cut({ refusing: true });
@@ -87,7 +87,7 @@ test("a terminated session is replaced without the caller noticing", async () =>
   expect((await record(EVENT)).status).toBe(200);
 });
 
-test("one bad row is found by halving, and its neighbours are stored", async () => {
+test("one bad row is isolated by halving the batch, and the others are stored", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await database.query("alter table cell.events add constraint no_poison check (event <> 'poison')");
   const replies = await Promise.all(
@@ -100,7 +100,7 @@ test("one bad row is found by halving, and its neighbours are stored", async () 
   expect(await database.count("cell.events")).toBe(39);
 });
 
-test("a customer that is gone is created anew", async () => {
+test("a deleted customer is created again", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   await database.query("delete from cell.customers");
@@ -108,7 +108,7 @@ test("a customer that is gone is created anew", async () => {
   expect(await database.count("cell.customers")).toBe(1);
 });
 
-test("a table locked elsewhere gives 503, stores nothing for the refused, and stops nobody afterwards", async () => {
+test("a locked table gives 503, stores nothing for refused requests, and later requests succeed", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   const blocker = await connectTo(database);
@@ -124,7 +124,7 @@ test("a table locked elsewhere gives 503, stores nothing for the refused, and st
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("an answer in the format of a later release is not guessed at", async () => {
+test("an answer in the format of a later release gives 503", async () => {
   const { database, record } = await setup();
   await record({ ...EVENT, idempotencyKey: "key-1" });
   await database.query("alter table cell.keyed_requests disable trigger all");

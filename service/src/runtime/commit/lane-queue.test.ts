@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { LaneQueue } from "./lane-queue.ts";
 import type { Outcome, Pending } from "./request.ts";
 
-/** A request of an age; its body does not matter to a queue. */
+/** A request of a given age. The queue does not read its body. */
 function waiting(ageMs: number, outcomes: Outcome[], isUncertain = false): Pending {
   const enqueuedAtMs = performance.now() - ageMs;
   const settle = (outcome: Outcome) => void outcomes.push(outcome);
@@ -10,10 +10,10 @@ function waiting(ageMs: number, outcomes: Outcome[], isUncertain = false): Pendi
   return { request, enqueuedAtMs, settle, name: null, isUncertain, skips: 0, fetches: 0 };
 }
 
-test("a request that comes back too old is refused at once, whenever the timer runs", () => {
+test("a request that is too old when put back is refused immediately", () => {
   const queue = new LaneQueue();
   const outcomes: Outcome[] = [];
-  queue.lead([waiting(3_000, outcomes), waiting(3_000, outcomes, true), waiting(10, outcomes)]);
+  queue.putBack([waiting(3_000, outcomes), waiting(3_000, outcomes, true), waiting(10, outcomes)]);
   queue.close();
   expect(outcomes).toEqual([{ kind: "overloaded" }, { kind: "outcome_unknown" }]);
   expect(queue.length).toBe(1);

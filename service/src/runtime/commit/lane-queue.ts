@@ -5,7 +5,7 @@ const BATCH_SIZE_MAX = 300;
 const LENGTH_MAX = 2_000;
 const AGE_MAX_MS = 2_000;
 
-/** What waits in a lane, the oldest first, and nobody for long. */
+/** Requests that wait in a lane, oldest first. Requests that wait too long are refused. */
 export class LaneQueue {
   #waiting: Pending[] = [];
   readonly #ageTimer: NodeJS.Timeout;
@@ -18,7 +18,7 @@ export class LaneQueue {
     return this.#waiting.length;
   }
 
-  /** What is parked comes back here and is not counted: one environment's catalog would refuse all the others. */
+  /** Parked requests do not count, so that one environment's catalog cannot fill the queue for all others. */
   get isFull(): boolean {
     return this.#waiting.length >= LENGTH_MAX;
   }
@@ -28,10 +28,10 @@ export class LaneQueue {
   }
 
   /**
-   * Puts back requests that were taken and could not be decided, ahead of later ones. The timer may never meet a request that
-   * comes back again and again, so its age is checked here too.
+   * Returns undecided requests to the front of the queue. Checks ages here too, because the timer can miss a request that
+   * keeps being taken and put back.
    */
-  lead(pendings: readonly Pending[]): void {
+  putBack(pendings: readonly Pending[]): void {
     this.#waiting.unshift(...pendings);
     this.#refuseAged();
   }
@@ -40,7 +40,7 @@ export class LaneQueue {
     return this.#waiting.splice(0, BATCH_SIZE_MAX);
   }
 
-  /** Only what waits for the same wallet as the first. */
+  /** Takes only requests of the first one's customer. */
   takeOneCustomer(): Pending[] {
     const [first] = this.#waiting;
     if (first === undefined) return [];
@@ -78,7 +78,7 @@ function isSameCustomer(a: RuntimeRequest, b: RuntimeRequest): boolean {
   return a.customerId === b.customerId && a.environmentId === b.environmentId;
 }
 
-/** What was perhaps committed is not refused: its caller hears that the outcome is unknown. */
+/** A request that may have been committed is not refused: its outcome is reported as unknown. */
 export function refuse(batch: readonly Pending[], outcome: Outcome): void {
   for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
 }

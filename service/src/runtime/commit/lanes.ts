@@ -29,7 +29,7 @@ export class Lanes {
 
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
-    // After the others: what they could not decide is here.
+    // Last, because the other lanes move requests to it.
     await this.#blocking.close();
   }
 }

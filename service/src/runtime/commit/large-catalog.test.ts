@@ -6,7 +6,7 @@ import { times } from "../../../test/two-services.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
 import { publishPlan } from "../../manage/plans/publish-plan.ts";
 
-/** As many versions of a plan that nobody has, each with 1,000 features that are in no other. */
+/** Publishes versions of an unassigned plan, each with 1,000 features that no other version has. */
 async function fillHistory({ database, context }: Credits, versions: number): Promise<void> {
   const { environmentId } = context;
   await database.query(
@@ -42,7 +42,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-test("what was published long ago is not read again: neither a consume nor a top-up waits for it", async () => {
+test("old plan versions are not read again, so neither a consume nor a top-up waits for them", async () => {
   const credits = await setupCredits();
   const { consume, publish, topUp } = credits;
   await topUp("ada", 100_000);
@@ -56,11 +56,11 @@ test("what was published long ago is not read again: neither a consume nor a top
   const small = Math.min(...[await measure("1"), await measure("2"), await measure("3")]);
   await fillHistory(credits, 40);
   const large = Math.min(...[await measure("4"), await measure("5"), await measure("6")]);
-  // Before, it was a second and more: 40,000 rows, several times.
+  // Reading all 40,000 rows took more than a second.
   expect(large).toBeLessThan(5 * small + 200);
 }, 60_000);
 
-test("who lacks a part of the catalog waits for it alone: others of the same lane are answered meanwhile", async () => {
+test("a request that lacks a part of the catalog waits, while others of its lane are answered", async () => {
   const { consume, context, project, service, cell, database, publish } = await setupCredits({ LANES: "1" });
   const live = { ...context, environmentId: project.live.environmentId };
   const cost = { credits: 10, per: 1 };
@@ -99,12 +99,12 @@ test("a consume whose plan cannot be read is refused in time", async () => {
   const tookMs = performance.now() - startMs;
   await holder.query("rollback");
   expect(replies.map(({ status }) => status)).toEqual(times(5, () => 503));
-  // Two seconds is the promise; the rest is for a busy machine.
+  // The limit is two seconds; the rest allows for a busy machine.
   expect(tookMs).toBeLessThan(8_000);
   expect((await consume(render("lacking-0"))).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
-test("who was away for 40 publications is brought through all of them by a process that knows none", async () => {
+test("a customer who missed 40 publications gets all of them from a process with an empty cache", async () => {
   const { assign, consume, database, project, publish } = await setupCredits();
   const limited = (quantity: number) => [
     { feature: "image.render", limit: { quantity, period: "month" } as const },

@@ -11,7 +11,7 @@ import type { RuntimeRequest } from "./request.ts";
 /** Longer than `idle_in_transaction_session_timeout` of a lane. */
 const STALL_MS = 2_600;
 
-test("a batch that set out behind a commit is not closed on another connection", { retry: 3 }, async () => {
+test("a batch sent ahead is not committed on another connection", { retry: 3 }, async () => {
   const database = await createDatabase();
   const sessions: Session[] = [];
   const failures: string[] = [];
@@ -31,8 +31,8 @@ test("a batch that set out behind a commit is not closed on another connection",
   const [first] = sessions;
   if (first === undefined) throw new Error("the lane has a session");
 
-  // This process stands still right after it sent the commit of one batch and the first trip of the next. When it
-  // wakes, the answers to both and the end of the connection are there at once.
+  // The process blocks right after it sent one batch's commit and the next batch's first trip. When it continues, both
+  // answers and the end of the connection are waiting.
   const commit = first.commit.bind(first);
   first.commit = () => {
     setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS));
@@ -47,10 +47,10 @@ test("a batch that set out behind a commit is not closed on another connection",
   const outcome = await behind;
   await lane.close();
 
-  // Closed without its transaction, the batch would have met a warning and been found again as "unknown".
+  // Without its transaction, the commit would have returned a warning, and the outcome would be "unknown".
   expect(failures.filter((kind) => kind !== "lost")).toEqual([]);
   expect(await eventsWithoutKey(database)).toBe(0);
-  // On a busy machine it may not have set out in time, and then it waited too long: another try.
+  // On a busy machine the batch may not be sent in time, and is refused for its age: retry.
   expect(outcome).toMatchObject({ kind: "answered", replayed: false });
   expect(sessions).toHaveLength(2);
   expect(await database.count("cell.events")).toBe(3);

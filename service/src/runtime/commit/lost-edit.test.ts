@@ -4,7 +4,7 @@ import { setupTwo } from "../../../test/two-services.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
 import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
 
-/** Undoes what is edited after this, as a failover does that loses it: rows and counters are as they were. */
+/** Saves the catalog's rows and counters, and returns a function that restores them, like a failover that loses edits. */
 async function rememberCatalog(database: TestDatabase): Promise<() => Promise<void>> {
   await database.query("create temporary table kept as select * from cell.catalogs");
   const [last] = await database.query("select coalesce(max(id), 0) as id from cell.plan_versions");
@@ -30,7 +30,7 @@ async function rememberCatalog(database: TestDatabase): Promise<() => Promise<vo
   };
 }
 
-test("two edits of the same number, the first of which a failover lost, are never taken for each other", async () => {
+test("after a failover lost an edit, another edit with the same number is not mistaken for it", async () => {
   const { cell, context, database, publish, urls, project } = await setupTwo();
   const allowances = [{ pool: "credits", credits: 900, period: "month", rollover: 0 }] as const;
   await publish({ key: "big", name: "Big", allowances });
@@ -46,7 +46,7 @@ test("two edits of the same number, the first of which a failover lost, are neve
   expect([await balanceAt(0), await balanceAt(1)]).toEqual([900, 900]);
 });
 
-test("a version that got the number of a lost publication is charged by its own terms", async () => {
+test("a version that reuses the number of a lost publication is charged at its own cost", async () => {
   const { cell, context, database, publish, urls, project } = await setupTwo();
   const publishAt = async (credits: number): Promise<void> => {
     const cost = { credits, per: 1 };

@@ -5,10 +5,10 @@ import { shortHash } from "../../entitlement/fingerprint.ts";
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 1 };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("a retry that overtakes its original through another process fails nobody else's request", async () => {
+test("a retry that overtakes its original through another process fails no other request", async () => {
   const { database, service, project } = await setup({ LANES: "1" });
   const original = await connectTo(database);
-  // The original, under way in another process: its row is written and not yet committed.
+  // The original in another process: written, but not yet committed.
   await original.query("begin");
   await original.query(
     `insert into cell.keyed_requests
@@ -28,7 +28,7 @@ test("a retry that overtakes its original through another process fails nobody e
   expect(await database.count("cell.events")).toBe(50);
 });
 
-test("two processes that create the same customers at once wait for each other, never deadlock", async () => {
+test("two processes that create the same customers concurrently never deadlock", async () => {
   const { database, service, project } = await setup();
   const other = await startTestService(database);
   const customers = Array.from({ length: 200 }, (_, i) => `customer_${i}`);
@@ -50,7 +50,7 @@ test("two processes that create the same customers at once wait for each other, 
   expect(stats?.["deadlocks"]).toBe(0);
 });
 
-test("an event's recorded time is read after the locks, not before the wait for them", async () => {
+test("an event's recorded time is read after the locks, not before waiting for them", async () => {
   const { database, service, project } = await setup({ LANES: "1" });
   const send = (idempotencyKey: string): Promise<Reply> =>
     post(`${service.url}/v1/events`, project.test.key.secret, { ...EVENT, idempotencyKey });
@@ -70,7 +70,7 @@ test("an event's recorded time is read after the locks, not before the wait for 
   expect(Number(fresh?.["recorded_at"])).toBeGreaterThanOrEqual(Number(rows[0].released_at) - 1);
 });
 
-test("statements planned on an empty database still find their rows by index when it is full", async () => {
+test("statements planned on an empty database still use indexes when it is full", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record({ ...EVENT, idempotencyKey: "plans are made here" });
   const scans = async (): Promise<number> => {

@@ -41,31 +41,31 @@ export type Outcome =
   | { kind: "feature_not_found" }
   | ExceededLimit
   | Exclude<EventDecision, { kind: "accepted" }>
-  /** Not executed: too many requests wait already. */
+  /** Not executed: too many requests are waiting. */
   | { kind: "overloaded" }
-  /** Not executed: the database does not answer. */
+  /** Not executed: the database is unreachable. */
   | { kind: "unavailable" }
   | { kind: "outcome_unknown" }
-  /** Not executed: a mistake of ours. */
+  /** Not executed: a bug. */
   | { kind: "fault"; error: unknown };
 
-/** Nothing was decided: another transaction holds the wallet. The next batch tries again. */
+/** Not decided, because another transaction has locked the wallet. The next batch retries. */
 export const HELD = { kind: "held" } as const;
 
-/** Why nothing was decided. What is lacking has to be fetched first, and not while wallets are held. */
+/** Why a request was not decided. A missing part of the catalog is fetched after the wallets are unlocked. */
 export type Undecided = typeof HELD | { readonly kind: "lacking"; readonly lacking: Lacking };
 
-/** A request that waits in a lane, and what its earlier attempts left behind. */
+/** A request that waits in a lane, with the state of earlier attempts. */
 export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   readonly request: R;
   readonly enqueuedAtMs: number;
   readonly settle: (outcome: Outcome) => void;
-  /** Of an event: chosen at the first attempt and kept, so that a repeated attempt cannot store a second one. */
+  /** Chosen at the first attempt and kept, so that a repeated attempt cannot store a second event. */
   name: EventName | null;
-  /** A commit with this request in it was sent, and its outcome is not known. */
+  /** A commit with this request was sent, and its outcome is unknown. */
   isUncertain: boolean;
-  /** How often its wallet was held elsewhere, and passed by. */
+  /** How often it was skipped because its wallet was locked. */
   skips: number;
-  /** How often a part of the catalog was fetched for it, and was another one by the time of its turn. */
+  /** How often a part of the catalog was fetched for it, and was outdated again at the next attempt. */
   fetches: number;
 };

@@ -4,7 +4,7 @@ import { setupCredits } from "../../../test/credits.ts";
 
 const BODY = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("several faults are named together", async () => {
+test("several errors are reported together", async () => {
   const { consume } = await setupCredits();
   const { status, body } = await consume({ feature: "", quantity: 0, metadata: [], unknown: 1 });
   expect(status).toBe(400);
@@ -21,7 +21,7 @@ test("several faults are named together", async () => {
   );
 });
 
-test("a check needs no key, a consume does", async () => {
+test("a check needs no idempotency key, a consume does", async () => {
   const { check, consume } = await setupCredits();
   const { idempotencyKey: _, ...unkeyed } = BODY;
   expect((await check(unkeyed)).status).toBe(200);
@@ -31,7 +31,7 @@ test("a check needs no key, a consume does", async () => {
   });
 });
 
-test("fields of an event are no fields of a consume, and a consume's are none of an event", async () => {
+test("event fields are refused in a consume, and consume fields in an event", async () => {
   const { consume, record } = await setupCredits();
   const event = { customerId: "ada", event: "image.render", quantity: 1 };
   expect((await consume({ ...BODY, event: "image.render" })).status).toBe(400);
@@ -99,7 +99,7 @@ const badBody = fc.oneof(
   { weight: 1, arbitrary: broken },
 );
 
-test("2,000 bad bodies: each is the caller's mistake, never ours, and none is charged or leaves a row", {
+test("2,000 bad bodies: each gets a 4xx, none is charged or leaves a row", {
   timeout: 60_000,
 }, async () => {
   const { consume, database } = await setupCredits();

@@ -7,7 +7,7 @@ import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
 
 const MISSING = { customerId: "ada", feature: "image.rendr", idempotencyKey: "key-1" };
 
-test("an unknown feature leaves no row, not even of a customer whom the default plan would create", async () => {
+test("an unknown feature writes no row, not even a customer with the default plan", async () => {
   const { consume, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   const reply = await consume({ ...MISSING, customerId: "new" });
@@ -18,7 +18,7 @@ test("an unknown feature leaves no row, not even of a customer whom the default 
   expect(await database.count("cell.denials")).toBe(0);
 });
 
-test("the key is not taken: once the feature is defined the same request is decided", async () => {
+test("the key is not used up: once the feature exists, the same request is decided", async () => {
   const credits = await setupCredits();
   expect((await credits.consume(MISSING)).status).toBe(404);
   await define(credits, MISSING.feature);
@@ -27,7 +27,7 @@ test("the key is not taken: once the feature is defined the same request is deci
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
 });
 
-test("one unknown feature among 40 requests at once refuses nobody else", async () => {
+test("one unknown feature among 40 concurrent requests fails no other request", async () => {
   const { consume } = await setupCredits({ LANES: "1" });
   const replies = await Promise.all(
     times(40, (i) =>
@@ -41,13 +41,13 @@ test("one unknown feature among 40 requests at once refuses nobody else", async 
   expect(replies.map(({ status }) => status)).toEqual(times(40, (i) => (i === 17 ? 404 : 200)));
 });
 
-test("keys are compared as they are: case and blanks make another feature", async () => {
+test("feature keys are compared exactly, including case and spaces", async () => {
   const { check } = await setupCredits();
   for (const feature of ["Image.render", "image.render ", "image render", "__proto__", "constructor"])
     expect([feature, (await check({ customerId: "ada", feature })).status]).toEqual([feature, 404]);
 });
 
-test("the hint names the environment that has the feature, either way round", async () => {
+test("the hint names the environment that has the feature, live or test", async () => {
   const credits = await setupCredits();
   const { service, project, cell, context } = credits;
   const live = { ...context, environmentId: project.live.environmentId };
@@ -62,7 +62,7 @@ test("the hint names the environment that has the feature, either way round", as
   expect(await ask(project.live.key.secret, "neither")).not.toMatch(/exists in/);
 });
 
-test("a feature of another project is no hint: projects know nothing of each other", async () => {
+test("a feature of another project gives no hint", async () => {
   const credits = await setupCredits();
   const other = await createTestProject(credits.database, "Another product");
   for (const { key } of [other.test, other.live]) {

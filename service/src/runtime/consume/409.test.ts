@@ -8,7 +8,7 @@ import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("of copies with different quantities at once, through two processes, one is charged and the others get 409", async () => {
+test("concurrent copies of a key with different quantities, through two processes: one is charged, the others get 409", async () => {
   const { consumeAt, topUp, database } = await setupTwo();
   await topUp("ada", 100_000);
   for (const round of rounds(10)) {
@@ -23,7 +23,7 @@ test("of copies with different quantities at once, through two processes, one is
   await expectSoundBooks(database);
 });
 
-test("of copies for different customers at once, who are charged from different wallets, one is charged", async () => {
+test("concurrent copies of a key for different customers: one is charged", async () => {
   const { consumeAt, assign, database } = await setupTwo();
   const customers = times(16, (i) => `customer-${i}`);
   for (const customer of customers) await assign(customer);
@@ -40,7 +40,7 @@ test("of copies for different customers at once, who are charged from different 
   await expectSoundBooks(database);
 });
 
-test("a 409 leaves no row, not even of a customer whom the default plan would have created", async () => {
+test("a 409 writes no row, not even a customer with the default plan", async () => {
   const { consume, cell, context, database } = await setupCredits({ LANES: "1" });
   await setDefaultPlan(cell, context, { plan: "pro" });
   const replies = await Promise.all(times(20, (i) => consume({ ...RENDER, customerId: `new-${i}` })));
@@ -48,7 +48,7 @@ test("a 409 leaves no row, not even of a customer whom the default plan would ha
   expect(await database.count("cell.customers", "customer_id like 'new-%'")).toBe(1);
 });
 
-test("a 409 among 40 requests at once refuses nobody else, and charges nothing itself", async () => {
+test("a 409 among 40 concurrent requests fails no other request and charges nothing", async () => {
   const { consume, database } = await setupCredits({ LANES: "1" });
   await consume(RENDER);
   const replies = await Promise.all(

@@ -9,7 +9,7 @@ import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("plans are published and assigned while 100 consumes run: nobody is denied wrongly", async () => {
+test("no consume is wrongly denied while plans are published and assigned", async () => {
   const two = await setupTwo();
   const { publish, assign, renderAt, database } = two;
   const rich = [{ pool: "credits", credits: 1_000_000, period: "month", rollover: 0 }] as const;
@@ -29,7 +29,7 @@ test("plans are published and assigned while 100 consumes run: nobody is denied 
   await expectSoundBooks(database);
 });
 
-/** Each of these either changes nothing for a customer, or gives them a plan as good as the one before. */
+/** Each change keeps the customer's plan, or replaces it with an equally good one. */
 async function editAll(
   { cell, context, publish, assign }: TwoServices,
   customers: readonly string[],
@@ -45,7 +45,7 @@ async function editAll(
   }
 }
 
-test("an edit of the catalog is in force at the next request, on both processes, for consume and check", async () => {
+test("a catalog edit takes effect at the next request in both processes, for consume and check", async () => {
   const two = await setupTwo();
   const { cell, context, publish, topUp, renderAt, urls, project } = two;
   await topUp("ada", 1_000_000);
@@ -59,7 +59,7 @@ test("an edit of the catalog is in force at the next request, on both processes,
       pool: "credits",
       cost,
     });
-    // What a plan pinned it charges until it is published again.
+    // A plan keeps its pinned cost until it is published again.
     const before = await renderAt(round);
     expect(before.body).toMatchObject({ allowed: true, creditsCharged: round === 0 ? 10 : round });
     await publish({ reach: "now" });
@@ -73,7 +73,7 @@ test("an edit of the catalog is in force at the next request, on both processes,
   }
 });
 
-test("a feature is known to both processes as soon as it is defined, and never not found after that", async () => {
+test("a new feature is known to both processes immediately, and never reported missing afterwards", async () => {
   const { cell, context, publish, consumeAt } = await setupTwo();
   for (const round of rounds(5)) {
     const key = `feature-${round}`;
@@ -91,7 +91,7 @@ test("a feature is known to both processes as soon as it is defined, and never n
   }
 });
 
-test("a version for everyone now reaches a customer once, amid 60 consumes: what was used stays used", async () => {
+test("a version for everyone now applies once during 60 consumes, and keeps what was used", async () => {
   const { publish, assign, renderAt, database } = await setupTwo();
   for (const round of rounds(3)) {
     const customerId = `customer-${round}`;

@@ -17,7 +17,7 @@ import type { ConsumeBody } from "./schema.ts";
 
 export type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
 
-/** `POST /v1/consume`: from a body that fits its schema to what the caller reads. What is a problem instead is thrown. */
+/** Answers a validated body, or throws a `Problem`. */
 export async function answerConsume(
   parts: ConsumeParts,
   caller: { readonly key: Caller; readonly requestId: string },
@@ -30,7 +30,7 @@ export async function answerConsume(
   return toAnswer(outcome, consumption);
 }
 
-/** To a durable outcome. */
+/** Resolves once the outcome is durable. */
 export function consumeFeature(
   lanes: Lanes,
   caller: { key: Caller; requestId: string },
@@ -55,7 +55,7 @@ export function consumeFeature(
   });
 }
 
-/** Refuses what a schema cannot describe. */
+/** Also checks what the JSON schema cannot express. */
 export function readConsumption(body: Omit<ConsumeBody, "idempotencyKey">): Consumption {
   const errors = checkTexts(body, ["customerId", "feature"]);
   const metadata = readMetadata(body.metadata, errors);

@@ -33,7 +33,7 @@ async function setupOnWire() {
   return { ...credits, wire, render, check };
 }
 
-test("a charge whose commit's answer was lost is found again, is no replay, and is charged once", async () => {
+test("a charge whose commit answer was lost is found, is not a replay, and is charged once", async () => {
   const { database, wire, render } = await setupOnWire();
   await render("warm");
   for (let round = 0; round < 5; round++) {
@@ -50,7 +50,7 @@ test("a charge whose commit's answer was lost is found again, is no replay, and 
   await expectSoundBooks(database);
 });
 
-test("a lost commit that cannot be found in time is answered as unknown, and the key says what became of it", async () => {
+test("a lost commit that cannot be found in time is answered as unknown, and a retry with the key returns the outcome", async () => {
   const { database, wire, render } = await setupOnWire();
   await render("warm");
   wire.loseNextCommitReply({ thenRefusing: true });
@@ -64,7 +64,7 @@ test("a lost commit that cannot be found in time is answered as unknown, and the
   expect(await database.count("cell.ledger", "kind = 2")).toBe(2);
 });
 
-test("with the database out of reach consume and check are refused in under a second, then served again", async () => {
+test("without a database consume and check are refused within a second, and recover afterwards", async () => {
   const { database, wire, render, check } = await setupOnWire();
   await render("warm");
   expect((await check()).status).toBe(200);
@@ -80,7 +80,7 @@ test("with the database out of reach consume and check are refused in under a se
   await expectSoundBooks(database);
 });
 
-test("a charge that PostgreSQL refuses is found by halving, and its neighbours are charged", async () => {
+test("a charge that PostgreSQL refuses is isolated by halving the batch, and the others are charged", async () => {
   const { consume, database } = await setupCredits({ LANES: "1" });
   await database.query("alter table cell.ledger add constraint no_poison check (quantity <> 17)");
   const replies = await Promise.all(
@@ -93,21 +93,21 @@ test("a charge that PostgreSQL refuses is found by halving, and its neighbours a
   await expectSoundBooks(database);
 });
 
-// The second is not in the plan: a denial must not be decided on the wallet of whoever has the number.
+// The second is not in the plan: a denial must not use the wallet of the customer who has the reserved number.
 test.each(["text.generate", "video.render"])(
-  "where numbers of customers are behind, only newcomers are refused: %s",
+  "if the customer sequence is behind, only new customers are refused: %s",
   async (feature) => {
     const { cell, consume, context, database, topUp } = await setupCredits({ LANES: "1" });
     await topUp("ada", 1_000);
     await setDefaultPlan(cell, context, { plan: "pro" });
-    // As after logical replication, which copies rows and no sequences.
+    // As after logical replication, which copies rows but no sequences.
     await database.query(
       `insert into cell.customers (environment_id, customer_id, created_at)
      select environment_id, 'copied-' || n, created_at from cell.customers, generate_series(1, 500) as n`,
     );
     const [row] = await database.query("select pg_get_serial_sequence('cell.customers', 'number') as name");
     await consume({ customerId: "ada", feature: "text.generate", idempotencyKey: "loads the catalog" });
-    // Whether the newcomer meets ada's number in a batch behind charges of ada's is left to chance.
+    // Whether the new customer gets ada's number in a batch after ada's charges depends on timing.
     for (const round of rounds(5)) {
       await database.query(`alter sequence ${row?.["name"]} restart`);
       const replies = await Promise.all(
@@ -137,14 +137,14 @@ test("without the privilege to delete expired keys, only requests that reuse one
   await database.query("alter table cell.keyed_requests disable trigger user");
   await database.query("update cell.keyed_requests set recorded_at = recorded_at - interval '41 days'");
   await database.query("alter table cell.keyed_requests enable trigger user");
-  // As a job does that migrates without IDEMPOTENCY_DAYS while services run with it.
+  // As after a migration that runs without IDEMPOTENCY_DAYS while services run with it.
   await grantToService(await connectTo(database), SERVICE_ROLE, { endsKeys: false });
   const replies = await Promise.all(times(40, (i) => charge(`key-${i}`)));
   expect(replies.map(({ status }) => status)).toEqual(times(40, (i) => (i === 17 ? 500 : 200)));
   await expectSoundBooks(database);
 });
 
-test("while the database is out of reach, the rest of a halved batch is refused with its first half", async () => {
+test("while the database is unreachable, both halves of a batch are refused", async () => {
   const { cell, context, database } = await setupCredits();
   await database.query("alter table cell.ledger add constraint no_poison check (quantity <> 17)");
   const wire = await Wire.open();
@@ -156,7 +156,7 @@ test("while the database is out of reach, the rest of a halved batch is refused 
     onBatch: () => {},
     onFailure: ({ kind }) => {
       if (kind !== "bad_row") return;
-      // From now on nothing is answered, and connecting takes as long as it is let.
+      // From now on the server does not answer, and connecting takes until the timeout.
       wire.hold();
       wire.cut();
     },

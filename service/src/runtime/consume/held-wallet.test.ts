@@ -8,7 +8,7 @@ import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("a wallet that another transaction holds for 300 ms: its requests wait, then are decided", async () => {
+test("requests of a wallet locked for 300 ms wait and are then decided", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const held = await hold(credits, "ada");
   const startedAt = performance.now();
@@ -22,7 +22,7 @@ test("a wallet that another transaction holds for 300 ms: its requests wait, the
   await expectSoundBooks(credits.database);
 });
 
-test("while a wallet is held for 300 ms, other customers of the same lane are served", async () => {
+test("while a wallet is locked for 300 ms, other customers of the lane are served", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await credits.assign("bob");
   await render(credits, "bob", "warm");
@@ -38,11 +38,11 @@ test("while a wallet is held for 300 ms, other customers of the same lane are se
   isHeld = false;
   await held.query("commit");
   expect((await own).body["allowed"]).toBe(true);
-  // All were sent while the wallet was held, and none of them needed it.
+  // All were sent while the wallet was locked, and none needed it.
   expect(await Promise.all(others)).toEqual(Array(10).fill({ status: 200, isHeld: true }));
 });
 
-test("a wallet that is held for 3 s: its requests get 503 overloaded and charge nothing", async () => {
+test("requests of a wallet locked for 3 s get 503 overloaded and charge nothing", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const held = await hold(credits, "ada");
   const startedAt = performance.now();
@@ -54,11 +54,11 @@ test("a wallet that is held for 3 s: its requests get 503 overloaded and charge 
   }
   await held.query("rollback");
   expect(await credits.database.count("cell.ledger", "kind = 2")).toBe(0);
-  // Not executed: the same key may be tried again.
+  // Not executed, so the same key can be retried.
   expect((await render(credits, "ada", "held-0")).body).toMatchObject({ allowed: true, balance: 90 });
 });
 
-test("while a wallet is held for 3 s and asked for all the time, nobody else is refused or kept waiting", async () => {
+test("while a wallet is locked for 3 s under load, no other customer is refused or delayed", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const customers = times(10, (i) => `customer-${i}`);
   for (const customer of customers) await credits.assign(customer);
@@ -67,15 +67,15 @@ test("while a wallet is held for 3 s and asked for all the time, nobody else is 
   await held.query("rollback");
   expect(own.filter(({ status }) => status !== 503)).toEqual([]);
   expect(tally(others)).toEqual({ 200: others.length });
-  // Nor kept waiting: one customer's wallet is nobody else's business.
+  // Not delayed either.
   expect(slowestMs).toBeLessThan(500);
 });
 
-test("while a wallet is held for 3 s, new customers and those beside them are not refused either", async () => {
+test("while a wallet is locked for 3 s, new and existing customers are not refused", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await setDefaultPlan(credits.cell, credits.context, { plan: "pro" });
   const held = await hold(credits, "ada");
-  // Each of them has to be made first, and so is decided by the batch after the next.
+  // Each must be created first, so it is decided two batches later.
   const { others } = await load(
     credits,
     times(600, (i) => `new-${i}`),
@@ -84,7 +84,7 @@ test("while a wallet is held for 3 s, new customers and those beside them are no
   expect(tally(others)).toEqual({ 200: others.length });
 });
 
-test("800 requests of new customers that met a database at a standstill for 600 ms are all decided afterwards", async () => {
+test("800 requests of new customers are all decided after the database stalls for 600 ms", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await setDefaultPlan(credits.cell, credits.context, { plan: "pro" });
   const blocker = await connectTo(credits.database);
@@ -125,7 +125,7 @@ async function hold({ database }: Credits, customerId: string): Promise<Client> 
 
 type Load = { own: Reply[]; others: Reply[]; slowestMs: number };
 
-/** For 3 s a request of the held customer every 100 ms, and one of the others every 5. */
+/** For 3 s: one request of the locked customer every 100 ms, and one of other customers every 5 ms. */
 async function load(credits: Credits, customers: readonly string[]): Promise<Load> {
   const own: Promise<Reply>[] = [];
   const others: Promise<Reply>[] = [];

@@ -6,7 +6,7 @@ import { servePurser } from "../../../test/purser.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { countAllowed, times } from "../../../test/two-services.ts";
 
-test("through two operating system processes, 50 consumes at once on credits for 10 allow exactly 10", {
+test("through two operating system processes, 50 concurrent consumes with credits for 10 allow exactly 10", {
   timeout: 600_000,
 }, async () => {
   const { assign, project, database } = await setupCredits();
@@ -16,7 +16,7 @@ test("through two operating system processes, 50 consumes at once on credits for
     const customerId = `customer-${round}`;
     await assign(customerId);
     const copies = times(50, (i) => {
-      // Two copies of each key, one through each process.
+      // Each key is sent twice, once through each process.
       const idempotencyKey = `${round}-${Math.floor(i / 2)}`;
       const body = { customerId, feature: "image.render", idempotencyKey };
       return post(`${urls[i % 2]}/v1/consume`, project.test.key.secret, body);

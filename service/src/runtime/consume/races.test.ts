@@ -11,7 +11,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 
 const ADA = brandAs<CustomerId>("ada");
 
-test("50 consumes at once on credits for 10, through two processes, allow exactly 10, every time", {
+test("50 concurrent consumes with credits for 10, through two processes, always allow exactly 10", {
   timeout: 600_000,
 }, async () => {
   const { assign, renderAt, database } = await setupTwo();
@@ -26,7 +26,7 @@ test("50 consumes at once on credits for 10, through two processes, allow exactl
   await expectSoundBooks(database);
 });
 
-test("50 consumes at once on a limit of 5 allow exactly 5", { timeout: 600_000 }, async () => {
+test("50 concurrent consumes with a limit of 5 allow exactly 5", { timeout: 600_000 }, async () => {
   const { assign, consumeAt, database } = await setupTwo();
   for (const round of rounds(5)) {
     const customerId = `customer-${round}`;
@@ -39,7 +39,7 @@ test("50 consumes at once on a limit of 5 allow exactly 5", { timeout: 600_000 }
   await expectSoundBooks(database);
 });
 
-test("a wallet of four grants is drained exactly to 0, in burn order", async () => {
+test("concurrent consumes spend four grants exactly to 0, in burn order", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   const inDays = (days: number): Instant => brandAs<Instant>(Date.now() + days * DAY_MS);
   const add = (kind: "purchase" | "manual" | "promotion", credits: number, expiresAt: Instant | null) =>
@@ -53,13 +53,13 @@ test("a wallet of four grants is drained exactly to 0, in burn order", async () 
       price: null,
       note: null,
     });
-  // Beside the allowance of 100, which ends in about 30 days and is grant 1.
+  // In addition to grant 1, the allowance of 100, which expires in about 30 days.
   await add("purchase", 13, null);
   await add("manual", 37, inDays(1));
   await add("promotion", 54, inDays(7));
   const replies = await Promise.all(times(60, (i) => renderAt(i)));
   expect(countAllowed(replies)).toBe(20);
-  // 4 credits are left, and that is what one of these takes.
+  // 4 credits are left, which one of these takes.
   const last = times(5, (i) => renderAt(i, { feature: "text.generate", quantity: 1_333 }));
   expect(countAllowed(await Promise.all(last))).toBe(1);
   expect(await database.query("select balance from cell.wallets")).toEqual([{ balance: "0" }]);
@@ -76,7 +76,7 @@ test("a wallet of four grants is drained exactly to 0, in burn order", async () 
   await expectSoundBooks(database);
 });
 
-test("a month that is over is renewed once, by whichever of 100 requests at once is first", async () => {
+test("after a month ends, the allowance renews once for 100 concurrent requests", async () => {
   const { renderAt, database } = await setupTwo();
   expect(countAllowed(await Promise.all(times(20, (i) => renderAt(i))))).toBe(10);
   for (const months of [1, 2, 3]) {
@@ -87,11 +87,11 @@ test("a month that is over is renewed once, by whichever of 100 requests at once
   await expectSoundBooks(database);
 });
 
-test("a period that ends amid the requests gives its credits before, and the next one's after, each once", async () => {
+test("a period that ends during the requests grants its credits once, and so does the next", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   const end = Date.now() + 1_500;
   const customerId = brandAs<CustomerId>("bob");
-  // An anchor ahead of now says where the periods are cut: this one is nearly over.
+  // The anchor in the future sets the boundaries: this period is nearly over.
   await assignPlan(cell, context, { customerId, plan: "pro", anchor: brandAs<Instant>(end) });
   const replies: Reply[] = [];
   while (Date.now() < end + 300)
@@ -100,12 +100,12 @@ test("a period that ends amid the requests gives its credits before, and the nex
   const allowed = replies.filter(({ body }) => body["allowed"]).map(({ body }) => body["resetsAt"]);
   const before = allowed.filter((resetsAt) => resetsAt === new Date(end).toISOString());
   expect({ before: before.length, after: allowed.length - before.length }).toEqual({ before: 10, after: 10 });
-  // One for "ada", and two for "bob".
+  // One for ada, two for bob.
   expect(await database.count("cell.grants")).toBe(3);
   await expectSoundBooks(database);
 });
 
-test("customers created by the default plan from two processes at once: one customer, one wallet, one allowance", async () => {
+test("two processes that create a customer with the default plan make one customer, one wallet and one allowance", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   await setDefaultPlan(cell, context, { plan: "pro" });
   for (const round of rounds(3)) {
@@ -121,7 +121,7 @@ test("customers created by the default plan from two processes at once: one cust
   await expectSoundBooks(database);
 });
 
-test("100 copies of one key at once, through two processes, are charged once and hear the same", async () => {
+test("100 concurrent copies of a key, through two processes, are charged once and get the same answer", async () => {
   const { renderAt, database } = await setupTwo();
   for (const round of rounds(10)) {
     const replies = await Promise.all(times(100, (i) => renderAt(i, { idempotencyKey: `copy-${round}` })));
@@ -133,7 +133,7 @@ test("100 copies of one key at once, through two processes, are charged once and
   await expectSoundBooks(database);
 });
 
-test("copies of one key on consume and events at once: one of them has it, the others are told", async () => {
+test("concurrent copies of a key on consume and events: one endpoint gets it, the other answers 409", async () => {
   const { renderAt, urls, project, database } = await setupTwo();
   for (const round of rounds(5)) {
     const idempotencyKey = `contested-${round}`;

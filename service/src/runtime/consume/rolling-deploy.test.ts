@@ -5,24 +5,24 @@ import type { Reply } from "../../../test/harness.ts";
 import { times } from "../../../test/two-services.ts";
 import { assignPlan } from "../../manage/customers/assign-plan.ts";
 
-// While a release is rolled out, processes of the one before it run on the new schema. They know of no wallets, and
-// record events of customers who have none; a wallet in a newer form they cannot read.
+// During a rolling deploy, processes of the previous release run on the new schema. They create customers without a
+// wallet, and cannot read a wallet in a newer format.
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const RENDER = { customerId: OLD_TIMER, feature: "image.render", idempotencyKey: "key-1" };
 
-test("a consume of a customer whom the release before made, without a wallet, is answered", async () => {
+test("a consume of a customer without a wallet, created by the previous release, is answered", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await recordAsBefore(credits);
   const consume = credits.consume(RENDER);
   const reply = await Promise.race([consume, pause(4_000).then((): Reply | null => null)]);
-  // Whatever came of it, it must come to an end, or the service could not be stopped.
+  // It must end in any case, or the service could not stop.
   await giveWallet(credits);
   await consume;
   expect(reply?.body).toMatchObject({ allowed: false, reason: "no_active_plan", balance: 0 });
 });
 
-test("a customer whom the release before made, without a wallet, can be assigned a plan", async () => {
+test("a customer without a wallet, created by the previous release, can be assigned a plan", async () => {
   const credits = await setupCredits();
   const { cell, context, consume } = credits;
   await recordAsBefore(credits);
@@ -31,7 +31,7 @@ test("a customer whom the release before made, without a wallet, can be assigned
   expect((await consume(RENDER)).body).toMatchObject({ allowed: true, balance: 90 });
 });
 
-test("a wallet in the form of a later release is refused to its own customer alone, on consume", async () => {
+test("a wallet in a newer format fails only its own customer's consumes", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await credits.assign("bob");
   await spoilWallet(credits);
@@ -40,7 +40,7 @@ test("a wallet in the form of a later release is refused to its own customer alo
   expect(await askBoth(ask)).toEqual(new Set(["ada refused", "bob served"]));
 });
 
-test("a wallet in the form of a later release is refused to its own customer alone, on check", async () => {
+test("a wallet in a newer format fails only its own customer's checks", async () => {
   const credits = await setupCredits();
   await credits.assign("bob");
   await spoilWallet(credits);

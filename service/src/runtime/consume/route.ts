@@ -9,9 +9,9 @@ export function consumeRoute(parts: ConsumeParts) {
     operationId: "consume",
     summary: "Authorize and charge a feature",
     description:
-      "Decides and charges in one durable step: when you read `allowed: true`, the credits are spent, once, however often you repeat " +
-      "the request under its key. A denial is an answer too, and is kept under the key like any other, but for `customer_not_found` and " +
-      "`no_active_plan`: those may be asked again under the same key.",
+      "Decides and charges in one durable step. When the answer is `allowed: true`, the credits are charged exactly once, even if you " +
+      "repeat the request with the same key. Denials are stored under the key too, except `customer_not_found` and `no_active_plan`: " +
+      "you can retry these two with the same key.",
     body: ConsumeBody,
     answer: { description: "Allowed and charged, or denied.", ...ConsumeAnswer },
     codes: ["feature_not_found", "idempotency_key_reused", "metadata_limit_exceeded", "outcome_unknown"],

@@ -9,11 +9,11 @@ import {
 
 export const ConsumeBody = Type.Object(
   {
-    customerId: customerIdField("Unknown customers are created when the environment has a default plan."),
+    customerId: customerIdField("Unknown customers are created if the environment has a default plan."),
     feature: featureField,
     quantity: Type.Optional(quantityField),
     idempotencyKey: idempotencyKeyField(
-      "Names this attempt: the same key and request get the original answer, and are charged once. A new attempt takes a new key.",
+      "Identifies this operation: a retry with the same key and request returns the original answer and is charged once. Use a new key for a new operation.",
     ),
     metadata: Type.Optional(metadataField),
   },
@@ -37,27 +37,27 @@ const nullableTime = (description: string) =>
     description,
   });
 
-/** What check and consume answer alike. */
+/** Fields that check and consume both return. */
 export const verdictFields = {
   allowed: Type.Boolean({ description: "Do the work only when this is true." }),
   reason: Type.Union([Type.String(), Type.Null()], {
     description:
-      "Null when allowed; else `customer_blocked`, `customer_not_found`, `no_active_plan`, `feature_not_in_plan`, `limit_reached` or `insufficient_credits`. Treat one you do not know as denied.",
+      "Null when allowed; otherwise `customer_blocked`, `customer_not_found`, `no_active_plan`, `feature_not_in_plan`, `limit_reached` or `insufficient_credits`. Treat an unknown reason as denied.",
     examples: [null],
   }),
   customerId: Type.String({ examples: ["customer_42"] }),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [1] }),
   creditsRequired: Type.Integer({
-    description: "What this quantity costs in the customer's plan.",
+    description: "Cost of this quantity in the customer's plan.",
     examples: [10],
   }),
   balance: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Credits in the feature's pool: of a check before the charge, of a consume after it. Null for an unknown customer.",
+      "Credits in the feature's pool: for a check before the charge, for a consume after it. Null for an unknown customer.",
     examples: [90],
   }),
-  resetsAt: nullableTime("When the plan's next allowance comes."),
+  resetsAt: nullableTime("When the plan grants the next allowance."),
   limit: Type.Union(
     [
       Type.Object(
@@ -65,7 +65,7 @@ export const verdictFields = {
           quantity: Type.Integer({ examples: [100] }),
           used: Type.Integer({ examples: [40] }),
           remaining: Type.Integer({ examples: [60] }),
-          resetsAt: nullableTime("When it starts again."),
+          resetsAt: nullableTime("When the limit resets."),
         },
         { additionalProperties: false },
       ),
@@ -79,7 +79,7 @@ export const ConsumeAnswer = Type.Object(
   {
     ...verdictFields,
     consumeId: Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
-      description: "Names the charge, to reverse it by. Null when denied.",
+      description: "Identifies the charge, for a reversal. Null when denied.",
       examples: ["con_06fd5n0r000000000a00000001"],
     }),
     creditsCharged: Type.Integer({ examples: [10] }),

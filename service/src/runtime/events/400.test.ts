@@ -13,7 +13,7 @@ async function expectNothingStored({ database }: Setup): Promise<void> {
 
 const deep = (levels: number): object => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 
-/** Of each field, values that are refused, with the code that says why. */
+/** Invalid values of each field, with the expected error code. */
 const BAD_VALUES: [field: string, values: [unknown, code: string][]][] = [
   [
     "customerId",
@@ -98,7 +98,7 @@ const BAD_VALUES: [field: string, values: [unknown, code: string][]][] = [
   ["toString", [["x", "unknown_field"]]],
 ];
 
-test.each(BAD_VALUES)("a bad `%s` is named, with a code for each fault", async (field, values) => {
+test.each(BAD_VALUES)("an invalid `%s` is reported with a code for each error", async (field, values) => {
   const parts = await setup();
   for (const [value, code] of values) {
     const reply = await parts.record({ ...EVENT, idempotencyKey: "key", [field]: value });
@@ -117,7 +117,7 @@ test.each(BAD_VALUES)("a bad `%s` is named, with a code for each fault", async (
   await expectNothingStored(parts);
 });
 
-test("metadata nested as deep as the body allows is refused by name, and overflows no stack", async () => {
+test("metadata nested as deep as the body allows is refused without a stack overflow", async () => {
   const parts = await setup();
   const metadata = `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`;
   const reply = await parts.record(`{"customerId":"c","event":"e","quantity":1,"metadata":${metadata}}`);
@@ -125,7 +125,7 @@ test("metadata nested as deep as the body allows is refused by name, and overflo
   expect(reply.body["errors"]).toMatchObject([{ field: "metadata", code: "wrong_form" }]);
 });
 
-test("several faults are named together, ten at most", async () => {
+test("several errors are reported together, at most ten", async () => {
   const { record } = await setup();
   const { body } = await record({ event: "", quantity: 0, unknown: 1 });
   expect(body["errors"]).toHaveLength(4);
@@ -142,17 +142,17 @@ test("several faults are named together, ten at most", async () => {
   const reply = await record({ ...EVENT, ...unknown(30) });
   expect(reply.body["errors"]).toHaveLength(10);
   expect(reply.text.length).toBeLessThan(4_000);
-  // Of a body that is large and wrong only the first fault is looked for.
+  // For a large invalid body only the first error is reported.
   expect((await record({ ...EVENT, ...unknown(500) })).body["errors"]).toHaveLength(1);
 });
 
-test("a time without an offset is told to append Z", async () => {
+test("the error for a time without an offset suggests Z", async () => {
   const { record } = await setup();
   const reply = await record({ ...EVENT, timestamp: "2026-11-14T10:00:00" });
   expect(reply.body["detail"]).toContain("append Z");
 });
 
-test("values at the edge of each field are no mistake", async () => {
+test("values at the limits of each field are accepted", async () => {
   const { database, record } = await setup();
   const edges = [
     { customerId: "x" },
@@ -181,7 +181,7 @@ const notObject = fc
   .jsonValue()
   .filter((value) => typeof value !== "object" || value === null || Array.isArray(value));
 const broken = fc.string({ unit: "binary", maxLength: 30 });
-/** One field of a good event, replaced by what cannot be right. */
+/** A valid event with one invalid field. */
 const fault: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   fc.record({
     customerId: fc.oneof(
@@ -225,7 +225,7 @@ const fault: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
     { minKeys: 1 },
   ),
 );
-/** Whole bodies that are no event: JSON of any other kind, JSON cut short, and text that is no JSON. */
+/** Bodies that are not an event: other JSON, truncated JSON, and text that is not JSON. */
 const badBody: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 8,

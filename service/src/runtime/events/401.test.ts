@@ -4,7 +4,7 @@ import { makeApiKey } from "../../primitives/secret.ts";
 
 const EVENT = { customerId: "c", event: "e", quantity: 1, idempotencyKey: "k" };
 
-test("without a key the caller learns which header to send", async () => {
+test("without an API key the answer names the header to send", async () => {
   const { database, service } = await setup();
   const reply = await post(`${service.url}/v1/events`, null, EVENT);
   expect(reply.status).toBe(401);
@@ -16,7 +16,7 @@ test("without a key the caller learns which header to send", async () => {
   expect(await database.count("cell.customers")).toBe(0);
 });
 
-test("a key that is unknown, revoked, expired or mistyped gets one and the same answer", async () => {
+test("unknown, revoked, expired and mistyped keys get the same answer", async () => {
   const { database, service, project } = await setup();
   const { test: revoked, live: expired } = project;
   await database.query("update control.api_keys set revoked_at = now() where id = $1", [revoked.key.id]);
@@ -43,7 +43,7 @@ test("a key that is unknown, revoked, expired or mistyped gets one and the same 
     expect(await database.count(`cell.${table}`)).toBe(0);
 });
 
-test("the key is taken from the header alone, and the scheme's case does not matter", async () => {
+test("the key is read from the header only, and the scheme is case-insensitive", async () => {
   const { service, project } = await setup();
   const { secret } = project.test.key;
   const url = `${service.url}/v1/events`;
@@ -52,7 +52,7 @@ test("the key is taken from the header alone, and the scheme's case does not mat
   expect((await post(url, null, EVENT, { authorization: `bearer  ${secret}` })).status).toBe(200);
 });
 
-test("who has no key learns nothing about the body: it is not even read", async () => {
+test("without an API key the body is not read", async () => {
   const { service } = await setup();
   for (const body of ["{broken", "x".repeat(100_000), JSON.stringify({ ...EVENT, quantity: 0 })]) {
     expect((await post(`${service.url}/v1/events`, makeApiKey("test"), body)).status).toBe(401);
@@ -63,7 +63,7 @@ test.each([
   ["no key at all", "Bearer"],
   ["another scheme", "Basic dXNlcjpwYXNzd29yZA=="],
   ["two words", "Bearer one two"],
-])("a header with %s counts as none", async (_, authorization) => {
+])("a header with %s counts as missing", async (_, authorization) => {
   const { service } = await setup();
   const reply = await post(`${service.url}/v1/events`, null, EVENT, { authorization });
   expect(reply).toMatchObject({ status: 401, body: { code: "api_key_missing" } });

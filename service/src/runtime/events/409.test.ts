@@ -20,7 +20,7 @@ test.each([
   await expectRows(database, 1);
 });
 
-test("a key reused in the other environment is refused, though the body is the same", async () => {
+test("a key reused in the other environment is refused, even with the same body", async () => {
   const { database, record, service, project } = await setup();
   await record(EVENT);
   const reused = await post(`${service.url}/v1/events`, project.live.key.secret, EVENT);
@@ -40,7 +40,7 @@ test("a key that was used on another endpoint is refused", async () => {
   await expectRows(database, 1);
 });
 
-test("of copies with different payloads sent at once through two processes one wins and the others get 409", async () => {
+test("concurrent copies of a key with different payloads, through two processes: one wins, the others get 409", async () => {
   const { database, service, project } = await setup();
   const other = await startTestService(database);
   for (let round = 0; round < 20; round++) {

@@ -17,7 +17,7 @@ test.each([
   ["a year ago", -365 * DAY_MS],
   ["6 minutes ahead", 6 * 60_000],
   ["a year ahead", 365 * DAY_MS],
-])("a timestamp %s is out of range: the range is named, and nothing is left behind", async (_, ms) => {
+])("a timestamp %s is out of range: the answer names the range, and no row is written", async (_, ms) => {
   const { database, record } = await setup();
   const reply = await record({ ...EVENT, timestamp: fromNow(ms) });
   expect([reply.status, reply.body["code"]]).toEqual([422, "timestamp_out_of_range"]);
@@ -43,7 +43,7 @@ test.each([
   ["keys", manyKeys(50), manyKeys(51), { max: 50, actual: 51 }],
   ["depth", deep(5), deep(6), { max: 5, actual: 6 }],
 ])(
-  "metadata beyond the plan's %s: limit, maximum and measure are told, and nothing is left behind",
+  "metadata above the plan's %s: the answer has limit, maximum and actual value, and no row is written",
   async (limit, within, beyond, measured) => {
     const { database, record } = await setup();
     const reply = await record({ ...EVENT, metadata: beyond });
@@ -55,7 +55,7 @@ test.each([
   },
 );
 
-test("the limits are those of the workspace plan, and a change of it is seen within seconds", async () => {
+test("the limits are those of the workspace plan, and a change applies within seconds", async () => {
   const { database, record } = await setup();
   const send = (): Promise<Reply> =>
     record({ ...EVENT, idempotencyKey: undefined, metadata: { a: 1, b: 2, c: 3 } });
@@ -64,7 +64,7 @@ test("the limits are those of the workspace plan, and a change of it is seen wit
   await expect.poll(async () => (await send()).body["max"], { timeout: 6_000, interval: 100 }).toBe(2);
 });
 
-test("a refused event among accepted ones harms none of them", async () => {
+test("a refused event among accepted ones does not affect them", async () => {
   const { database, record } = await setup();
   const replies = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>

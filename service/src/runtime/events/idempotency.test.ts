@@ -6,7 +6,7 @@ import { transaction } from "../../postgres/transaction.ts";
 
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3, idempotencyKey: "key-1" };
 
-test("the same key and request replay the answer byte for byte, however the request is spelled", async () => {
+test("the same key and request replay the answer byte for byte, in any spelling of the request", async () => {
   const { database, record } = await setup();
   const at = new Date(Date.now() - 60_000);
   const timestamp = at.toISOString();
@@ -37,7 +37,7 @@ test("metadata with its keys in another order is the same request", async () => 
   expect(again.text).toBe(first.text);
 });
 
-test("an accepted event replays when its timestamp is meanwhile too old", async () => {
+test("an accepted event replays after its timestamp has become too old", async () => {
   const { record } = await setup();
   const timestamp = new Date(Date.now() - 35 * 24 * 3_600_000 + 2_000).toISOString();
   const first = await record({ ...EVENT, timestamp });
@@ -69,7 +69,7 @@ test("another API key of the project replays too, so a rotation does not break a
   expect(again.headers.get("idempotent-replayed")).toBe("true");
 });
 
-test("32 copies at once store one event, through one process and through two", async () => {
+test("32 concurrent copies store one event, through one process or two", async () => {
   const { database, service, project } = await setup();
   const other = await startTestService(database);
   for (let round = 0; round < 20; round++) {

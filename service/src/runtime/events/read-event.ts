@@ -12,7 +12,7 @@ import { parseTimestamp } from "../../primitives/timestamp.ts";
 import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
 import type { EventBody } from "./schema.ts";
 
-/** From a body that fits its schema to an event; refuses what a schema cannot describe. */
+/** Reads a validated body, and also checks what the JSON schema cannot express. */
 export function readEvent(body: EventBody): UsageEvent {
   const errors = checkTexts(body, ["customerId", "event"]);
   const metadata = readMetadata(body.metadata, errors);

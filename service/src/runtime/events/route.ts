@@ -29,7 +29,7 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
   });
 }
 
-/** From a validated body to a durable outcome. */
+/** Resolves once the outcome is durable. */
 function recordEvent(
   lanes: Lanes,
   caller: { key: Caller; requestId: string },

@@ -1,14 +1,14 @@
 import { type Static, Type } from "typebox";
 import { customerIdField, idempotencyKeyField, metadataField } from "../../edge/request-fields.ts";
 
-/** Spec 2.1. The schema is the validator and the OpenAPI in one; what it cannot say is checked in `read-event.ts`. */
+/** Spec 2.1. Validates the body and generates the OpenAPI; `read-event.ts` checks what a schema cannot express. */
 export const EventBody = Type.Object(
   {
     customerId: customerIdField("Unknown customers are created."),
     event: Type.String({
       minLength: 1,
       maxLength: 120,
-      description: "What was used: a key of your choice. It needs no definition.",
+      description: "What was used: any key you choose. You do not have to define it first.",
       examples: ["tokens.generated"],
     }),
     quantity: Type.Integer({
@@ -27,13 +27,13 @@ export const EventBody = Type.Object(
     ),
     idempotencyKey: Type.Optional(
       idempotencyKeyField(
-        "Makes a repeat safe: the same key and request get the original answer. Without it every accepted request is a new event.",
+        "Makes retries safe: the same key and request return the original answer. Without a key, every accepted request is a new event.",
       ),
     ),
   },
   {
     additionalProperties: false,
-    // Without a timestamp: an example that can be copied must not become too old.
+    // Without a timestamp, so that the example never becomes too old.
     examples: [
       {
         customerId: "customer_42",
