@@ -8,7 +8,7 @@ import {
 } from "../src/primitives/brand.ts";
 import type { Lanes } from "../src/runtime/commit/lanes.ts";
 import type { Outcome } from "../src/runtime/commit/request.ts";
-import { consumeFeature } from "../src/runtime/consume/consume-feature.ts";
+import { consumeFeature } from "../src/runtime/consume/route.ts";
 
 type Charge = { readonly feature: string; readonly quantity: number; readonly key: string };
 

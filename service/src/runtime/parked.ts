@@ -3,7 +3,7 @@ import type { Lacking } from "../postgres/lacking.ts";
 import type { EnvironmentId } from "../primitives/brand.ts";
 import type { CatalogCache } from "../store/cell/catalogs.ts";
 
-export type ParkedOptions<T> = {
+type ParkedOptions<T> = {
   readonly catalogs: CatalogCache;
   /** The requests can be tried again. `isFetched`: the missing part was loaded. */
   readonly onBack: (things: readonly T[], isFetched: boolean) => void;

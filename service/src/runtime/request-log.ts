@@ -50,7 +50,7 @@ export type Answered = Pick<
   "requestId" | "status" | "code" | "reason" | "isReplay" | "durationMs"
 > & { readonly body: unknown };
 
-export type RequestLogOptions = {
+type RequestLogOptions = {
   readonly cellOf: (cell: string) => Pool;
   readonly onDropped: (why: "sampled" | "full", count: number) => void;
 };

@@ -4,13 +4,13 @@ import type { Scope } from "../store/control/scopes.ts";
 import type { Reader } from "./check/reader.ts";
 import { answerCheck } from "./check/route.ts";
 import type { Lanes } from "./commit/lanes.ts";
-import { answerConsume } from "./consume/consume-feature.ts";
+import { answerConsume } from "./consume/route.ts";
 import type { ConsumeBody } from "./consume/schema.ts";
 import type { FeatureFinder } from "./missing-feature.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { Caller } from "./runtime-route.ts";
 
-export type SandboxParts = {
+type SandboxParts = {
   readonly lanesOf: (cell: string) => Lanes;
   readonly readerOf: (cell: string) => Reader;
   readonly missing: FeatureFinder;

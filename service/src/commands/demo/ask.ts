@@ -8,7 +8,7 @@ import { publicId } from "../../primitives/public-id.ts";
 import { uuidV7 } from "../../primitives/uuid.ts";
 import { decideBatch } from "../../runtime/commit/decide-batch.ts";
 import type { Outcome, RuntimeRequest } from "../../runtime/commit/request.ts";
-import { readConsumption } from "../../runtime/consume/consume-feature.ts";
+import { readConsumption } from "../../runtime/consume/route.ts";
 import { readEvent } from "../../runtime/events/read-event.ts";
 import { readRefused } from "../../runtime/request-log.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";

@@ -18,7 +18,7 @@ export type CheckOutcome =
   | { kind: "unavailable" }
   | { kind: "fault"; error: unknown };
 
-export type ReaderOptions = {
+type ReaderOptions = {
   readonly openSession: OpenSession;
   readonly catalogs: CatalogCache;
   readonly onFailure: (failure: { kind: string; error: unknown }) => void;

@@ -6,7 +6,7 @@ import {
   metadataField,
   quantityField,
 } from "../../edge/request-fields.ts";
-import { readConsumption } from "../consume/consume-feature.ts";
+import { readConsumption } from "../consume/route.ts";
 import { verdictFields } from "../consume/schema.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
 import { type Answer, toCheckAnswer } from "../reply.ts";

@@ -38,7 +38,7 @@ import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
 // Lock order: wallets, keyed requests, new customers, new keyed requests, each sorted. Only the blocking lane waits for
 // wallet locks, and each of its batches has one customer.
 
-export type FactsOptions = {
+type FactsOptions = {
   readonly catalogs: CatalogCache;
   /** Whether to wait for locked wallets, or to leave their requests undecided. */
   readonly waits: boolean;

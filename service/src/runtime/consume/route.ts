@@ -1,6 +1,21 @@
-import { runtimeRoute } from "../runtime-route.ts";
-import { answerConsume, type ConsumeParts } from "./consume-feature.ts";
+import { type Consumption, fingerprintConsumption, QUANTITY_DEFAULT } from "../../entitlement/consumption.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type FeatureKey,
+  type IdempotencyKey,
+  type Quantity,
+} from "../../primitives/brand.ts";
+import type { Lanes } from "../commit/lanes.ts";
+import type { Outcome } from "../commit/request.ts";
+import type { FeatureFinder } from "../missing-feature.ts";
+import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
+import { type Answer, toAnswer } from "../reply.ts";
+import { type Caller, runtimeRoute } from "../runtime-route.ts";
 import { ConsumeAnswer, ConsumeBody } from "./schema.ts";
+
+type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
 
 /** Spec 4.3: authorizes and charges a feature. */
 export function consumeRoute(parts: ConsumeParts) {
@@ -17,4 +32,55 @@ export function consumeRoute(parts: ConsumeParts) {
     codes: ["feature_not_found", "idempotency_key_reused", "metadata_limit_exceeded", "outcome_unknown"],
     handle: (caller, body) => answerConsume(parts, caller, body),
   });
+}
+
+/** Answers a validated body, or throws a `Problem`. */
+export async function answerConsume(
+  parts: ConsumeParts,
+  caller: { readonly key: Caller; readonly requestId: string },
+  body: ConsumeBody,
+): Promise<Answer> {
+  const consumption = readConsumption(body);
+  const lanes = parts.lanesOf(caller.key.cell);
+  const outcome = await consumeFeature(lanes, caller, consumption, body.idempotencyKey);
+  if (outcome.kind === "feature_not_found") throw await parts.missing(caller.key, consumption.feature);
+  return toAnswer(outcome, consumption);
+}
+
+/** Resolves once the outcome is durable. */
+export function consumeFeature(
+  lanes: Lanes,
+  caller: { key: Caller; requestId: string },
+  consumption: Consumption,
+  idempotencyKey: string,
+): Promise<Outcome> {
+  const { projectId, environmentId, metadataLimits } = caller.key;
+  return lanes.submit({
+    endpoint: "consume",
+    projectId,
+    environmentId,
+    customerId: consumption.customerId,
+    requestId: caller.requestId,
+    keyed: {
+      projectId,
+      key: brandAs<IdempotencyKey>(idempotencyKey),
+      keyHash: hashKey(idempotencyKey),
+      fingerprint: fingerprintConsumption(consumption),
+    },
+    consumption,
+    metadataLimits,
+  });
+}
+
+/** Also checks what the JSON schema cannot express. */
+export function readConsumption(body: Omit<ConsumeBody, "idempotencyKey">): Consumption {
+  const errors = checkTexts(body, ["customerId", "feature"]);
+  const metadata = readMetadata(body.metadata, errors);
+  refuseIfAny(errors);
+  return {
+    customerId: brandAs<CustomerId>(body.customerId),
+    feature: brandAs<FeatureKey>(body.feature),
+    quantity: brandAs<Quantity>(body.quantity ?? QUANTITY_DEFAULT),
+    metadata,
+  };
 }
