@@ -43,7 +43,7 @@ async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   const charged = await consume(charge(2, "charge"));
   const answers = [charged, await consume(charge(900, "denial")), await record(EVENT)];
   for (const { status } of answers) expect(status).toBe(200);
-  // A key that comes again with something else is kept in the log of requests.
+  // A key reused with another payload is kept in the request log.
   expect((await consume({ ...charge(3, "charge"), metadata: { other: JANE } })).status).toBe(409);
   await record({ customerId: JANE, event: "page.view", quantity: 2, metadata: { by: JANE } });
   await manage("POST", `${HERE}/consumes/${charged.body["consumeId"]}/reverse`, {
@@ -70,14 +70,14 @@ async function findTraces(database: TestDatabase): Promise<string[]> {
   return found;
 }
 
-/** What was logged is written by and by. */
+/** The request log is written in the background. */
 async function untilLogged({ database }: Managed): Promise<void> {
   for (let i = 0; i < 100 && (await database.count("cell.request_log", "status = 409")) === 0; i++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
-test("of an erased person nothing is left in any column of any table, and the books verify", async () => {
+test("no column of any table names an erased person, and the ledger verifies", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);
@@ -113,7 +113,7 @@ test("of an erased person nothing is left in any column of any table, and the bo
   for (const method of ["GET", "DELETE"]) expect((await manage(method, HERE)).status).toBe(404);
 });
 
-test("what an erased person's keys were used for is still answered, and not done again", async () => {
+test("an erased person's idempotency keys still replay their answers", async () => {
   const managed = await setupManage();
   const { manage, consume, record, database } = managed;
   const answers = await live(managed);
@@ -134,7 +134,7 @@ test("what an erased person's keys were used for is still answered, and not done
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("an erased person's payment references stay taken", async () => {
+test("an erased person's payment references cannot be used again", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await live(managed);
@@ -148,9 +148,9 @@ test("an erased person's payment references stay taken", async () => {
 });
 
 test.each([
-  ["before the id is gone", "request_log", "delete", "true"],
-  ["after the id is gone", "customers", "update", "new.customer_id like 'erased:%'"],
-])("an erasure that is interrupted %s can be asked again", async (_when, table, verb, condition) => {
+  ["during the sweep", "request_log", "delete", "true"],
+  ["before its last step", "customers", "update", "new.customer_id like 'erased:%'"],
+])("an erasure interrupted %s resumes when it is repeated", async (_when, table, verb, condition) => {
   const managed = await setupManage();
   const { manage, database, check } = managed;
   await live(managed);
@@ -162,15 +162,36 @@ test.each([
     `create trigger fail before ${verb} on cell.${table} for each row when (${condition}) execute function public.fail()`,
   );
   expect((await manage("DELETE", HERE)).status).toBe(500);
+  expect((await manage("GET", HERE)).status).toBe(404);
   expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
   await database.query(`drop trigger fail on cell.${table}`);
   expect((await manage("DELETE", HERE)).body).toEqual({ outcome: "erased" });
   expect(await findTraces(database)).toEqual([]);
   expect((await manage("DELETE", HERE)).status).toBe(404);
   expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
+  expect(await database.count("cell.customers", "customer_id like 'erasing:%'")).toBe(0);
 });
 
-test("an erasure finds its way through more events and keys than fit in one page", {
+test("a repeated erasure also erases a customer created under the same id since", async () => {
+  const managed = await setupManage();
+  const { manage, record, database } = managed;
+  await live(managed);
+  await database.query(
+    "create function public.fail() returns trigger language plpgsql as $$ begin raise exception 'unplugged'; end $$",
+  );
+  await database.query(
+    "create trigger fail before update on cell.ledger for each row execute function public.fail()",
+  );
+  expect((await manage("DELETE", HERE)).status).toBe(500);
+  expect((await record({ ...EVENT, idempotencyKey: `${MARKER}/again` })).status).toBe(200);
+  expect((await manage("GET", HERE)).status).toBe(200);
+  await database.query("drop trigger fail on cell.ledger");
+  expect((await manage("DELETE", HERE)).body).toEqual({ outcome: "erased" });
+  expect(await findTraces(database)).toEqual([]);
+  expect(await database.count("cell.customers", "customer_id like 'erased:%'")).toBe(2);
+});
+
+test("an erasure with more events and keys than one page has erases all of them", {
   timeout: 120_000,
 }, async () => {
   const managed = await setupManage();
@@ -181,7 +202,7 @@ test("an erasure finds its way through more events and keys than fit in one page
     [JANE],
   );
   const { number, environment_id } = own ?? {};
-  // Every third event is theirs, and each has its key.
+  // Every third event is the erased customer's, and each has its key.
   await database.query(
     `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)
      select t.at, gen_random_uuid(), t.at, case when i % 3 = 0 then $1::bigint else 1 end, $2, 1, 'bulk', 'req',
@@ -205,7 +226,7 @@ test("an erasure finds its way through more events and keys than fit in one page
   expect(await database.count("cell.keyed_requests", "key like 'somebody%'")).toBe(44_000);
 });
 
-test("who is written about while they are erased leaves no trace either", async () => {
+test("requests and edits during an erasure leave no trace", async () => {
   const managed = await setupManage();
   const { manage, consume, record, database } = managed;
   await live(managed);

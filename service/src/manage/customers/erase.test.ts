@@ -12,7 +12,7 @@ import { eraseCustomer } from "./erase-customer.ts";
 const CAROL = brandAs<CustomerId>("carol@example.com");
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("of an erased customer nothing is left that names them, in any table", async () => {
+test("no table names an erased customer", async () => {
   const credits = await setupCredits();
   const { cell, context, database } = credits;
   await live(credits);
@@ -23,7 +23,7 @@ test("of an erased customer nothing is left that names them, in any table", asyn
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("the amounts of an erased customer stay, under a number that leads to nobody", async () => {
+test("the amounts of an erased customer stay, under a number without an id", async () => {
   const credits = await setupCredits();
   const { cell, context, database } = credits;
   await live(credits);
@@ -42,7 +42,7 @@ test("the amounts of an erased customer stay, under a number that leads to nobod
   await expectSoundBooks(database);
 });
 
-test("the id is free for somebody else, who starts with nothing", async () => {
+test("the id of an erased customer is free, and starts with an empty wallet", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, assign } = credits;
   await live(credits);
@@ -56,7 +56,7 @@ test("the id is free for somebody else, who starts with nothing", async () => {
   });
 });
 
-test("a customer nobody knows is not found, an erased one neither, and others are not touched", async () => {
+test("unknown and erased customers are not found, and other customers keep their data", async () => {
   const credits = await setupCredits();
   const { cell, context, database } = credits;
   await credits.consume({ customerId: "ada", feature: "export", metadata: { a: 1 }, idempotencyKey: "a" });
@@ -92,7 +92,7 @@ const REWRITTEN_WORDS = [
   "cell.keyed_requests set key_hash = gen_random_uuid()",
 ];
 
-test("the words of grants and keys can be erased, and not rewritten, even by the owner", async () => {
+test("the text of grants and keys can be erased but not rewritten, even by the owner", async () => {
   const credits = await setupCredits();
   await live(credits);
   const { database } = credits;
@@ -103,7 +103,7 @@ test("the words of grants and keys can be erased, and not rewritten, even by the
 });
 
 test.each(REWRITES)(
-  "erasing metadata is the one change that %s takes: `set %s` is refused, even to the owner",
+  "%s accepts no update except erasing metadata: `set %s` fails, even for the owner",
   async (table, change) => {
     const credits = await setupCredits();
     await live(credits);
@@ -113,7 +113,7 @@ test.each(REWRITES)(
   },
 );
 
-test("a customer who is busy while they are erased leaves no trace either", async () => {
+test("a customer that is busy during an erasure leaves no trace", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, record, database } = credits;
   await live(credits);
@@ -127,17 +127,17 @@ test("a customer who is busy while they are erased leaves no trace either", asyn
   await pause(60);
   await eraseCustomer(cell, context, { customerId: CAROL });
   for (const { status } of await Promise.all(running)) expect(status).toBe(200);
-  // Whoever came after that is somebody else by the same name: they are erased as well, and then nothing is left.
+  // Later requests created a new customer under the same id. It is erased as well.
   await eraseCustomer(cell, context, { customerId: CAROL });
   expect(await findTraces(database)).toEqual([]);
   await expectSoundBooks(database);
 });
 
-test("an event that was under way while its customer was erased leaves no trace either", async () => {
+test("an event in flight during an erasure leaves no trace", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const { cell, context, record, database, project } = credits;
   await live(credits);
-  // Another transaction has the event's key, so that the event is written and waits for its commit.
+  // Another transaction holds the event's key, so the event is written but not yet committed.
   const blocker = await connectTo(database);
   await blocker.query("begin");
   await blocker.query(
@@ -157,7 +157,7 @@ test("an event that was under way while its customer was erased leaves no trace 
   expect(await findTraces(database)).toEqual([]);
 });
 
-/** A customer with all that can be known of one. */
+/** A customer with everything that can be stored about one. */
 async function live({ assign, consume, record, cell, context, database }: Credits): Promise<void> {
   await assign(CAROL);
   await addCredits(cell, context, { ...TOP_UP, customerId: CAROL, reference: "pay_1" });
@@ -176,7 +176,7 @@ async function live({ assign, consume, record, cell, context, database }: Credit
   expect(await database.count("cell.customers", `customer_id = '${ADA}'`)).toBe(1);
 }
 
-/** Tables in which the customer's id or metadata can be read. */
+/** Tables that contain the customer's id or metadata. */
 async function findTraces(database: TestDatabase): Promise<string[]> {
   const tables = await database.query(`
     select format('%I.%I', n.nspname, c.relname) as name

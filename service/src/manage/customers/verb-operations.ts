@@ -201,10 +201,10 @@ function erasing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Erase a customer",
     description:
-      "For ever: the id, name, email, billing reference and metadata, the metadata of everything they did, notes and references of " +
-      "their credits, and the text of their idempotency keys. Amounts stay, under a number that leads to nobody. If the customer " +
-      "has usage events, it looks through all idempotency keys, and may take minutes where there are very many; if the answer is " +
-      "lost, ask again under the same id, and it goes on. Until it is done the customer is blocked.",
+      "Permanently erases the id, name, email, billing reference and metadata, the metadata of all charges, denials and events, notes " +
+      "and references of credits, and the text of idempotency keys. Amounts stay, under a number that identifies no person. The id is " +
+      "free at once: later requests under it belong to a new customer. If the customer has usage events, all idempotency keys are " +
+      "searched, which can take minutes. If the call fails or its answer is lost, repeat it: it resumes.",
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["erased"]) }),
     codes: [],

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { setupManage } from "../../../../test/manage.ts";
-import { LIST_EVENTS_TO_ERASE } from "./events.ts";
+import { setupManage } from "../../../test/manage.ts";
+import { LIST_EVENTS_TO_ERASE } from "./erase-history.ts";
 
 const OTHERS = 60_000;
 
 type Node = { "Rows Removed by Filter"?: number; Plans?: Node[] };
 
-test("erasing reads the customer's own events, however many others there are", async () => {
+test("an erasure reads only the customer's own events", async () => {
   const { database, record, manage } = await setupManage();
   for (const event of ["page.view", "page.view", "sign.in"]) {
     const reply = await record({ customerId: "jane", event, quantity: 1, metadata: { by: "jane" } });
@@ -21,14 +21,7 @@ test("erasing reads the customer's own events, however many others there are", a
   );
   await database.query("analyze cell.events");
   const [jane] = await database.query("select number from cell.customers where customer_id = 'jane'");
-  const after = new Date(Date.now() - 36 * 86_400_000).toISOString();
-  const values = [
-    jane?.["number"],
-    after,
-    "0".repeat(32),
-    new Date(Date.now() - 60_000).toISOString(),
-    1_000,
-  ];
+  const values = [jane?.["number"], "1970-01-01Z", "0".repeat(32), 1_000];
   const [row] = await database.query(
     `explain (analyze, buffers, format json) ${LIST_EVENTS_TO_ERASE.text}`,
     values,
@@ -49,7 +42,7 @@ const SAME_MOMENT = 3_000;
 test("events that all share one timestamp are erased a thousand at a time", { timeout: 60_000 }, async () => {
   const { database, record, manage } = await setupManage();
   await record({ customerId: "jane", event: "export.row", quantity: 1, metadata: { by: "jane" } });
-  // Every sixth has no metadata, but a key that must be found. They were recorded at several moments.
+  // Every sixth event has no metadata, but has a key. They were recorded at several moments.
   await database.query(
     `insert into cell.events
        (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)

@@ -1,0 +1,187 @@
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import { hexUuids, uuids } from "../../postgres/binary-array.ts";
+import { describeRow, getRow, hexUuid, id, integer, listRows } from "../../postgres/row.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import type { CustomerNumber, ProjectId } from "../../primitives/brand.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
+import type { CustomerName } from "./customers.ts";
+import type { WalletName } from "./wallets.ts";
+
+// Until its traces are gone, an erased customer has a hash of the caller's id instead of the id, so that a repeated call can resume.
+const ERASING = "'erasing:' || encode(sha256(convert_to($2, 'UTF8')), 'hex') || ':'";
+
+const HIDE = statement(
+  "erase.hide_customer",
+  `
+  update cell.customers
+  set
+    customer_id = ${ERASING} || gen_random_uuid(),
+    name = null,
+    email = null,
+    billing_reference = null,
+    metadata = null,
+    erased_at = clock_timestamp()
+  where environment_id = $1
+    and customer_id = $2
+    and number = $3`,
+);
+
+/** Erases the customer's own row and frees the id. The caller holds the wallet's lock. */
+export function hideCustomer(tx: Tx, customer: CustomerName & WalletName): Promise<Rows> {
+  return tx.run(HIDE, [customer.environmentId, customer.customerId, customer.customerNumber]);
+}
+
+const LIST_HIDDEN = statement(
+  "erase.list_hidden_customers",
+  `
+  select c.number
+  from cell.customers as c
+  where c.environment_id = $1
+    and c.customer_id >= ${ERASING}
+    and c.customer_id < ${ERASING} || 'g'
+    and c.erased_at is not null
+  order by c.number`,
+);
+
+/** Customers of this id that are hidden and whose traces may remain. More than one if the id was used again after an interruption. */
+export async function listHiddenCustomers(
+  tx: Tx,
+  { environmentId, customerId }: CustomerName,
+): Promise<WalletName[]> {
+  const numbers = await listRows(tx, LIST_HIDDEN, [environmentId, customerId], id<CustomerNumber>("number"));
+  return numbers.map((customerNumber) => ({ environmentId, customerNumber }));
+}
+
+const FORGET = statement(
+  "erase.forget_customer",
+  `
+  update cell.customers
+  set customer_id = 'erased:' || gen_random_uuid()
+  where environment_id = $1
+    and number = $2
+    and erased_at is not null`,
+);
+
+/** The last step: removes the hash of the id. */
+export function forgetCustomer(tx: Tx, customer: WalletName): Promise<Rows> {
+  return tx.run(FORGET, [customer.environmentId, customer.customerNumber]);
+}
+
+const ERASE_GRANTS = statement(
+  "erase.grants",
+  `
+  update cell.grants
+  set
+    note = null,
+    reference = case
+      when reference like 'erased:%' then reference
+      else cell.erased_reference(reference)
+    end
+  where environment_id = $1
+    and customer_number = $2
+    and (note is not null or reference not like 'erased:%')`,
+);
+
+/** Erases notes, and replaces references by their hash, because a reference can be used only once. */
+export function eraseWordsOfGrants(tx: Tx, customer: WalletName): Promise<Rows> {
+  return tx.run(ERASE_GRANTS, [customer.environmentId, customer.customerNumber]);
+}
+
+const ERASE_LOG = statement(
+  "erase.request_log",
+  `
+  delete from cell.request_log
+  where environment_id = $1
+    and id in (
+      select l.id
+      from cell.request_log as l
+      where l.environment_id = $1
+        and l.customer_number = $2
+      limit $3
+    )`,
+);
+
+/** Returns the number of deleted rows: fewer than `rowsMax` when none remains. */
+export async function eraseRequestLog(tx: Tx, customer: WalletName, rowsMax: number): Promise<number> {
+  const { environmentId, customerNumber } = customer;
+  const { rowCount } = await tx.run(ERASE_LOG, [environmentId, customerNumber, rowsMax]);
+  return rowCount;
+}
+
+const HASH = hexUuid("k.key_hash");
+
+const LOCK_KEYS = statement(
+  "erase.lock_keys",
+  `
+  select ${HASH.columns}
+  from unnest($2::uuid[]) as k (key_hash)
+  cross join lateral (
+    select q.key
+    from cell.keyed_requests as q
+    where q.project_id = $1
+      and q.key_hash = k.key_hash
+      and q.key <> ''
+    for update
+  ) as q`,
+);
+
+const ERASE_KEYS = statement(
+  "erase.keys",
+  `
+  update cell.keyed_requests
+  set key = ''
+  where project_id = $1
+    and key_hash = any($2::uuid[])`,
+);
+
+/** Erases the text of these keys. Their hashes still answer repeats. Locks them in the same order as a lane. */
+export async function eraseKeys(
+  tx: Tx,
+  projectId: ProjectId,
+  keyHashes: readonly ShortHash[],
+): Promise<void> {
+  const locked = await listRows(tx, LOCK_KEYS, [projectId, hexUuids(keyHashes.toSorted())], HASH);
+  if (locked.length > 0) await tx.run(ERASE_KEYS, [projectId, hexUuids(locked)]);
+}
+
+const EXTENT = describeRow({
+  partitions: integer("count(*)"),
+  /** Of the longest partition. */
+  pages: integer("coalesce(max(pg_relation_size(t.relid) / current_setting('block_size')::integer), 0)"),
+});
+
+const READ_EXTENT = statement(
+  "erase.read_extent_of_keys",
+  `
+  select ${EXTENT.list}
+  from pg_partition_tree('cell.keyed_requests') as t
+  where t.isleaf`,
+);
+
+export function readExtentOfKeys(tx: Tx): Promise<{ readonly partitions: number; readonly pages: number }> {
+  return getRow(tx, READ_EXTENT, [], EXTENT);
+}
+
+// Without a name, so that PostgreSQL plans it for these pages: a generic plan would read the whole table.
+const FIND_KEYS_OF_EVENTS = {
+  name: "",
+  text: `/* erase.find_keys_of_events */
+  select ${HASH.columns}
+  from cell.keyed_requests as k
+  where k.ctid >= $1::tid
+    and k.ctid < $2::tid
+    and k.project_id = $3
+    and k.endpoint = 3
+    and k.subject_id = any($4::uuid[])
+    and k.key <> ''`,
+};
+
+/** An event does not name its key, and no index leads from one to the other: this scans pages `from` up to `to` of each partition. */
+export function findKeysOfEvents(
+  tx: Tx,
+  projectId: ProjectId,
+  events: readonly Uuid[],
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<ShortHash[]> {
+  return listRows(tx, FIND_KEYS_OF_EVENTS, [`(${from},0)`, `(${to},0)`, projectId, uuids(events)], HASH);
+}
