@@ -145,12 +145,12 @@ const ORPHANS: readonly Tampering[] = [
   },
   {
     name: "a ledger of nobody",
-    names: "there are ledger entries, and no wallet",
+    names: "there are ledger entries without a wallet",
     tamper: (database) => leaveOnly(database, ["grants"]),
   },
   {
     name: "grants of nobody",
-    names: "there are grants, and no wallet",
+    names: "there are grants without a wallet",
     tamper: (database) => leaveOnly(database, ["ledger"]),
   },
 ];

@@ -38,7 +38,7 @@ test("a catalog is exported, shown, applied elsewhere, and found in place", asyn
   expect(shown.stdout).toContain("5 to change, 2 unchanged\n");
   expect((await manage("GET", "/manage/v1/projects/1/live/plans")).body["items"]).toEqual([]);
   const applied = await catalog([...live, "--reach", "now"], env);
-  expect(applied.stdout).toBe(`${shown.stdout}Applied. The catalog of live is at version 1.\n`);
+  expect(applied.stdout).toBe(`${shown.stdout}Applied. The live catalog is at version 1.\n`);
   const again = await catalog([...live, "--archive-missing"], env);
   expect([again.code, again.stdout]).toEqual([0, "0 to change, 7 unchanged\n"]);
 });

@@ -14,18 +14,18 @@ export type CatalogOptions = {
   readonly print: (line: string) => void;
 };
 
-/** The catalog as a file, through the management API of a running service: by the same rules as everybody else. */
+/** Exports or applies a catalog file through the management API of a running service. */
 export async function catalogCommand(options: CatalogOptions): Promise<void> {
   const { file, project, environment } = options;
-  if (project === undefined) throw new Error("say which project, with --project ID");
+  if (project === undefined) throw new Error("choose a project with --project ID");
   if (environment !== "test" && environment !== "live")
-    throw new Error(`--environment is test or live, not ${JSON.stringify(environment)}`);
+    throw new Error(`--environment must be test or live, not ${JSON.stringify(environment)}`);
   const path = `/manage/v1/projects/${encodeURIComponent(project)}/${environment}/catalog`;
   if (file !== null) return applyFile(options, path, file);
   options.print(JSON.stringify(await call(options, "GET", path), null, 2));
 }
 
-/** Shows what the file would change, and then changes it, provided nobody else has changed anything in between. */
+/** Prints what the file changes, then applies it unless the catalog has changed in between. */
 async function applyFile(options: CatalogOptions, path: string, file: string): Promise<void> {
   const { print, reach, environment } = options;
   const body = { catalog: await readJson(file), reach, archiveMissing: options["archive-missing"] };
@@ -34,7 +34,7 @@ async function applyFile(options: CatalogOptions, path: string, file: string): P
   if (options["dry-run"] || changes.every(({ change }) => change === "unchanged")) return;
   const expected = { ...body, expectedVersion: version };
   const applied = await call<Diff>(options, "POST", `${path}/apply`, expected);
-  print(`Applied. The catalog of ${environment} is at version ${applied.version}.`);
+  print(`Applied. The ${environment} catalog is at version ${applied.version}.`);
 }
 
 type Diff = { readonly version: number; readonly changes: readonly ListedChange[] };
@@ -63,7 +63,7 @@ async function call<T>(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
-    throw new Error(`cannot reach ${url}, the service of PURSER_URL`, { cause: error });
+    throw new Error(`cannot reach ${url} (PURSER_URL)`, { cause: error });
   });
   const text = await response.text();
   if (!response.ok) throw new Error(describeProblem(response.status, text));

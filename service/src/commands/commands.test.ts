@@ -37,7 +37,7 @@ test("doctor finds a healthy database healthy, and one without migrations not", 
   const database = await createDatabase();
   const healthy = await purser(["doctor"], database.url);
   expect(healthy.stdout).toContain("migrations: current");
-  expect(healthy.stdout).toContain("connection: not encrypted, on this machine");
+  expect(healthy.stdout).toContain("connection: not encrypted, but local");
   expect(healthy.code).toBe(0);
   await database.query("drop schema cell cascade");
   const broken = await purser(["doctor"], database.url);
@@ -114,7 +114,7 @@ test("a created project's key works, and once revoked it does not", async () => 
   const service = await startTestService(database);
   const event = { customerId: "customer_1", event: "tokens", quantity: 1 };
   expect((await post(`${service.url}/v1/events`, key, event)).status).toBe(200);
-  expect((await purser(["revoke-key", key], database.url)).stdout).toContain(`ends in ${key.slice(-4)}`);
+  expect((await purser(["revoke-key", key], database.url)).stdout).toContain(`ending in ${key.slice(-4)}`);
   await expect
     .poll(async () => (await post(`${service.url}/v1/events`, key, event)).status, {
       timeout: 5_000,

@@ -10,7 +10,7 @@ export async function createProjectCommand(options: {
     createProject(pool, options.name),
   );
   options.print(
-    `Project ${projectId}, ${options.name}, is ready. These API keys are shown once; keep them on your server.`,
+    `Created project ${projectId} (${options.name}). These API keys are shown only once; keep them on your server.`,
   );
   options.print(`  test  ${test.key.secret}`);
   options.print(`  live  ${live.key.secret}`);

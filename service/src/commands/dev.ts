@@ -15,18 +15,18 @@ import { migrateCommand } from "./migrate.ts";
 import { stopOnSignal } from "./serve.ts";
 
 export type DevOptions = {
-  /** Null: what PORT says, or 3300. */
+  /** Null: PORT, or 3300. */
   port: number | null;
   json: boolean;
   directory: string;
-  /** Whether the first start fills the test environment with a product to look around in. */
+  /** Whether the first start inserts the demo into the test environment. */
   demo: boolean;
   print: (line: string) => void;
 };
 
 type Keys = { test: string; live: string };
 
-/** Everything in one command: a PostgreSQL in the directory, a project with keys, and the service. */
+/** Starts a local PostgreSQL, creates a project with keys, and serves. */
 export async function devCommand(options: DevOptions): Promise<void> {
   const directory = resolve(options.directory);
   await mkdir(directory, { recursive: true });
@@ -38,7 +38,7 @@ export async function devCommand(options: DevOptions): Promise<void> {
   try {
     await serveFrom(postgres, directory, options);
   } catch (error) {
-    // A port that is taken, say: nothing of ours is left running.
+    // For example a port in use: leave nothing running.
     await postgres.stop();
     throw error;
   }
@@ -58,7 +58,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
   const { url } = service;
-  // Only now: a start that fails, because its port is taken, must not end the link of the one that has it.
+  // After the start: a process that cannot bind its port must not invalidate the sign-in link of the running one.
   const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const ready: Ready = { url, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(
@@ -81,7 +81,7 @@ async function prepareDatabase(postgres: LocalServer): Promise<string> {
   return databaseUrl;
 }
 
-/** The database keeps only hashes, so the development keys are kept beside it: a second start has the same ones. */
+/** The database stores only hashes, so the development keys are kept in a file for the next start. */
 async function readOrCreateKeys(file: string, databaseUrl: string, demo: boolean): Promise<Keys> {
   const stored = await readFile(file, "utf8").catch(() => null);
   if (stored !== null) return JSON.parse(stored);
@@ -95,7 +95,7 @@ async function readOrCreateKeys(file: string, databaseUrl: string, demo: boolean
   return keys;
 }
 
-/** Kept for the same reason. The sign-in link is another one with each start. */
+/** Also kept in a file. The sign-in link is new with each start. */
 async function readOrCreateAccess(
   file: string,
   databaseUrl: string,
@@ -132,7 +132,7 @@ function describeStart(ready: Ready & { directory: string; demoCustomer: Custome
 Purser is ready at ${url}
 
 Dashboard       ${signIn}
-                (good once; after that ${owner.email} with ${owner.password})
+                                (works once; then log in as ${owner.email} with password ${owner.password})
 Reference       ${url}/docs/
 
 Test key        ${keys.test}
@@ -143,14 +143,14 @@ Database        ${databaseUrl}
 Record your first usage event:
 
 ${firstEvent}${demoCustomer === null ? "" : inviteToConsume(curl, demoCustomer)}
-Data stays in ${directory} between starts. Stop with Ctrl C.
+Data is kept in ${directory}. Stop with Ctrl C.
 `;
 }
 
 function inviteToConsume(curl: (path: string, body: object) => string, customerId: CustomerId): string {
   const body = { customerId, feature: DEMO_FEATURE, quantity: 1, idempotencyKey: "first-consume" };
   return `
-The test environment holds a demo: a catalog, 40 customers and two months of history. Charge one of them:
+The test environment contains a demo: a catalog, 40 customers and two months of history. Charge one of them:
 
 ${curl("/v1/consume", body)}`;
 }

@@ -5,7 +5,7 @@ import { type Finding, inspectEssentials, inspectKeyDeletion, inspectPooler } fr
 const CLOCK_DIFFERENCE_MAX_MS = 2_000;
 const TRANSACTION_AGE_MAX_SECONDS = 5;
 
-/** Looks at everything that has hurt an installation before. Returns whether nothing failed. */
+/** Runs all diagnostics. Returns whether none failed. */
 export async function doctorCommand(options: {
   databaseUrl: string;
   idempotencyDays?: number | null;
@@ -38,7 +38,6 @@ export async function doctorCommand(options: {
 
 const MARK = { ok: "  ok     ", warning: "  warning", failure: "  FAILURE" } as const;
 
-/** Passwords of the database and people's data travel on this connection. */
 async function inspectEncryption(client: Client): Promise<Finding> {
   const { rows } = await client.query(`
     select
@@ -49,7 +48,7 @@ async function inspectEncryption(client: Client): Promise<Finding> {
     where s.pid = pg_backend_pid()`);
   const about = "connection";
   if (rows[0]?.is_encrypted) return { level: "ok", about, text: `encrypted (${rows[0].version})` };
-  if (rows[0]?.is_local) return { level: "ok", about, text: "not encrypted, on this machine" };
+  if (rows[0]?.is_local) return { level: "ok", about, text: "not encrypted, but local" };
   const text =
     "not encrypted, and the database is on another machine: add ?sslmode=verify-full to DATABASE_URL";
   return { level: "warning", about, text };
@@ -62,10 +61,10 @@ async function inspectClock(client: Client): Promise<Finding> {
   const differenceMs = Math.round(Number(rows[0]?.now) - middle);
   const text = `${differenceMs} ms between this machine and the database`;
   const level = Math.abs(differenceMs) > CLOCK_DIFFERENCE_MAX_MS ? "warning" : "ok";
-  return { level, about: "clock", text: level === "ok" ? text : `${text}; Purser goes by the database's` };
+  return { level, about: "clock", text: level === "ok" ? text : `${text}; Purser uses the database's clock` };
 }
 
-/** One open snapshot keeps dead row versions alive, and a busy customer's row slows down many times over. */
+/** An old snapshot keeps dead row versions alive, which slows down a busy customer's row many times over. */
 async function inspectOldestTransaction(client: Client): Promise<Finding> {
   const { rows } = await client.query(`
     select
@@ -77,13 +76,14 @@ async function inspectOldestTransaction(client: Client): Promise<Finding> {
       where pid <> pg_backend_pid()
         and backend_type = 'client backend'
       union all
-      -- Nobody's any more, until somebody ends it by its name.
+      -- Prepared transactions have no backend and stay open until they are finished by name.
       select prepared
       from pg_prepared_xacts
     ) as t`);
   const about = "oldest transaction";
   if (!rows[0]?.sees_all) {
-    const text = "this role cannot see those of others: grant pg_read_all_stats to it, or ask as a superuser";
+    const text =
+      "this role cannot see transactions of other roles: grant it pg_read_all_stats, or run as a superuser";
     return { level: "warning", about, text };
   }
   const age = Number(rows[0]?.age);
@@ -92,7 +92,7 @@ async function inspectOldestTransaction(client: Client): Promise<Finding> {
   return {
     level: "warning",
     about,
-    text: `${text}: see pg_stat_activity and pg_prepared_xacts, it slows busy customers`,
+    text: `${text}: it slows down busy customers; see pg_stat_activity and pg_prepared_xacts`,
   };
 }
 
@@ -101,16 +101,16 @@ async function inspectPartitions(client: Client): Promise<Finding> {
     select to_regclass('cell.events_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM'))
       is not null as exists`);
   return rows[0]?.exists
-    ? { level: "ok", about: "partitions", text: "next month's are there" }
+    ? { level: "ok", about: "partitions", text: "next month's exist" }
     : {
         level: "failure",
         about: "partitions",
-        text: "next month's are missing: a running service makes them",
+        text: "next month's are missing: a running service creates them",
       };
 }
 
 async function inspectSize(client: Client): Promise<Finding> {
   const { rows } = await client.query("select pg_size_pretty(pg_database_size(current_database())) as size");
-  const text = `${rows[0]?.size} used by this database; PostgreSQL cannot tell how much is left`;
+  const text = `${rows[0]?.size} used by this database; PostgreSQL does not report free space`;
   return { level: "ok", about: "disk", text };
 }

@@ -5,9 +5,9 @@ import { connect } from "./connect.ts";
 export async function migrateCommand(options: {
   databaseUrl: string;
   grantTo: string | null;
-  /** With it the service may delete expired keys. */
+  /** Set: the service may delete expired keys. */
   idempotencyDays?: number | null;
-  /** Which range customer numbers come from; null: as it is. */
+  /** Range of customer numbers. Null: unchanged. */
   ordinal?: number | null;
   print: (line: string) => void;
 }): Promise<void> {
@@ -15,24 +15,23 @@ export async function migrateCommand(options: {
   try {
     const applied = await migrate(client);
     for (const name of applied) options.print(`applied ${name}`);
-    if (applied.length === 0) options.print("nothing to do: the database is current");
+    if (applied.length === 0) options.print("nothing to do: the database is up to date");
     if (options.ordinal != null && (await setOrdinal(client, options.ordinal)))
-      options.print(`customer numbers begin at ${options.ordinal} · 2^32`);
+      options.print(`customer numbers start at ${options.ordinal} · 2^32`);
     if (await followServer(client))
       options.print(
-        "this is another server: transaction numbers go on above those there are. Run purser verify --usage, and repair the days it names",
+        "this is another server: transaction IDs continue above the existing ones. Run purser verify --usage, and repair the days it lists",
       );
     const raised = await followNumbers(client);
-    if (raised.length > 0)
-      options.print(`new rows are numbered above those there are, which came without: ${raised.join(", ")}`);
+    if (raised.length > 0) options.print(`advanced the sequences behind existing rows: ${raised.join(", ")}`);
     if (options.grantTo !== null) {
       const endsKeys = options.idempotencyDays != null;
       await grantToService(client, options.grantTo, { endsKeys });
       options.print(
-        `granted the service's privileges to ${options.grantTo}, which runs with ` +
+        `granted the service's privileges to ${options.grantTo}, ` +
           (endsKeys
-            ? "IDEMPOTENCY_DAYS and may delete expired keys"
-            : "no IDEMPOTENCY_DAYS and may not delete keys"),
+            ? "which runs with IDEMPOTENCY_DAYS and may delete expired keys"
+            : "which runs without IDEMPOTENCY_DAYS and may not delete keys"),
       );
     }
   } finally {

@@ -11,7 +11,7 @@ import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
 import { VERSION } from "../version.ts";
 
-/** The contracts as the routes themselves state them; needs no database. */
+/** Renders the OpenAPI document from the route schemas. Needs no database. */
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {
   const control = openPool({ ...NOWHERE, onIdleError: () => {} });
   const app = await buildServer({
@@ -49,9 +49,9 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
   }
 }
 
-/** Never connected to. */
+/** Never used: no route is called. */
 const NOWHERE = { url: "postgres://localhost:1/none", name: "purser command", sizeMax: 1 };
 
 function refuse(): never {
-  throw new Error("this server only describes itself");
+  throw new Error("this server only renders its OpenAPI document");
 }

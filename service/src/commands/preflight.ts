@@ -9,7 +9,7 @@ export type Finding = {
   readonly text: string;
 };
 
-/** Version, durability and migrations: what must be right before the service may acknowledge anything. */
+/** Checks version, durability and migrations: required before the service may acknowledge a request. */
 export async function inspectEssentials(client: Client): Promise<Finding[]> {
   return [
     await inspectVersion(client),
@@ -27,11 +27,11 @@ async function inspectVersion(client: Client): Promise<Finding> {
   const about = "PostgreSQL version";
   if (major < 15) return { level: "failure", about, text: `${major} is too old: Purser needs 15 or newer` };
   if (major > 18)
-    return { level: "warning", about, text: `${major} is newer than what Purser is tested with (15 to 18)` };
+    return { level: "warning", about, text: `${major} is newer than the tested versions (15 to 18)` };
   return { level: "ok", about, text: String(major) };
 }
 
-/** In another encoding a character is counted as several, or cannot be stored at all. */
+/** In another encoding, characters are counted as several or cannot be stored. */
 async function inspectEncoding(client: Client): Promise<Finding> {
   const { rows } = await client.query("select current_setting('server_encoding') as value");
   const value = String(rows[0]?.value);
@@ -39,7 +39,7 @@ async function inspectEncoding(client: Client): Promise<Finding> {
   return { level: "failure", about: "encoding", text: `${value}: create the database with encoding 'UTF8'` };
 }
 
-/** Without these, a crash of the machine loses what was acknowledged, or corrupts it. */
+/** With these off, a crash can lose or corrupt acknowledged requests. */
 async function inspectDurability(client: Client): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const about of ["fsync", "full_page_writes"]) {
@@ -55,20 +55,20 @@ async function inspectDurability(client: Client): Promise<Finding[]> {
   return findings;
 }
 
-/** What this role gets by default, which our connections never commit with if it is weaker. */
+/** The role's default; our connections override a weaker one. */
 async function inspectCommits(client: Client): Promise<Finding> {
   const { rows } = await client.query(
     "select reset_val as usual, setting as ours from pg_settings where name = 'synchronous_commit'",
   );
   const [usual, ours] = [String(rows[0]?.usual), String(rows[0]?.ours)];
-  const text = usual === ours ? ours : `${usual} by default here; every connection of Purser sets ${ours}`;
+  const text = usual === ours ? ours : `${usual} by default; Purser's connections set ${ours}`;
   return { level: "ok", about: "synchronous_commit", text };
 }
 
-/** A pooler shares backends at random, or in turn: so often two idle connections prove that theirs are their own. */
+/** Enough rounds to detect a pooler that assigns backends at random or in turn. */
 const POOLER_ROUNDS = 5;
 
-/** Two connections take turns: where transactions share backends, one of them meets the other's. */
+/** Two connections alternate: with a transaction pooler, one of them sees the other's backend. */
 export async function inspectPooler(one: Client, other: Client): Promise<Finding> {
   const about = "pooler";
   try {
@@ -82,10 +82,10 @@ export async function inspectPooler(one: Client, other: Client): Promise<Finding
     if (!(error instanceof UnfitConnection)) throw error;
     return { level: "failure", about, text: error.message };
   }
-  return { level: "ok", about, text: "none, or in session mode: every connection has its own backend" };
+  return { level: "ok", about, text: "none, or in session mode: each connection has its own backend" };
 }
 
-/** A charge under an expired key deletes that key first, and would fail without the privilege. */
+/** A charge with an expired key deletes the key first, which needs the privilege. */
 export async function inspectKeyDeletion(client: Client, idempotencyDays: number | null): Promise<Finding[]> {
   if (idempotencyDays === null) return [];
   const { rows } = await client.query(`
@@ -93,7 +93,7 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
     from pg_partition_tree(to_regclass('cell.keyed_requests'))`);
   const about = "IDEMPOTENCY_DAYS";
   if (rows[0]?.may_delete === true) return [{ level: "ok", about, text: `${idempotencyDays} days` }];
-  const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to this role, as the owner`;
+  const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to <this role> as the owner`;
   return [{ level: "failure", about, text: `this role may not delete keys: run ${command}` }];
 }
 
@@ -106,48 +106,48 @@ async function inspectMigrations(client: Client): Promise<Finding> {
     case "behind":
       return { level: "failure", about, text: `${state.pending.length} missing: run purser migrate` };
     case "ahead":
-      // During a rolling deploy yesterday's release runs on today's schema: migrations expand before they contract.
+      // During a rolling deploy the previous release runs on the new schema: migrations expand before they contract.
       return { level: "warning", about, text: `the database is newer than this release (${state.name})` };
   }
 }
 
-/** On another server than the one that numbered its rows, what is written may be missing from the sums of usage. */
+/** On a server with other transaction IDs, new rows may be missing from the usage roll-ups. */
 async function inspectNumbers(client: Client): Promise<Finding[]> {
   const { rows: found } = await client.query("select to_regclass('cell.identity') is not null as exists");
   if (found[0]?.exists !== true) return [];
   const { rows } = await client.query("select cell.is_other_server() as is_other");
-  const about = "transaction numbers";
+  const about = "transaction IDs";
   if (rows[0]?.is_other !== false) {
     const text =
-      "the database was restored into another server, or is a logical replica: run purser migrate once more, then purser verify --usage";
+      "the database was restored into another server, or is a logical replica: run purser migrate again, then purser verify --usage";
     return [{ level: "failure", about, text }];
   }
-  return [{ level: "ok", about, text: "go on" }, ...(await inspectDoubt(client))];
+  return [{ level: "ok", about, text: "consistent" }, ...(await inspectDoubt(client))];
 }
 
-/** Does not keep a service from starting: requests are decided without the sums. */
+/** A warning only: requests are decided without the roll-ups. */
 async function inspectDoubt(client: Client): Promise<Finding[]> {
   const { rows } = await client.query(
     "select doubtful_since from cell.usage_progress where doubtful_since is not null",
   );
   const since = rows[0]?.doubtful_since;
   if (!(since instanceof Date)) return [];
-  const text = `may lack what was recorded since ${since.toISOString()}, when the database came to another server: run purser verify --usage`;
+  const text = `may lack rows recorded since ${since.toISOString()}, when the database moved to another server: run purser verify --usage`;
   return [{ level: "warning", about: "usage", text }];
 }
 
-/** A number that is given out again would lead to the rows of another customer, or fail as taken. */
+/** A reused number would refer to another customer's rows or violate a constraint. */
 async function inspectSequences(client: Client): Promise<Finding[]> {
   const sequences = await readIdentitySequences(client, { quickly: true });
   const about = "row numbers";
   const tablesOf = (some: typeof sequences): string => some.map(({ table }) => table).join(", ");
   const behind = sequences.filter(({ isBehind }) => isBehind);
   if (behind.length > 0) {
-    const text = `the next ones are taken already in ${tablesOf(behind)}, as in a logical replica: run purser migrate`;
+    const text = `the next values already exist in ${tablesOf(behind)}, as in a logical replica: run purser migrate`;
     return [{ level: "failure", about, text }];
   }
   const halfUsed = sequences.filter(({ isHalfUsed }) => isHalfUsed);
-  if (halfUsed.length === 0) return [{ level: "ok", about, text: "go on" }];
-  const text = `more than half of all there are were given out in ${tablesOf(halfUsed)}`;
+  if (halfUsed.length === 0) return [{ level: "ok", about, text: "consistent" }];
+  const text = `more than half of the range is used in ${tablesOf(halfUsed)}`;
   return [{ level: "warning", about, text }];
 }

@@ -3,7 +3,7 @@ import { type Ended, resetOwner } from "../manage/people/reset-owner.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { withPool } from "./connect.ts";
 
-/** For an installation whose owners have all lost their way in. Whoever can reach the database may run it. */
+/** For an installation whose owners have all lost access. Requires access to the database. */
 export async function resetOwnerCommand(options: {
   databaseUrl: string;
   email: string;
@@ -21,7 +21,7 @@ export async function resetOwnerCommand(options: {
   if (kind !== "created") options.print(describeEnded(ended));
   if (ended.apiKeysKept > 0) {
     options.print(
-      `They created ${count(ended.apiKeysKept, "API key")}, which still work: revoke those you do not know.`,
+      `The member created ${count(ended.apiKeysKept, "API key")}, which still work. Revoke any you do not recognize.`,
     );
   }
   options.print(

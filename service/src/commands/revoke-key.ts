@@ -1,7 +1,7 @@
 import { endApiKeyBySecret } from "../manage/keys/end-api-key.ts";
 import { withPool } from "./connect.ts";
 
-/** By the key itself, which is what one has in hand when it has leaked. */
+/** Takes the key itself, which is what you have after a leak. */
 export async function revokeKeyCommand(options: {
   databaseUrl: string;
   secret: string;
@@ -11,8 +11,8 @@ export async function revokeKeyCommand(options: {
   const isRevoked = await withPool(options.databaseUrl, (pool) =>
     endApiKeyBySecret(pool, actor, options.secret),
   );
-  if (!isRevoked) throw new Error("there is no such key, or it is revoked already");
+  if (!isRevoked) throw new Error("the key does not exist or is already revoked");
   options.print(
-    `Revoked the key that ends in ${options.secret.slice(-4)}. Every process refuses it within 5 seconds.`,
+    `Revoked the key ending in ${options.secret.slice(-4)}. All processes refuse it within 5 seconds.`,
   );
 }

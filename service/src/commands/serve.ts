@@ -24,7 +24,7 @@ export async function serveCommand(): Promise<void> {
   if (setupToken !== null) offerSetup(`${service.url}/setup#${setupToken}`, log);
 }
 
-/** What the environment asks for, in a database that nobody uses yet; once, however many processes start together. */
+/** Creates the owner and project from the environment variables in an empty database, once for all processes. */
 async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<void> {
   const { owner, apiKey } = init;
   if (owner === null && apiKey === null) return;
@@ -32,14 +32,14 @@ async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<v
     if (owner !== null && (await isSetupNeeded(pool))) {
       refuseWeakPassword(owner);
       if (await createFirstOwner(pool, { ...owner, name: "Owner" }))
-        log.info({ email: owner.email.toLowerCase() }, "made the first owner");
+        log.info({ email: owner.email.toLowerCase() }, "created the first owner");
     }
     if (apiKey !== null && (await createFirstProject(pool, "My product", apiKey)))
-      log.info({ lastFour: apiKey.slice(-4) }, "made the first project");
+      log.info({ lastFour: apiKey.slice(-4) }, "created the first project");
   });
 }
 
-/** Only where it is used: who set it for an older release, with fewer rules, has an owner by now. */
+/** Checked only when it is used: an existing installation may have set it under older rules. */
 function refuseWeakPassword({ email, password }: { email: string; password: string }): void {
   const { length } = [...password];
   if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
@@ -50,15 +50,15 @@ function refuseWeakPassword({ email, password }: { email: string; password: stri
     throw new Error("INIT_OWNER_PASSWORD is easy to guess: use several unrelated words");
 }
 
-/** Whoever can read this log may become the first owner. A warning: until then nobody can come in. */
+/** Logged as a warning: until it is used nobody can log in, and anyone who can read the log may become the owner. */
 function offerSetup(setupUrl: string, log: Logger): void {
   log.warn(
     { setupUrl },
-    "there is no member yet: whoever opens this link becomes the first owner, once, within a day",
+    "no members yet: open this link to become the first owner; it works once, within a day",
   );
 }
 
-/** Acknowledging what a crash would lose is worse than not starting. */
+/** Refuses to start on a database that could lose acknowledged requests. */
 export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise<void> {
   const client = await connectWithRetries(config, log);
   const other = await connectWithRetries(config, log);
@@ -78,7 +78,7 @@ export async function refuseUnsafeDatabase(config: Config, log: Logger): Promise
   }
 }
 
-/** A fresh cluster's database often starts a little later than we do, and a failover may be under way for a minute. */
+/** The database may start after the service, and a failover can take a minute. */
 async function connectWithRetries(
   { databaseUrl, databaseWaitSeconds }: Config,
   log: Logger,
@@ -99,13 +99,13 @@ async function connectWithRetries(
   }
 }
 
-/** A wrong password or a missing database does not get better by waiting. */
+/** A wrong password or missing database: waiting does not help. */
 function isHopeless(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null;
   return cause instanceof pg.DatabaseError && /^(28|3D)/.test(cause.code ?? "");
 }
 
-/** SIGTERM and SIGINT: finish what was accepted, and be gone in under 25 s whatever happens. */
+/** On SIGTERM and SIGINT, finishes accepted requests and exits within 25 s. */
 export function stopOnSignal(
   service: Service,
   log: Logger,

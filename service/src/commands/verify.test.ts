@@ -25,7 +25,7 @@ test("a valid history verifies, and the command reports what it checked", async 
   expect(stdout).toContain(
     `6 wallets against ${entries} ledger entries, ${grants} grants and 2 reversals; 6 customers looked up`,
   );
-  expect(stdout).toContain("Every wallet is the fold of its ledger.");
+  expect(stdout).toContain("Every wallet matches its ledger.");
   expect(code).toBe(0);
 });
 

@@ -3,13 +3,10 @@ import { Worker } from "node:worker_threads";
 import { type Checked, describeChecked, describeMismatch, type Report } from "./verify/report.ts";
 import type { Message } from "./verify/worker.ts";
 
-/** Of each half of the space for what was just made. */
+/** Size of each semi-space of V8's young generation. */
 const YOUNG_MEGABYTES = 8;
 
-/**
- * Folds every ledger and holds wallets, grants and limits against it, while the service runs; stops at the first that
- * differs. Returns whether none did.
- */
+/** Folds every ledger and compares wallets, grants and limits, while the service runs. Stops at the first mismatch. */
 export async function verifyCommand(options: {
   databaseUrl: string;
   print: (line: string) => void;
@@ -17,19 +14,16 @@ export async function verifyCommand(options: {
   const { databaseUrl, print } = options;
   const startMs = performance.now();
   const { checked, mismatch, statementMsMax } = await verifyInThread(databaseUrl, (soFar) =>
-    print(`So far ${describeChecked(soFar)}`),
+    print(`So far: ${describeChecked(soFar)}`),
   );
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
   print(`Checked ${describeChecked(checked)}.`);
   print(`It took ${seconds} s, the longest statement ${Math.ceil(statementMsMax)} ms.`);
-  print(mismatch === null ? "Every wallet is the fold of its ledger." : describeMismatch(mismatch));
+  print(mismatch === null ? "Every wallet matches its ledger." : describeMismatch(mismatch));
   return mismatch === null;
 }
 
-/**
- * What was folded is garbage at once, and a process that is left to itself grows to 370 MB of it. A thread has a heap of
- * its own, and takes its size from the flags as they are when it starts.
- */
+/** Folding produces much garbage: a process would grow to 370 MB. A thread takes its heap size from the flags at its start. */
 function verifyInThread(databaseUrl: string, onProgress: (checked: Checked) => void): Promise<Report> {
   setFlagsFromString(`--max-semi-space-size=${YOUNG_MEGABYTES}`);
   const worker = new Worker(new URL("./verify/worker.ts", import.meta.url), { workerData: databaseUrl });
@@ -39,6 +33,6 @@ function verifyInThread(databaseUrl: string, onProgress: (checked: Checked) => v
       else resolve(message.report);
     });
     worker.once("error", reject);
-    worker.once("exit", () => reject(new Error("the verification ended without a report")));
+    worker.once("exit", () => reject(new Error("verification ended without a report")));
   });
 }

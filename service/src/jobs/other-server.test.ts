@@ -21,7 +21,7 @@ test("in a database that was restored into another server, numbers go on above t
   );
   const client = await connectTo(database);
   const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
-  expect(await failures()).toMatchObject([{ about: "transaction numbers" }]);
+  expect(await failures()).toMatchObject([{ about: "transaction IDs" }]);
   // A process that was not started anew, as behind a name that now leads elsewhere, notices it too.
   await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
   const lines: string[] = [];
@@ -48,7 +48,7 @@ test("rows above this server's numbers are noticed, although the sums never came
   );
   const client = await connectTo(database);
   const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
-  expect(await failures()).toMatchObject([{ about: "transaction numbers" }]);
+  expect(await failures()).toMatchObject([{ about: "transaction IDs" }]);
   await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
   const print = () => {};
   const verify = () => verifyUsageCommand({ databaseUrl: database.serviceUrl, repair: null, print });

@@ -66,7 +66,7 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
   const print = (): void => {};
   expect(await replica.readProgress()).toEqual(before);
   await expect(rollUpUsage(replica.pool)).rejects.toThrow("another database server");
-  expect(await doctor(replica.url)).toContain("FAILURE transaction numbers");
+  expect(await doctor(replica.url)).toContain("FAILURE transaction IDs");
   expect(await doctor(replica.url)).toMatch(/FAILURE row numbers: .*cell\.customers/);
   // Their numbers would be those of customers of another environment.
   const live = project.live.key.secret;

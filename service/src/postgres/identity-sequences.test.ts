@@ -29,7 +29,7 @@ test("every sequence that is behind its rows is named and raised by migrate, and
     "select format('%I.%I', schemaname, sequencename) as name from pg_sequences where schemaname in ('control', 'cell')",
   );
   expect(await rowNumbers(database)).toMatchObject({ level: "ok" });
-  expect((await migrate(database)).join()).not.toContain("numbered above");
+  expect((await migrate(database)).join()).not.toContain("advanced the sequences");
   for (const { name } of sequences) await database.query(`alter sequence ${name} restart`);
   expect(await rowNumbers(database)).toMatchObject({
     level: "failure",

@@ -2,7 +2,7 @@ import type { GrantKind } from "../../entitlement/wallet.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
 import type { GrantOrigin } from "../../store/cell/grants.ts";
 
-/** Something that happens to one customer: what the product's backend asks, or what people and automation do. */
+/** A runtime request or management operation for one customer. */
 export type Act = { readonly at: Instant } & (RuntimeAct | ManageAct);
 
 export type RuntimeAct =
@@ -19,7 +19,7 @@ export type RuntimeAct =
       readonly event: string;
       readonly quantity: number;
       readonly metadata: object;
-      /** The key of a consume: what was denied is not done, and so not measured. Null: it depends on none. */
+      /** Key of a consume: if it was denied, the event is not sent. Null: unconditional. */
       readonly ifAllowed: string | null;
     };
 
@@ -32,18 +32,18 @@ export type ManageAct =
       readonly credits: number;
       readonly expiresAt: Instant | null;
     } & GrantOrigin)
-  /** Of the consume that was asked under this key. */
+  /** Reverses the consume with this key. */
   | { readonly kind: "reverse"; readonly key: string };
 
 export const DAY_MS = 86_400_000;
 
-/** As long as the request log remembers; a little less, so that the first purge finds nothing. */
+/** Slightly less than the retention of the request log, so that the first purge deletes nothing. */
 export const LOG_DAYS = 6.9;
 
-/** The demo's history begins with this day, counted back from today. */
+/** First day of the demo's history, in days before today. */
 export const FIRST_DAY = 59;
 
-/** `timeOn(now, 2, "14:03:27.518")`: the day before yesterday. Days are those of UTC, so that any day but today is past. */
+/** `timeOn(now, 2, "14:03:27.518")` is the day before yesterday, in UTC. */
 export function timeOn(now: Instant, daysAgo: number, time: string): Instant {
   const [hours = 0, minutes = 0, seconds = 0] = time.split(":").map(Number);
   const midnight = Math.floor(now / DAY_MS) * DAY_MS - daysAgo * DAY_MS;

@@ -19,7 +19,7 @@ import { type Customer, findKeyedRequest, type Known, type Moment, type World } 
 
 type Asking = Exclude<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
-/** What the service would have answered and written, had the product's backend asked it then. */
+/** Decides a runtime request as the service would have at that time. */
 export function ask(world: World, known: Known, act: Asking, past: readonly Moment[]): Moment {
   const { environmentId, customerId, customerNumber, wallet } = known;
   const request = toRequest(world, known, act);
@@ -45,14 +45,14 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
   const [outcome] = plan.outcomes;
   assert(
     outcome !== undefined && outcome.kind !== "held" && outcome.kind !== "lacking",
-    "whoever asks is answered",
+    "the demo's requests are answered",
   );
   const after = plan.changes.wallets.get(customerNumber)?.wallet ?? wallet;
   const logged = describeRequest(known, act, { requestId: request.requestId, ...noteOf(outcome) });
   return { ...plan, at: act.at, wallet: after, audits: [], logged };
 }
 
-/** As the edge notes it. */
+/** As in the request log. */
 function noteOf(outcome: Outcome): Noted {
   switch (outcome.kind) {
     case "answered":
@@ -62,7 +62,7 @@ function noteOf(outcome: Outcome): Noted {
     case "feature_not_found":
       return { code: "feature_not_found", reason: null, isReplay: false };
     default:
-      throw new Error(`the demo asks nothing that ends as ${outcome.kind}`);
+      throw new Error(`unexpected demo outcome: ${outcome.kind}`);
   }
 }
 
@@ -74,7 +74,7 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
     environmentId,
     customerId,
     requestId: publicId("req", uuidV7(act.at)),
-    // The demo's metadata is small by any plan.
+    // The demo's metadata is within the limits of every plan.
     metadataLimits: { bytesMax: 1_000, keysMax: 10, depthMax: 2 },
   };
   if (act.kind === "event") {
@@ -94,7 +94,7 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
 
 type Checking = Extract<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
-/** A check: decided like a consume, and what it would have changed is thrown away. */
+/** A check: decided like a consume, without its changes. */
 export function askOnly({ catalog }: World, known: Known, act: Checking): Moment {
   const question = { feature: brandAs<FeatureKey>(act.feature), quantity: act.quantity };
   const decision = decide(catalog, known.wallet, question, act.at);
@@ -116,14 +116,14 @@ export function askOnly({ catalog }: World, known: Known, act: Checking): Moment
   };
 }
 
-/** How a request went, as far as the log cares. */
+/** The outcome of a request in the log. */
 type Noted = {
   readonly code: "idempotency_key_reused" | "feature_not_found" | null;
   readonly reason: string | null;
   readonly isReplay: boolean;
 };
 
-/** What the log says of a request. Only how long it took is made up: nobody waited for it. */
+/** A row of the request log. Only the duration is invented. */
 function describeRequest(
   { environmentId, customerId }: Customer,
   act: RuntimeAct & { readonly at: Instant },

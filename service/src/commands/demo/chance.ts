@@ -1,17 +1,17 @@
 import { assert } from "../../primitives/assert.ts";
 
-/** Random numbers that are the same at every first start: a demo is talked about, and tested. */
+/** Random numbers from a fixed seed, so that every demo is the same. */
 export type Chance = {
-  /** From 0 up to, and not including, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   fraction(): number;
-  /** A whole number from `min` up to and including `max`. */
+  /** An integer from `min` to `max`, both inclusive. */
   between(min: number, max: number): number;
   pick<T>(list: readonly T[]): T;
-  /** So many characters of the alphabet. */
+  /** `length` random characters of the alphabet. */
   word(alphabet: string, length: number): string;
 };
 
-/** Mulberry32: a few lines, and even enough for a demo. */
+/** Mulberry32. */
 export function openChance(seed: number): Chance {
   let state = Math.imul(seed, 0x9e3779b1);
   const fraction = (): number => {
@@ -26,7 +26,7 @@ export function openChance(seed: number): Chance {
     between,
     pick: (list) => {
       const picked = list[between(0, list.length - 1)];
-      assert(picked !== undefined, "something is picked from a list that is not empty");
+      assert(picked !== undefined, "the list is not empty");
       return picked;
     },
     word: (alphabet, length) =>

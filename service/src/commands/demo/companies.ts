@@ -1,18 +1,18 @@
-/** A customer of the demo's product. Days are counted back from today. */
+/** A customer of the demo's product. Days count back from today. */
 export type Company = {
   readonly id: string;
-  /** Of its chances, so that one company's do not move another's. */
+  /** Own random seed, so that one company does not affect another. */
   readonly seed: number;
   readonly name: string;
   readonly email: string;
   readonly joined: number;
-  /** Of the day, where it matters. */
+  /** Null: random. */
   readonly joinedTime: string | null;
   /** Requests on a working day. */
   readonly perDay: number;
-  /** What their billing assigned; before and after it they have the default plan. */
+  /** Plans assigned by billing; before and after them, the default plan applies. */
   readonly plans: readonly PlanStep[];
-  /** When they bought credits. */
+  /** Days of credit purchases. */
   readonly packs: readonly number[];
 };
 
@@ -22,7 +22,7 @@ export type PlanStep = {
   readonly lastsDays: number | null;
 };
 
-/** Has credits and no limit, month after month: the one whose `curl` is printed. */
+/** Always has credits and no limit: the customer of the printed `curl`. */
 export const RICH_COMPANY = "org_1001";
 export const TWICE_CHARGED = "org_1009";
 export const LIMITED = "org_1012";
@@ -30,12 +30,12 @@ export const WRONGLY_CREDITED = "org_1014";
 export const PAID_IN_VAIN = "org_1031";
 export const REVERSED = "org_1017";
 export const APOLOGIZED_TO = "org_1004";
-/** Asks for a feature that nobody has defined. */
+/** Requests a feature that does not exist. */
 export const EAGER = "org_1003";
-/** Uses a key for two different things now and then. */
+/** Sometimes reuses a key for another request. */
 export const CARELESS = "org_1005";
 
-/** Names are made up, and `.example` belongs to nobody. */
+/** Invented names; `.example` is a reserved domain. */
 export const COMPANIES: readonly Company[] = [
   company(1001, "Halcyon Studio", "maren@halcyon", { joined: 59, perDay: 4, plans: [scale(59)] }),
   company(1002, "Juniper & Vale", "ops@junipervale", { joined: 59, perDay: 3, plans: [scale(58)] }),

@@ -8,7 +8,7 @@ import { listUsage } from "./usage.ts";
 const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const MINUTE_MS = 60_000;
 
-/** All that happens to a company up to now, in the order of time: it joins, gets plans, buys credits, uses the product. */
+/** A company's history up to now, in order: sign-up, plans, purchases and usage. */
 export function liveCompany(company: Company, now: Instant): readonly Act[] {
   const chance = openChance(company.seed);
   const joinedAt = timeOn(now, company.joined, company.joinedTime ?? timeOfDay(chance));
@@ -39,7 +39,7 @@ function listPlans({ joined, plans }: Company, chance: Chance, joinedAt: Instant
   });
 }
 
-/** Whoever began without a plan got some credits to try it with, for a while. */
+/** Trial credits for some companies without a plan. */
 function listGifts({ joined, plans }: Company, chance: Chance, joinedAt: Instant): Act[] {
   if (plans.length > 0 || joined > FIRST_DAY - 15 || chance.fraction() < 0.4) return [];
   return [
@@ -78,12 +78,9 @@ function timeOfDay(chance: Chance): string {
 
 type Consume = Extract<Act, { kind: "consume" }>;
 
-/**
- * What leaves no trace but in the log, and so matters only as long as the log remembers: the product asks before it
- * offers something, tries again when an answer was late, and has its bugs.
- */
+/** Requests that appear only in the request log: checks before an offer, retries, and integration bugs. */
 function listHabits(company: Company, acts: readonly Act[], now: Instant): Act[] {
-  // Of its own chances, so that the rest of the demo is what it is without them.
+  // Own seed, so that the rest of the demo does not depend on these requests.
   const chance = openChance(-company.seed * 7);
   const consumes = acts.filter((act) => act.kind === "consume");
   const lately = consumes.filter(({ at }) => at >= now - LOG_DAYS * DAY_MS);
@@ -93,7 +90,7 @@ function listHabits(company: Company, acts: readonly Act[], now: Instant): Act[]
   ];
 }
 
-/** While somebody fills in the form, so that its button is grey when it would be denied. */
+/** Checks while a user fills in a form. */
 function askBefore(chance: Chance, { at, feature, quantity }: Consume): Act[] {
   return Array.from({ length: chance.between(2, 6) }, () => ({
     kind: "check",
@@ -111,9 +108,9 @@ function tryAgain(chance: Chance, consume: Consume): Act[] {
 
 type Mistakes = (now: Instant, consumes: readonly Consume[]) => Act[];
 
-/** By hours before now, so that the last day has some of each whenever somebody looks. */
+/** Relative to now, so that the last day always has some of each. */
 const MISTAKES: Readonly<Record<string, Mistakes>> = {
-  // Their release is ahead of our catalog.
+  // Their release uses a feature that the catalog lacks.
   [EAGER]: (now) =>
     [0.4, 0.9, 2.3, 5.1, 5.2, 8.6, 13.4, 19.7, 26.2, 41.5, 66].map((hours) => ({
       kind: "check",
@@ -121,7 +118,7 @@ const MISTAKES: Readonly<Record<string, Mistakes>> = {
       feature: "image.upscale",
       quantity: 1,
     })),
-  // They have paid, and look again and again whether it helped.
+  // They paid and check repeatedly whether it worked.
   [PAID_IN_VAIN]: (now) =>
     [0.2, 1.6, 1.7, 4.3, 7.8, 16.1, 20.5, 22.9, 31.4].map((hours) => ({
       kind: "check",
@@ -129,7 +126,7 @@ const MISTAKES: Readonly<Record<string, Mistakes>> = {
       feature: "image.generate",
       quantity: 5,
     })),
-  // A loop takes the next item, and the key of the one before.
+  // A loop reuses the previous item's key.
   [CARELESS]: (now, consumes) =>
     [3.1, 10.4, 29.3].flatMap((hours) => {
       const at = hoursAgo(now, hours);

@@ -20,7 +20,7 @@ import { upsertPool } from "../../store/cell/pools.ts";
 
 const POOL = { key: "credits", name: "Credits" };
 
-/** One of each kind: a price, a high one, one by the thousand, and a quota that costs nothing. */
+/** A low price, a high price, a price per thousand, and a free feature with a limit. */
 const FEATURES: readonly FeatureInput[] = [
   {
     key: "image.generate",
@@ -81,7 +81,7 @@ const PLANS: readonly PlanInput[] = [
 
 const DEFAULT_PLAN = "free";
 
-// Published versions never change, not even their date, so the catalog is not published today and moved back.
+// The dates of published versions cannot be changed afterwards, so the catalog is inserted with past dates.
 const BACKDATE = statement(
   "demo.backdate_catalog",
   `
@@ -93,10 +93,7 @@ const BACKDATE = statement(
   where environment_id = $1`,
 );
 
-/**
- * What the demo sells, as if it had been published at `at`: the customers' histories begin after it. Null when the
- * environment sells something already, which is somebody's own.
- */
+/** Inserts the demo catalog as if published at `at`, before the customers' histories. Null if the environment has a catalog. */
 export async function sellDemoCatalog(tx: Tx, context: Context, at: Instant): Promise<Catalog | null> {
   const { environmentId, actor } = context;
   if (!(await ensureCatalog(tx, context))) return null;
@@ -128,7 +125,7 @@ export async function sellDemoCatalog(tx: Tx, context: Context, at: Instant): Pr
     await insertAllowances(tx, environmentId, version, allowances);
     const terms = input.features.map(({ feature: key, limit }) => {
       const feature = features.get(brandAs<FeatureKey>(key));
-      assert(feature !== undefined, "a plan of the demo includes features of the demo");
+      assert(feature !== undefined, "demo plans include demo features");
       return { feature: feature.id, pool, cost: feature.cost, limit };
     });
     await insertPlanFeatures(tx, environmentId, version, terms);
@@ -142,6 +139,6 @@ export async function sellDemoCatalog(tx: Tx, context: Context, at: Instant): Pr
 
 export function planIdOf({ plans }: Catalog, key: string): PlanId {
   const plan = [...plans.values()].find((other) => other.key === key);
-  assert(plan !== undefined, "the demo knows its plans");
+  assert(plan !== undefined, "the demo plan exists");
   return plan.id;
 }

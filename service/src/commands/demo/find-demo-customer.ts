@@ -6,10 +6,10 @@ import { findCustomers } from "../../store/cell/customers.ts";
 import { findLiveApiKeys } from "../../store/control/api-keys.ts";
 import { RICH_COMPANY } from "./companies.ts";
 
-/** What the demo's customer is charged in the printed `curl`. */
+/** The feature of the printed `curl`. */
 export const DEMO_FEATURE = "image.generate";
 
-/** A customer of the demo who can pay, where the key's environment has the demo; it may have been started without. */
+/** A demo customer with credits, or null if the environment has no demo. */
 export async function findDemoCustomer(pool: Pool, testKey: string): Promise<CustomerId | null> {
   const key = (await single(pool, (tx) => findLiveApiKeys(tx, [hashSecret(testKey)]))).get(0);
   if (key === undefined) return null;

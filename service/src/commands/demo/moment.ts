@@ -11,15 +11,14 @@ import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import type { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
 
-/** Where the demo takes place. */
 export type World = { readonly projectId: ProjectId; readonly catalog: Catalog };
 
 export type Customer = Omit<FoundWallet, "readWallet" | "isMissing">;
 
-/** A customer as the last moment left them. */
+/** A customer with its wallet after the previous act. */
 export type Known = Customer & { readonly wallet: Wallet };
 
-/** What one act wrote, all of it recorded at its time, and the wallet it left behind. */
+/** The rows of one act, recorded at its time, and the wallet after it. */
 export type Moment = {
   readonly at: Instant;
   readonly wallet: Wallet;
@@ -28,11 +27,11 @@ export type Moment = {
   readonly events: readonly EventRow[];
   readonly keyedRequests: readonly KeyedRequest[];
   readonly audits: readonly AuditRow[];
-  /** What the log would say of it, were it as old as that. Null: it was no request of the product's backend. */
+  /** The request log row. Null: not a runtime request. */
   readonly logged: Omit<LoggedRequest, "ageMs"> | null;
 };
 
-/** What was asked before under this key, and answered. */
+/** The earlier request with this key. */
 export function findKeyedRequest(past: readonly Moment[], key: string): KeyedRequest | null {
   const keyHash = hashKey(key);
   for (const { keyedRequests } of past) {
@@ -44,7 +43,7 @@ export function findKeyedRequest(past: readonly Moment[], key: string): KeyedReq
 
 export type Charge = { readonly at: Instant; readonly row: LedgerRow };
 
-/** The entry of the consume that was allowed under this key, and when it was recorded. */
+/** The ledger entry of the consume with this key, and when it was recorded. */
 export function findCharge(past: readonly Moment[], key: string): Charge | null {
   const keyHash = hashKey(key);
   const isIts = (row: LedgerRow): boolean => row.keyHash === keyHash;

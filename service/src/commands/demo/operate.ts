@@ -14,7 +14,7 @@ import type { ManageAct } from "./act.ts";
 import { planIdOf } from "./demo-catalog.ts";
 import { findCharge, type Known, type Moment, type World } from "./moment.ts";
 
-/** What an operation did: its change, and what people read about it. */
+/** The change of an operation and its audit entry. */
 type Done = {
   readonly change: Change | null;
   readonly said: Said;
@@ -24,13 +24,13 @@ type Done = {
   readonly details: object;
 };
 
-/** The webhook of the billing provider, and a hand on the dashboard. */
+/** A billing webhook and a support agent. */
 const ACTORS = {
   billing: { kind: "token", id: "billing", requestId: null },
   support: { kind: "member", id: "robin@support.example", requestId: null },
 } as const satisfies Record<string, Actor>;
 
-/** What people and automation do, decided and recorded as the operations of `manage` do it. */
+/** Decides and records a management operation as `manage` would. */
 export function operate(
   world: World,
   known: Known,
@@ -115,7 +115,7 @@ function reverse(
   past: readonly Moment[],
 ): Done {
   const charge = findCharge(past, key);
-  assert(charge !== null && charge.row.entry.usage !== null, "the demo reverses what was charged");
+  assert(charge !== null && charge.row.entry.usage !== null, "the demo reverses an existing charge");
   const { entry } = charge.row;
   const consume = { ...entry, ...charge.row.entry.usage, reversedQuantity: 0 };
   const grants = past.flatMap((moment) =>

@@ -25,9 +25,8 @@ const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const ANALYZE = statement("demo.analyze", "analyze cell.events, cell.ledger, cell.grants");
 
 /**
- * A product with customers, plans and two months of history, to look around in and to try things on. Returns whether it
- * was made now: where something is sold already, nothing is added. By a lane's session, which sends statements without
- * waiting for each other's answers: there are thousands, and somebody waits for their first start.
+ * Inserts a demo product: catalog, customers and two months of history. Returns false if the environment already has a catalog. Uses
+ * a lane's session, which pipelines the thousands of statements: the user waits for the first start.
  */
 export async function seedDemo(
   databaseUrl: string,
@@ -50,7 +49,7 @@ export async function seedDemo(
       await writeRequestLog(session, moments, now);
     }
     await session.commit();
-    // Else an export's length is guessed from nothing until the server has come round to it, within a minute.
+    // The size estimate of an export needs statistics, and autovacuum takes up to a minute.
     if (catalog !== null) await session.run(ANALYZE);
     return catalog !== null;
   } finally {
@@ -66,7 +65,7 @@ async function writeLives(session: Session, world: World, lives: readonly Life[]
   const customers = await writeCustomers(session, newCustomers.sort(compareCustomers));
   for (const { customer, acts } of lives) {
     const known = customers.get(customer.customerId);
-    assert(known !== undefined, "a customer that was just made is there");
+    assert(known !== undefined, "an inserted customer is found");
     const moments = simulate(world, known, acts);
     await writeMoments(session, known, moments);
     all.push(...moments);
@@ -85,6 +84,6 @@ function toCustomer(
 
 function beginningOf(acts: readonly Act[]): Instant {
   const [first] = acts;
-  assert(first !== undefined, "everyone has joined");
+  assert(first !== undefined, "a company has at least one act");
   return first.at;
 }

@@ -4,10 +4,7 @@ import { ask, askOnly } from "./ask.ts";
 import { type Customer, findCharge, type Moment, type World } from "./moment.ts";
 import { operate } from "./operate.ts";
 
-/**
- * Lives through a customer's acts with the clock at each of them, by the very decisions the service makes. No number
- * is made up here, so wallets and ledgers agree as those of any other customer do.
- */
+/** Replays a customer's acts with the service's own decisions, so that wallets and ledgers are consistent. */
 export function simulate(world: World, customer: Customer, acts: readonly Act[]): readonly Moment[] {
   const past: Moment[] = [];
   for (const act of acts) {

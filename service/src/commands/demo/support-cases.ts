@@ -9,20 +9,20 @@ import {
   WRONGLY_CREDITED,
 } from "./companies.ts";
 
-/** What was planted for whoever answers tickets to find, and what they have settled before. */
+/** Cases for a support agent to find, and some already settled. */
 export function listSupportCases(companyId: string, now: Instant): readonly Act[] {
   return CASES[companyId]?.(now) ?? [];
 }
 
 const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
-  // A worker gave up on a slow answer and began the job anew, under a new key: one clip, charged twice.
+  // A worker timed out and repeated the job with a new key: one clip, charged twice.
   [TWICE_CHARGED]: (now) => [
     clip("job_7c41e90b/attempt-1", timeOn(now, 1, "14:03:27.518")),
     clip("job_7c41e90b/attempt-2", timeOn(now, 1, "14:03:31.902")),
   ],
 
-  // Their month of 200 is spent, they pay for more, and are still turned away. The first use is where their months are
-  // counted from: none begins in the middle of this.
+  // The monthly 200 credits are spent, they buy more, and are still denied. The first use sets the anchor, so that no period starts
+  // in the middle of this.
   [PAID_IN_VAIN]: (now) => [
     images("job_41d97e6a", 1, timeOn(now, 39, "09:48:30.512")),
     images("job_b08d52f1", 8, timeOn(now, 7, "09:20:44.105")),
@@ -33,7 +33,7 @@ const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
     images("job_2ad7f86e", 6, timeOn(now, 3, "10:31:36.219")),
     images("job_c7e25b94", 4, timeOn(now, 2, "07:58:03.754")),
   ],
-  // Where their payment went: two customers of nearly one name, and a hand in a hurry.
+  // That payment was credited to a customer with a similar name by mistake.
   [WRONGLY_CREDITED]: (now) => [
     {
       kind: "add_credits",
@@ -48,7 +48,7 @@ const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
     },
   ],
 
-  // A term's worth of certificates on one day, at 20 a day.
+  // Many certificates on one day, with a limit of 20 a day.
   [LIMITED]: (now) => [
     exports("job_certs-01", 8, timeOn(now, 3, "09:02:15.407")),
     exports("job_certs-02", 8, timeOn(now, 3, "09:40:58.921")),

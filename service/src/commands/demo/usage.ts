@@ -9,25 +9,24 @@ const WEEKEND_SHARE = 0.3;
 
 type Use = {
   readonly feature: string;
-  /** Of all uses; they add up to 1. */
+  /** Share of all uses; the sum is 1. */
   readonly share: number;
   readonly quantity: (chance: Chance) => number;
 };
 
 const USES: readonly Use[] = [
-  // Many short texts and a few long ones.
   { feature: "text.generate", share: 0.52, quantity: (chance) => Math.round(400 * 90 ** chance.fraction()) },
   { feature: "image.generate", share: 0.29, quantity: (chance) => chance.between(1, 4) },
   { feature: "video.render", share: 0.09, quantity: (chance) => (chance.fraction() < 0.8 ? 1 : 2) },
   { feature: "hd.export", share: 0.1, quantity: (chance) => chance.between(1, 2) },
 ];
 
-/** What a company does with the product on one day: more on working days, and a little more from week to week. */
+/** One day of usage: more on working days, growing slowly. */
 export function listUsage(company: Company, chance: Chance, daysAgo: number, now: Instant): Act[] {
   const midnight = timeOn(now, daysAgo, "00:00");
   const growth = 0.7 + (0.5 * (FIRST_DAY - daysAgo)) / FIRST_DAY;
   const expected = company.perDay * growth * (isWeekend(midnight) ? WEEKEND_SHARE : 1);
-  // Any number around what is expected, some days none.
+  // Random around the expected number, often 0 for small companies.
   const count = Math.floor(expected * 2 * chance.fraction() + chance.fraction());
   const acts: Act[] = [];
   for (let session = 0; session < count; session++) {
@@ -37,7 +36,7 @@ export function listUsage(company: Company, chance: Chance, daysAgo: number, now
   return acts;
 }
 
-/** A charge, and beside it what the product measures: tokens of a text, or that somebody opened the editor. */
+/** A charge and its events: generated tokens, or an opened editor. */
 function useOnce(chance: Chance, at: Instant): Act[] {
   const { feature, quantity: draw } = pickUse(chance);
   const quantity = draw(chance);
@@ -71,7 +70,7 @@ function pickUse(chance: Chance): Use {
   return chance.pick(USES);
 }
 
-/** Mostly around 13:00 UTC, hardly at night. */
+/** Mostly around 13:00 UTC, rarely at night. */
 function timeInDay(chance: Chance): number {
   const shares = chance.fraction() + chance.fraction() + chance.fraction();
   return Math.floor((2 + shares * 7.3) * 3_600_000);

@@ -40,7 +40,7 @@ const DESCRIBE = statement(
     and c.customer_id = n.customer_id`,
 );
 
-/** Makes them, and returns them under the numbers they got. */
+/** Inserts customers and returns them with their numbers. */
 export async function writeCustomers(
   tx: Tx,
   customers: readonly NewCustomer[],
@@ -63,7 +63,7 @@ export async function writeCustomers(
   );
 }
 
-/** One customer's past. Each moment is recorded at its own time; the wallet is written as the last one left it. */
+/** Writes one customer's history with its timestamps, and the final wallet. */
 export async function writeMoments(
   session: Session,
   customer: Customer,
@@ -94,10 +94,7 @@ const HOUR_MS = 3_600_000;
 
 type Line = { readonly at: Instant; readonly logged: Omit<LoggedRequest, "ageMs"> };
 
-/**
- * What the log would still remember, written hour by hour as if at each hour's end: its ids follow time, and all of
- * them lie before those of whoever writes next.
- */
+/** Writes the log rows within its retention, hour by hour, so that ids follow time and precede all later ones. */
 export async function writeRequestLog(
   session: Session,
   moments: readonly Moment[],

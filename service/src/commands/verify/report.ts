@@ -1,14 +1,14 @@
 import type { CustomerId } from "../../primitives/brand.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 
-/** The first thing that is wrong. */
+/** The first difference found. */
 export type Mismatch = WalletName & {
-  /** Null: there is no such customer. */
+  /** Null: the customer does not exist. */
   readonly customerId: CustomerId | null;
   readonly text: string;
 };
 
-/** How much was found to be right. */
+/** Rows verified so far. */
 export type Checked = {
   customers: number;
   wallets: number;

@@ -2,12 +2,12 @@ import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Run } from "../../store/cell/verify/ledger.ts";
 import type { WalletRow } from "../../store/cell/verify/wallets.ts";
 
-/** Of ledger entries or grants: even from a cold disk a statement stays well below a second. */
+/** Ledger entries or grants per statement: well below a second even from a cold disk. */
 const ROWS_MAX = 500;
 
 export type ReadableRow = WalletRow & { readonly wallet: Wallet };
 
-/** As many wallets as have rows for one statement; a larger one is alone. */
+/** Groups wallets whose rows fit one statement; a larger wallet is alone. */
 export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly ReadableRow[]> {
   let batch: ReadableRow[] = [];
   let entries = 0;
@@ -27,10 +27,10 @@ export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly Rea
   if (batch.length > 0) yield batch;
 }
 
-/** A run, and which wallet of a batch it is of. */
+/** A run and the index of its wallet in the batch. */
 export type IndexedRun = Run & { readonly index: number; readonly isWhole: boolean };
 
-/** Cuts the rows of a batch, so many of each wallet, into runs of at most one statement's worth. */
+/** Splits the rows of a batch into runs of at most one statement. */
 export function* runsOf(
   batch: readonly ReadableRow[],
   countOf: (row: ReadableRow) => number,

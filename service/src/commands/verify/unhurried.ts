@@ -1,10 +1,10 @@
 import type { Session } from "../../postgres/session.ts";
 import type { Parameter, Rows, Statement, Tx } from "../../postgres/statement.ts";
 
-/** For each moment that the database works for us it is left alone for as long. */
+/** Pause after a statement, relative to its duration. */
 const REST_SHARE = 1;
 
-/** One statement at a time, each a transaction of its own, and a rest after it: the callers of the service come first. */
+/** Runs one statement at a time, each its own transaction, and pauses after it: requests of the service come first. */
 export class Unhurried implements Tx {
   readonly #session: Session;
   #restUntilMs = 0;

@@ -11,7 +11,7 @@ import { type IndexedRun, type ReadableRow, runsOf } from "./runs.ts";
 
 export type Catalogs = ReadonlyMap<EnvironmentId, Catalog>;
 
-/** Folds the ledgers of a few wallets, or of one that has many entries. */
+/** Folds the ledgers of several wallets, or of one large wallet. */
 export async function verifyBatch(
   tx: Tx,
   batch: readonly ReadableRow[],
@@ -37,7 +37,7 @@ export async function verifyBatch(
         if (text !== null) return { ...row, text };
       }
       checked.entries += entries.length;
-      // A wallet may claim any number: nobody goes on looking for what is not there.
+      // A damaged wallet may have any sequence: stop where the ledger ends.
       if (entries.length < until - after)
         return {
           ...row,
@@ -62,13 +62,13 @@ async function readGrants(tx: Tx, batch: readonly ReadableRow[]): Promise<GrantF
     if (readAt === undefined) break;
     const found = await listGrants(tx, runs, readAt);
     for (const [position, { index }] of runs.entries()) grants[index]?.push(...(found[position] ?? []));
-    // Likewise: the fold says which of them is missing.
+    // The fold reports the missing grants.
     if (found.every((some) => some.length === 0)) break;
   }
   return grants;
 }
 
-/** What reversals among these entries name: in the run itself where it is a whole ledger, else it is looked up. */
+/** The charges that the entries reverse: from the run if it has the whole ledger, otherwise from the database. */
 async function readReversed(
   tx: Tx,
   runs: readonly IndexedRun[],

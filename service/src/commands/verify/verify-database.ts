@@ -10,7 +10,7 @@ import { verifyWallets } from "./verify-wallets.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Everything there is to verify, up to the first mismatch. Tells after each page how much was right. */
+/** Verifies all wallets, up to the first mismatch. Reports progress after each page. */
 export async function verifyDatabase(
   databaseUrl: string,
   onProgress: (checked: Checked) => void = () => {},
@@ -21,7 +21,7 @@ export async function verifyDatabase(
     await refuseDetached(tx);
     const checked: Checked = { customers: 0, wallets: 0, entries: 0, grants: 0, reversals: 0 };
     const mismatch = (await verifyWallets(tx, checked, onProgress)) ?? (await findOrphan(tx, checked));
-    // One may have gone meanwhile.
+    // A month may have been detached meanwhile.
     if (mismatch !== null) await refuseDetached(tx);
     return { checked, mismatch, statementMsMax: tx.statementMsMax };
   } finally {
@@ -29,28 +29,28 @@ export async function verifyDatabase(
   }
 }
 
-/** A wallet whose ledger has no beginning is no mismatch, and none is proven. */
+/** Without its first entries, a ledger proves nothing. */
 async function refuseDetached(tx: Tx): Promise<void> {
   const since = await findWholeLedgerSince(tx);
   if (since !== null)
     throw new Error(
-      `months of the ledger before ${formatTimestamp(since)} are detached, and no wallet can be held against its ledger without them; attach them first`,
+      `ledger months before ${formatTimestamp(since)} are detached; attach them first to verify wallets`,
     );
 }
 
-/** With the settings of a lane: these are point look-ups too, and a plan that reads a whole table would hold others up. */
+/** With a lane's settings: these are point look-ups too, and a full scan would slow down other queries. */
 async function connect(url: string): Promise<Session> {
   try {
     return await Session.open({ url, name: "purser verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot connect to the database of DATABASE_URL: ${reason}`, { cause: error });
+    throw new Error(`cannot connect to the database in DATABASE_URL: ${reason}`, { cause: error });
   }
 }
 
 const ROWS_MAX = 5_000;
 
-/** Every customer has a wallet, and so has everybody whose number stands in the ledger or among the grants. */
+/** Finds a customer, ledger entry or grant without a wallet. */
 async function findOrphan(tx: Tx, checked: Checked): Promise<Mismatch | null> {
   for (const table of WALKED_TABLES) {
     let page = await listOwners(tx, table, BEFORE_ALL, ROWS_MAX);
@@ -66,7 +66,7 @@ async function findOrphan(tx: Tx, checked: Checked): Promise<Mismatch | null> {
 }
 
 const TEXT = {
-  customers: "there is a customer, and no wallet",
-  ledger: "there are ledger entries, and no wallet",
-  grants: "there are grants, and no wallet",
+  customers: "the customer has no wallet",
+  ledger: "there are ledger entries without a wallet",
+  grants: "there are grants without a wallet",
 } as const satisfies Record<WalkedTable, string>;

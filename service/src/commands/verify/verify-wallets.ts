@@ -8,12 +8,12 @@ import { batchesOf, type ReadableRow } from "./runs.ts";
 import { type Catalogs, verifyBatch } from "./verify-batch.ts";
 
 const WALLETS_MAX = 500;
-/** More than the versions that a batch's entries can name. */
+/** More than the plan versions that a batch can refer to. */
 const FETCHES_MAX = 2_000;
 
 /**
- * Every wallet against its ledger, while the service goes on writing both. A wallet is read with its last entry's
- * number; the entries up to there never change, so that they can be read afterwards, a few at a time.
+ * Compares every wallet with its ledger while the service writes both. A wallet is read with its last entry's number; entries up to
+ * that number never change, so they can be read later, a few at a time.
  */
 export async function verifyWallets(
   tx: Tx,
@@ -22,19 +22,17 @@ export async function verifyWallets(
 ): Promise<Mismatch | null> {
   let page = await listWallets(tx, BEFORE_ALL, WALLETS_MAX);
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-    // After the wallets, so that every version which they name is there.
-    // Only those of the page: an installation may have thousands.
+    // After the wallets, so that every version they refer to exists. Only for this page: an installation may have thousands.
     const catalogs = await loadCatalogs(tx, [...new Set(page.map(({ environmentId }) => environmentId))]);
     const readable: ReadableRow[] = [];
     for (const row of page) {
       const { wallet } = row;
       const flaw = findFlaw(row);
-      if (wallet === null || flaw !== null)
-        return { ...row, text: flaw ?? "its wallet is in a form that cannot be read" };
+      if (wallet === null || flaw !== null) return { ...row, text: flaw ?? "the wallet cannot be decoded" };
       readable.push({ ...row, wallet });
     }
     for (const batch of batchesOf(readable)) {
-      const mismatch = await verifyUntilNothingLacks(tx, batch, catalogs, checked);
+      const mismatch = await verifyWithFetches(tx, batch, catalogs, checked);
       if (mismatch !== null) return mismatch;
     }
     onPage(checked);
@@ -43,8 +41,8 @@ export async function verifyWallets(
   return null;
 }
 
-/** Folds again when it met what is not in memory. */
-async function verifyUntilNothingLacks(
+/** Folds again after loading a plan version that was not in memory. */
+async function verifyWithFetches(
   tx: Tx,
   batch: readonly ReadableRow[],
   catalogs: Catalogs,
@@ -62,12 +60,12 @@ async function verifyUntilNothingLacks(
   }
 }
 
-/** What one row shows by itself. */
+/** Checks that need only the wallet's row. */
 function findFlaw({ customerId, wallet, hasLaterEntries, lastGrant }: WalletRow): string | null {
-  if (customerId === null) return "there is a wallet, and no customer";
+  if (customerId === null) return "the wallet has no customer";
   if (wallet === null) return null;
-  if (hasLaterEntries) return `the wallet is at entry ${wallet.sequence}, and its ledger goes on`;
+  if (hasLaterEntries) return `the wallet is at entry ${wallet.sequence}, but its ledger has later entries`;
   if (lastGrant !== wallet.grantCount)
-    return `the wallet counts ${wallet.grantCount} grants, and the last one is ${lastGrant}`;
+    return `the wallet counts ${wallet.grantCount} grants, but the last one is ${lastGrant}`;
   return null;
 }

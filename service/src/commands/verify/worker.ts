@@ -10,14 +10,14 @@ export type Message =
 const PROGRESS_MS = 10_000;
 
 const post = (message: Message): void => parentPort?.postMessage(message);
-let toldMs = performance.now();
+let reportedAtMs = performance.now();
 
-function tellProgress(checked: Checked): void {
-  if (performance.now() - toldMs < PROGRESS_MS) return;
-  toldMs = performance.now();
+function reportProgress(checked: Checked): void {
+  if (performance.now() - reportedAtMs < PROGRESS_MS) return;
+  reportedAtMs = performance.now();
   post({ kind: "progress", checked });
 }
 
-// A thread with a small heap (see commands/verify.ts), which waits for whoever else has something to do.
+// A thread with a small heap (see commands/verify.ts), at low priority.
 setPriority(constants.priority.PRIORITY_LOW);
-post({ kind: "done", report: await verifyDatabase(workerData, tellProgress) });
+post({ kind: "done", report: await verifyDatabase(workerData, reportProgress) });
