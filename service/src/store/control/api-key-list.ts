@@ -42,7 +42,7 @@ const KEY = describeRow({
   isValid: boolean(IS_VALID),
 });
 
-/** A key as people see one: everything but the secret, which nobody has. */
+/** A key without its secret, of which only a hash is stored. */
 export type ApiKeyRecord = RowOf<typeof KEY>;
 
 const LIST = statement(
@@ -56,7 +56,7 @@ const LIST = statement(
   limit $3`,
 );
 
-/** The newest first. */
+/** Newest first. */
 export function listApiKeys(
   tx: Tx,
   page: { environmentId: EnvironmentId; before: number | null; limit: number },
@@ -77,7 +77,7 @@ const LIST_CREATED_BY = statement(
   limit $3`,
 );
 
-/** Valid ones that a member or one of their tokens created, last used first. */
+/** Valid keys created by a member or one of their tokens, last used first. */
 export function listApiKeysCreatedBy(
   tx: Tx,
   { workspaceId, memberId }: { workspaceId: number; memberId: number },
@@ -98,7 +98,7 @@ const FIND_CREATED_BY = statement(
   order by k.id`,
 );
 
-/** Those of these that a member or one of their tokens created, also if they have ended. */
+/** Keys among `ids` created by a member or one of their tokens, including ended ones. */
 export function findApiKeysCreatedBy(
   tx: Tx,
   { workspaceId, memberId, ids }: { workspaceId: number; memberId: number; ids: readonly number[] },
@@ -179,7 +179,7 @@ const END_AFTER = statement(
   returning ${KEY.list}`,
 );
 
-/** Never later than it would have ended anyway. */
+/** Never later than its current expiry. */
 export function endApiKeyAfter(tx: Tx, id: number, seconds: number): Promise<ApiKeyRecord> {
   return getRow(tx, END_AFTER, [id, seconds], KEY);
 }

@@ -27,11 +27,11 @@ const KEY = describeRow({
     depthMax: integer("l.metadata_depth_max"),
   }),
   requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
-  /** By the database's clock, as a duration, so that this machine's clock does not matter. Null: no end. */
+  /** A duration by the database's clock, so that this machine's clock does not matter. Null: never. */
   expiresInMs: orNull(integer("(extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint")),
 });
 
-/** All that a request needs to know of its key: whose it is, what it may do, and within which limits. */
+/** What a request needs to know about its key. */
 export type ApiKey = RowOf<typeof KEY>;
 
 const FIND_LIVE = statement(
@@ -50,7 +50,7 @@ const FIND_LIVE = statement(
     and (k.expires_at is null or k.expires_at > clock_timestamp())`,
 );
 
-/** By their position among the hashes. Revoked, expired and never issued are one answer: nobody learns which. */
+/** By position of the hash. Revoked, expired and unknown keys are all absent. */
 export async function findLiveApiKeys(
   tx: Tx,
   secretHashes: readonly Buffer[],
@@ -67,7 +67,7 @@ const TOUCH = statement(
   where id = any($1::integer[])`,
 );
 
-/** Last use, for people to see which key is idle. Written in batches; a crash loses some seconds of it. */
+/** Written in batches; a crash loses a few seconds. */
 export async function touchApiKeys(tx: Tx, ids: readonly number[]): Promise<void> {
   await tx.run(TOUCH, [[...ids].sort((a, b) => a - b)]);
 }

@@ -5,10 +5,10 @@ import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
 
-/** Of the audit as `a`, and the ids that were looked at as `s`. `customer` is its column, where the schema has one. */
+/** Reads the audit table as `a` and the scanned ids as `s`. `customer`: its customer column, if the schema has one. */
 export function auditRow(customer: "a.customer_number" | "null") {
   return describeRow({
-    /** UUIDv7 of when it was recorded, as text: it sorts by time. */
+    /** UUIDv7 of the recording time, as text: it sorts by time. */
     id: text("s.id::text"),
     recordedAt: instant("a.recorded_at"),
     actor: describeRow({
@@ -25,44 +25,44 @@ export function auditRow(customer: "a.customer_number" | "null") {
   });
 }
 
-/** One thing that somebody did, from either of the two schemas. */
+/** An audit entry of either schema. */
 export type AuditRecord = RowOf<ReturnType<typeof auditRow>>;
 
 export type AuditContent = Readonly<Record<string, unknown>>;
 
 export type AuditFilter = {
-  /** `id` is null for commands and the service itself: any of them. */
+  /** A null `id` matches any command or the service itself. */
   readonly actor: Pick<Actor, "kind" | "id"> | null;
   readonly actionPrefix: string | null;
 };
 
-/** Ids from `from` up to, and without, `before`, the newest first, and at most `count` of them. */
+/** Ids from `from` (inclusive) to `before` (exclusive), newest first, at most `count`. */
 export type AuditWindow = {
   readonly before: string | null;
   readonly from: string | null;
   readonly count: number;
 };
 
-/** `horizon`: as far back as was looked, if there is more beyond; what matches may be none of it. */
+/** `horizon`: the oldest scanned id, if there are more entries. `records` may be empty. */
 export type AuditScan = { readonly records: readonly AuditRecord[]; readonly horizon: string | null };
 
-/** The first three parameters of a scan, about the audit as `c`: ids within the window. */
+/** Parameters 1 to 3 of a scan, for the audit as `c`: ids within the window. */
 export const IS_WITHIN = "($1::uuid is null or c.id < $1) and ($2::uuid is null or c.id >= $2)";
 export const COUNT = "$3";
 
-/** The next three, about the audit as `a`. */
+/** Parameters 4 to 6, for the audit as `a`. */
 export const MATCHES = `($4::text is null or a.actor_kind = $4)
       and ($5::text is null or a.actor_id = $5)
       and ($6::text is null or starts_with(a.action, $6))`;
 
-/** `where` says in which audit, from the seventh parameter on. */
+/** `where`: parameters from the seventh on, which select the audit. */
 export type AuditQuestion = {
   readonly window: AuditWindow;
   readonly filter: AuditFilter;
   readonly where: readonly Parameter[];
 };
 
-/** A row per id that was looked at; of those that do not match, all but the id is null. */
+/** Returns a row per scanned id; rows that do not match have null fields. */
 export async function runScan(
   tx: Tx,
   scan: Statement,
@@ -70,7 +70,7 @@ export async function runScan(
   read: (row: readonly unknown[]) => AuditRecord,
 ): Promise<AuditScan> {
   const filters = [actor?.kind ?? null, actor?.id ?? null, actionPrefix];
-  // Planned anew each time, for the filters there are.
+  // Unnamed, so that PostgreSQL plans it for the given filters.
   const { rows } = await tx.run({ ...scan, name: "" }, [before, from, count, ...filters, ...where]);
   return {
     records: rows.filter(([, recordedAt]) => recordedAt !== null).map(read),
@@ -100,7 +100,7 @@ const SCAN = statement(
   order by s.id desc`,
 );
 
-/** What was done to the workspace, or to what of it belongs to one environment. */
+/** The audit of the workspace, or of one of its environments. */
 export function scanControlAudit(
   tx: Tx,
   {
@@ -114,7 +114,7 @@ export function scanControlAudit(
 }
 
 function readContent(value: unknown): AuditContent {
-  assert(typeof value === "object" && value !== null, "an audit holds objects");
+  assert(typeof value === "object" && value !== null, "audit content is an object");
   return { ...value };
 }
 
@@ -122,6 +122,6 @@ const ACTOR_KINDS = ["member", "token", "command", "system"] as const satisfies 
 
 function readActorKind(value: unknown): Actor["kind"] {
   const kind = ACTOR_KINDS.find((known) => known === value);
-  assert(kind !== undefined, "a kind of actor that the table knows");
+  assert(kind !== undefined, "a known actor kind");
   return kind;
 }

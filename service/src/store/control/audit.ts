@@ -7,7 +7,7 @@ import { readControlClock } from "./clock.ts";
 
 export type ControlAudit = {
   readonly workspaceId: number;
-  /** Of what belongs to one environment; left out for everything else. */
+  /** Set for changes of one environment. */
   readonly environmentId?: EnvironmentId | null;
   readonly actor: Actor;
   readonly action: string;
@@ -35,7 +35,7 @@ export function insertControlAudit(tx: Tx, row: ControlAudit): Promise<Rows> {
   return insertControlAudits(tx, [row]);
 }
 
-/** Many of one moment, in one statement. */
+/** Many entries with one timestamp, in one statement. */
 export async function insertControlAudits(tx: Tx, rows: readonly ControlAudit[]): Promise<Rows> {
   const recordedAt = await readControlClock(tx);
   const written = rows.map(({ workspaceId, environmentId, actor, action, subject, before, after }) => ({

@@ -2,15 +2,15 @@ import { column, derive, describeRow, orNull, type Part, text } from "../../post
 import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 
-/** Who created a token, a key or a link. */
+/** The creator of a token, key or link. */
 export type Creator = Pick<Actor, "kind" | "id"> & {
-  /** As it is now, also of members who were removed. Null for a command or the service itself. */
+  /** Current name; removed members keep their last one. Null for a command or the service itself. */
   readonly name: string | null;
 };
 
 const KINDS = ["member", "token", "command", "system"] as const;
 
-/** Of a table that has `created_by_kind` and `created_by_id`. Null: unknown, because the row is older than these columns. */
+/** For a table with `created_by_kind` and `created_by_id`. Null: unknown, because the row is older than these columns. */
 export function creator(table: string): Part<Creator | null> {
   const name = `case ${table}.created_by_kind
       when 'member' then (select c.name from control.members as c where c.id = ${table}.created_by_id::integer)
@@ -26,11 +26,11 @@ export function creator(table: string): Part<Creator | null> {
 
 function readKind(value: unknown): Creator["kind"] {
   const kind = KINDS.find((known) => known === value);
-  assert(kind !== undefined, "a kind of creator of the table");
+  assert(kind !== undefined, "a known creator kind");
   return kind;
 }
 
-/** Whether the member with this id created the row, or a token of theirs did. */
+/** SQL condition: the row was created by the member or one of their tokens. */
 export function isCreatedByMember(table: string, member: string): string {
   return `(
     ${table}.created_by_kind = 'member' and ${table}.created_by_id = ${member}::integer::text

@@ -12,7 +12,7 @@ const FIND = statement(
     and m.removed_at is null`,
 );
 
-/** Whether this browser has logged in as the member with this email. */
+/** Whether this browser has logged in as the member with this email before. */
 export async function isDeviceOf(tx: Tx, device: { tokenHash: Buffer; email: string }): Promise<boolean> {
   const { rows } = await tx.run(FIND, [device.tokenHash, device.email]);
   return rows.length > 0;
@@ -28,7 +28,7 @@ const EXISTS = statement(
   limit 1`,
 );
 
-/** Whether this browser has logged in as anybody. */
+/** Whether this browser has logged in as any member before. */
 export async function isDevice(tx: Tx, tokenHash: Buffer): Promise<boolean> {
   const { rows } = await tx.run(EXISTS, [tokenHash]);
   return rows.length > 0;
@@ -68,7 +68,7 @@ const DELETE_BEYOND = statement(
     )`,
 );
 
-/** Those that have ended, and all but the newest. */
+/** Deletes expired devices and all but the newest `countMax`. */
 export async function deleteDevicesBeyond(tx: Tx, memberId: number, countMax: number): Promise<void> {
   await tx.run(DELETE_BEYOND, [memberId, countMax]);
 }
@@ -81,7 +81,7 @@ const DELETE_OTHERS = statement(
     and ($2::bytea is null or token_hash <> $2::bytea)`,
 );
 
-/** All of a member's, but for the one that stays. How many those were. */
+/** Deletes a member's devices except one, and returns how many. */
 export async function deleteDevicesOf(
   tx: Tx,
   { memberId, except }: { memberId: number; except: Buffer | null },

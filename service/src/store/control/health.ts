@@ -3,7 +3,7 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { Instant } from "../../primitives/brand.ts";
 
-/** The last one that was applied to a schema. */
+/** The last migration applied to a schema. */
 export type LatestMigration = {
   readonly number: number;
   readonly name: string;
@@ -32,10 +32,9 @@ const READ = statement(
   limit 1`,
 );
 
-/** What the control database says of itself. */
 export async function readControlHealth(tx: Tx): Promise<ControlHealth> {
   const { rows } = await tx.run(READ);
-  assert(rows[0] !== undefined, "a service runs on a schema that was migrated");
+  assert(rows[0] !== undefined, "the schema is migrated");
   const [version, bytes, clock, number, name, appliedAt] = rows[0];
   return {
     postgresVersion: readText(version),

@@ -25,7 +25,7 @@ export type LinkPurpose = (typeof PURPOSES)[number];
 function purpose(sql: string): Part<LinkPurpose> {
   return column((value) => {
     const known = PURPOSES.find((one) => one === value);
-    assert(known !== undefined, "a purpose of the table");
+    assert(known !== undefined, "a known purpose");
     return known;
   }, sql);
 }
@@ -51,7 +51,7 @@ export type NewLink = {
   readonly purpose: LinkPurpose;
   readonly memberId: number | null;
   readonly seconds: number;
-  /** When it ends at the latest: with the token that created it. Left out: after `seconds`. */
+  /** Latest expiry: that of the token which created it. Omitted: after `seconds`. */
   readonly endsAtMax?: Instant | null;
   readonly createdBy: Pick<Actor, "kind" | "id">;
 };
@@ -80,7 +80,7 @@ const FIND = statement(
     and l.expires_at > clock_timestamp()`,
 );
 
-/** A link that was neither used nor ended. */
+/** Finds a link that is neither used nor expired. */
 export function findLink(tx: Tx, tokenHash: Buffer): Promise<FoundLink | null> {
   return findRow(tx, FIND, [tokenHash], LINK);
 }
@@ -97,7 +97,7 @@ const USE = statement(
   returning ${LINK.list}`,
 );
 
-/** Takes a link that is good for one of these purposes, once. Null: there is no such link any more. */
+/** Marks a link for one of these purposes as used. Null: it is used, expired or unknown. */
 export function useLink(
   tx: Tx,
   link: { tokenHash: Buffer; purposes: readonly LinkPurpose[] },
@@ -114,7 +114,7 @@ const END_OF_MEMBER = statement(
     and used_at is null`,
 );
 
-/** A new link replaces the ones before it, and a removed member keeps none. */
+/** For a new link, which replaces earlier ones, and for a removed member. */
 export async function endLinksOf(tx: Tx, memberId: number): Promise<void> {
   await tx.run(END_OF_MEMBER, [memberId]);
 }
@@ -128,7 +128,7 @@ const END_CREATED_BY = statement(
     and ${isCreatedByMember("l", "$1")}`,
 );
 
-/** Those that a member or one of their tokens created, for anybody. */
+/** Ends links created by a member or one of their tokens, for any member. */
 export async function endLinksCreatedBy(tx: Tx, memberId: number): Promise<void> {
   await tx.run(END_CREATED_BY, [memberId]);
 }
@@ -158,7 +158,7 @@ const OPEN_LINK = describeRow({
   }),
 });
 
-/** A link that can still be used, without its secret. */
+/** A usable link without its secret. */
 export type OpenLink = RowOf<typeof OPEN_LINK>;
 
 const LIST_OPEN = statement(
@@ -175,7 +175,7 @@ const LIST_OPEN = statement(
   limit $3`,
 );
 
-/** Those for any of these members, and those that the creator or their tokens created for anybody; the newest first. */
+/** Links for these members, and those created by `createdBy` or their tokens; newest first. */
 export function listOpenLinks(
   tx: Tx,
   {

@@ -34,7 +34,7 @@ const TOKEN = describeRow({
   id: integer("t.id"),
   workspaceId: integer("t.workspace_id"),
   name: text("t.name"),
-  /** Never above the present role of the member who began the chain of creators. */
+  /** Never above the current role of the root member. */
   role: derive(
     describeRow({
       own: role("t.role"),
@@ -44,11 +44,11 @@ const TOKEN = describeRow({
   ),
   /** Whether it may manage members, links and tokens. */
   managesAccess: boolean("t.manages_access"),
-  /** The member who began the chain of creators. Null: a command did. */
+  /** The member at the start of the chain of creators. Null: a command. */
   rootMemberId: orNull(integer("t.root_member_id")),
   /** Null: unknown, and the token is not valid. */
   createdBy: creator("t"),
-  /** Null: all of the workspace. */
+  /** Null: the whole workspace. */
   environment: orNull(
     describeRow({
       projectId: id<ProjectId>("t.project_id"),
@@ -63,7 +63,7 @@ const TOKEN = describeRow({
   expiresAt: orNull(instant("t.expires_at")),
   revokedAt: orNull(instant("t.revoked_at")),
   lastUsedAt: orNull(instant("t.last_used_at")),
-  /** Neither revoked nor expired, by the database's clock, and its root member was not removed. */
+  /** Neither revoked nor expired by the database's clock, and the root member is not removed. */
   isValid: boolean(`(${IS_VALID})`),
 });
 
@@ -78,7 +78,7 @@ const FIND_LIVE = statement(
     and ${IS_VALID}`,
 );
 
-/** Revoked, expired, of a removed member and never issued are one answer. */
+/** Null for revoked, expired, unknown and removed members' tokens. */
 export function findLiveManagementToken(tx: Tx, secretHash: Buffer): Promise<ManagementToken | null> {
   return findRow(tx, FIND_LIVE, [secretHash], TOKEN);
 }
@@ -92,7 +92,7 @@ const TOUCH = statement(
     and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
 );
 
-/** To the minute: automation that calls often must not write each time. */
+/** At most once a minute, to save writes. */
 export async function touchManagementToken(tx: Tx, id: number): Promise<void> {
   await tx.run(TOUCH, [id]);
 }
@@ -152,7 +152,7 @@ const LIST = statement(
   limit $3`,
 );
 
-/** The newest first. */
+/** Newest first. */
 export function listManagementTokens(
   tx: Tx,
   page: { workspaceId: number; before: number | null; limit: number },
@@ -171,7 +171,7 @@ const LIST_OF_MEMBER = statement(
   limit $2`,
 );
 
-/** Valid ones that a member created, and those that their tokens created; last used first. Without a limit: all. */
+/** Valid tokens created by a member or by their tokens, last used first. */
 export function listTokensOfMember(
   tx: Tx,
   memberId: number,
@@ -202,7 +202,7 @@ const LIST_DESCENDANTS = statement(
   order by t.id`,
 );
 
-/** Those that were created with this token, and with those in turn, and are not revoked. */
+/** Tokens created with this token, directly or indirectly, that are not revoked. */
 export function listDescendantTokens(tx: Tx, id: number): Promise<ManagementToken[]> {
   return listRows(tx, LIST_DESCENDANTS, [id], TOKEN);
 }
@@ -235,7 +235,7 @@ const REVOKE = statement(
   returning ${TOKEN.list}`,
 );
 
-/** In no order. */
+/** In any order. */
 export function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
   return listRows(tx, REVOKE, [ids], TOKEN);
 }
@@ -251,7 +251,7 @@ const COUNT_VALID = statement(
     and ${IS_VALID}`,
 );
 
-/** Valid ones that this member and their tokens created. Null: those that the command line's tokens created. */
+/** Valid tokens created by this member and their tokens. Null: those created by tokens of the command line. */
 export async function countValidTokens(
   tx: Tx,
   { workspaceId, rootMemberId }: Pick<ManagementToken, "workspaceId" | "rootMemberId">,

@@ -18,7 +18,7 @@ import { ROLES, type Role } from "../../primitives/role.ts";
 export function role(sql: string): Part<Role> {
   return column((value) => {
     const known = ROLES.find((one) => one === value);
-    assert(known !== undefined, "a role of the table");
+    assert(known !== undefined, "a known role");
     return known;
   }, sql);
 }
@@ -29,7 +29,7 @@ const MEMBER = describeRow({
   email: text("m.email"),
   name: text("m.name"),
   role: role("m.role"),
-  /** Null: the invitation was not accepted yet. */
+  /** Null: the invitation is not accepted yet. */
   passwordHash: orNull(text("m.password_hash")),
   createdAt: instant("m.created_at"),
 });
@@ -48,7 +48,7 @@ const LOCK = statement(
   "select w.id from control.workspaces as w order by w.id for update",
 );
 
-/** One change of who may do what at a time: the first owner is made once, the last one is not removed. */
+/** Serializes membership changes: the first owner is created once, and the last one is not removed. */
 export async function lockMembership(tx: Tx): Promise<void> {
   await tx.run(LOCK);
 }
@@ -58,7 +58,7 @@ const FIND_BY_EMAIL = statement(
   `select ${MEMBER.list} from control.members as m where m.email = $1 and m.removed_at is null`,
 );
 
-/** `email` in lower case. */
+/** `email`: lower case. */
 export function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
   return findRow(tx, FIND_BY_EMAIL, [email], MEMBER);
 }
@@ -80,7 +80,7 @@ const FIND_BY_ID = statement(
   `select ${MEMBER.list} from control.members as m where m.id = $1 and m.removed_at is null`,
 );
 
-/** For whoever came in by a link, and has no workspace before that. */
+/** For a caller with a link, whose workspace is not known yet. */
 export function findMemberById(tx: Tx, id: number): Promise<Member | null> {
   return findRow(tx, FIND_BY_ID, [id], MEMBER);
 }
@@ -116,7 +116,7 @@ const COUNT_OTHER_OWNERS = statement(
     and m.removed_at is null`,
 );
 
-/** Those who can come in: an owner who was only invited keeps nobody from being locked out. */
+/** Counts owners with a password: an invited owner cannot log in yet. */
 export async function countOtherOwners(
   tx: Tx,
   { workspaceId, id }: { workspaceId: number; id: number },
@@ -167,7 +167,7 @@ const REPLACE_PASSWORD = statement(
     and removed_at is null`,
 );
 
-/** False: the password is no longer the one that was checked. */
+/** False: the password has changed since it was checked. */
 export async function replacePassword(
   tx: Tx,
   member: { id: number; before: string; after: string },
@@ -187,7 +187,7 @@ const HOLD_PASSWORD = statement(
   for share`,
 );
 
-/** Whether the password is still the one that was checked; it stays so until the transaction ends. */
+/** Whether the password is still the checked one; locks it until the transaction ends. */
 export async function holdPassword(tx: Tx, member: { id: number; passwordHash: string }): Promise<boolean> {
   const { rowCount } = await tx.run(HOLD_PASSWORD, [member.id, member.passwordHash]);
   return rowCount === 1;
@@ -211,7 +211,7 @@ const LIST_NAMES = statement(
     and m.id = any($2::integer[])`,
 );
 
-/** Also of members who were removed: what they did stays theirs. */
+/** Includes removed members. */
 export async function listMemberNames(
   tx: Tx,
   { workspaceId, ids }: { workspaceId: number; ids: readonly number[] },

@@ -26,7 +26,7 @@ const INSERT_ENVIRONMENT = statement(
   returning id`,
 );
 
-/** The one that every installation has; a migration makes it. */
+/** The workspace that a migration creates in every installation. */
 export async function getFirstWorkspace(tx: Tx): Promise<number> {
   const { rows } = await tx.run(GET_FIRST_WORKSPACE);
   assert(rows[0] !== undefined, "an installation has a workspace");
@@ -74,7 +74,6 @@ const PROJECT = describeRow({
   validKeys: describeRow({ test: integer(countValidKeys("test")), live: integer(countValidKeys("live")) }),
 });
 
-/** A project as people see one. */
 export type Project = RowOf<typeof PROJECT>;
 
 const LIST = statement(

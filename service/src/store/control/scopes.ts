@@ -29,10 +29,10 @@ const SCOPE = {
 const SCOPE_ROW = describeRow(SCOPE);
 const NAMED_SCOPE_ROW = describeRow({ ...SCOPE, projectName: text("p.name") });
 
-/** A project's environment, and where its rows are. */
+/** A project's environment and its cell. */
 export type Scope = RowOf<typeof SCOPE_ROW>;
 
-/** With its project's name, for people to tell it by. */
+/** With the project's name. */
 export type NamedScope = RowOf<typeof NAMED_SCOPE_ROW>;
 
 const FIND = statement(
@@ -46,7 +46,7 @@ const FIND = statement(
     and e.kind = $3`,
 );
 
-/** Null: this workspace has no such project. */
+/** Null: the workspace has no such project. */
 export function findScope(
   tx: Tx,
   sought: { workspaceId: number; projectId: ProjectId; environment: EnvironmentKind },
@@ -64,7 +64,6 @@ const LIST = statement(
   order by p.id, e.id`,
 );
 
-/** All of a workspace. */
 export function listScopes(tx: Tx, workspaceId: number): Promise<NamedScope[]> {
   return listRows(tx, LIST, [workspaceId], NAMED_SCOPE_ROW);
 }

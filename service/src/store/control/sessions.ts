@@ -22,7 +22,7 @@ const SESSION_MEMBER = describeRow({
   role: role("m.role"),
 });
 
-/** All that a request needs to know of the person who sent it. */
+/** The member behind a session. */
 export type SessionMember = RowOf<typeof SESSION_MEMBER>;
 
 const FIND = statement(
@@ -54,7 +54,7 @@ const EXISTS = statement(
   )`,
 );
 
-/** Whether it is still there: neither logged out, nor ended by a new password or somebody else. */
+/** False after a logout, a new password or revocation. */
 export async function isSessionOpen(tx: Tx, tokenHash: Buffer): Promise<boolean> {
   const { rows } = await tx.run(EXISTS, [tokenHash]);
   return readBoolean(rows[0]?.[0]);
@@ -104,7 +104,7 @@ const LIST = statement(
   order by s.last_used_at desc, s.id desc`,
 );
 
-/** The member's sessions that have not ended, the last used first. */
+/** The member's open sessions, last used first. */
 export function listSessions(
   tx: Tx,
   of: { memberId: number; tokenHash: Buffer; idleSeconds: number },
@@ -121,7 +121,7 @@ const TOUCH = statement(
   where s.id = u.id`,
 );
 
-/** Last use and from where. Written in batches; a crash loses a minute of it. */
+/** Written in batches; a crash loses a minute. */
 export async function touchSessions(tx: Tx, uses: ReadonlyMap<number, string>): Promise<void> {
   await tx.run(TOUCH, [[...uses.keys()], [...uses.values()]]);
 }
@@ -157,7 +157,7 @@ const DELETE_BEYOND = statement(
     )`,
 );
 
-/** All but so many that were used last. */
+/** Deletes all but the `kept` most recently used sessions. */
 export async function deleteSessionsBeyond(
   tx: Tx,
   { memberId, kept }: { memberId: number; kept: number },
@@ -170,7 +170,6 @@ const DELETE_OF_MEMBER = statement(
   "delete from control.sessions where member_id = $1",
 );
 
-/** Wherever they are signed in. */
 export async function deleteSessionsOf(tx: Tx, memberId: number): Promise<number> {
   const { rowCount } = await tx.run(DELETE_OF_MEMBER, [memberId]);
   return rowCount;
@@ -181,7 +180,6 @@ const DELETE_OTHERS = statement(
   "delete from control.sessions where member_id = $1 and token_hash <> $2",
 );
 
-/** Wherever else they are signed in. */
 export async function deleteOtherSessionsOf(
   tx: Tx,
   session: { memberId: number; tokenHash: Buffer },

@@ -7,7 +7,7 @@ const LIMITS = describeRow({
   metadataDepthMax: integer("l.metadata_depth_max"),
   /** Null: unlimited. */
   historyDaysMax: orNull(integer("l.history_days_max")),
-  /** Of each API key, in each process. Null: unlimited. */
+  /** Per API key and process. Null: unlimited. */
   requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
 });
 
@@ -31,14 +31,13 @@ const GET = statement(
   where w.id = $1`,
 );
 
-/** Of whoever is signed in: theirs is there. */
 export function getWorkspace(tx: Tx, id: number): Promise<Workspace> {
   return getRow(tx, GET, [id], WORKSPACE);
 }
 
 const LOCK = statement("workspaces.lock", "select from control.workspaces where id = $1 for update");
 
-/** One change at a time; read it after this. */
+/** Serializes changes; read the workspace after this. */
 export async function lockWorkspace(tx: Tx, id: number): Promise<void> {
   await tx.run(LOCK, [id]);
 }
@@ -76,7 +75,7 @@ const TAKE_PLAN = statement(
   "update control.workspaces set plan_key = $2 where id = $1",
 );
 
-/** On a plan of its own: others may share the one it had, and keep that. */
+/** Moves the workspace to its own plan, because others may share the current one. */
 export async function putWorkspaceLimits(tx: Tx, id: number, limits: WorkspaceLimits): Promise<void> {
   const key = `workspace_${id}`;
   await tx.run(PUT_OWN_PLAN, [
