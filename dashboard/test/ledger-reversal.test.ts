@@ -109,7 +109,7 @@ test("what somebody else reversed meanwhile is refused where it was tried, and t
   const [{ consumeId }] = ledger as [{ consumeId: string }];
   await setup.manage("POST", `customers/ada/consumes/${consumeId}/reverse`, { body: {} });
   await page.getByRole("button", { name: "Reverse 20 credits in test" }).click();
-  await page.getByRole("alert").getByText("All of this charge was reversed already").waitFor();
+  await page.getByRole("alert").getByText("This charge is already fully reversed").waitFor();
   await page.keyboard.press("Escape");
   await rowOf(page, "render-1").getByText("Reversed").waitFor();
   expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 100 }]);

@@ -67,7 +67,7 @@ test("an email that is taken is said where it was typed, and the form keeps its 
   await dialog.getByLabel("Email").fill("owner@example.com");
   await dialog.getByRole("button", { name: "Make invitation link" }).click();
   await dialog.getByRole("alert").waitFor();
-  expect(await dialog.getByRole("alert").textContent()).toContain("There is a member with this email");
+  expect(await dialog.getByRole("alert").textContent()).toContain("A member with this email already exists");
   expect(await dialog.getByLabel("Name").inputValue()).toBe("Another Olga");
 });
 

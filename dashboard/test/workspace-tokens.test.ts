@@ -109,7 +109,7 @@ test("a token of one environment is never an owner, and one without a future is 
   await page.evaluate(() => document.querySelector("form")?.setAttribute("novalidate", ""));
   await page.getByRole("button", { name: "Create token in test" }).click();
   await page.getByRole("alert").waitFor();
-  expect(await page.getByRole("alert").textContent()).toContain("lies in the past");
+  expect(await page.getByRole("alert").textContent()).toContain("must be in the future");
 });
 
 test("a token manages members and tokens only if that is ticked, and says so in the list", async () => {

@@ -1,7 +1,7 @@
 import type { Actor } from "../primitives/actor.ts";
 import type { EnvironmentId, ProjectId } from "../primitives/brand.ts";
 
-/** Where an operation takes place, and who does it. */
+/** The environment an operation runs in, and the actor that runs it. */
 export type Context = {
   readonly projectId: ProjectId;
   readonly environmentId: EnvironmentId;

@@ -3,7 +3,7 @@ import { expect, inject, test } from "vitest";
 import { setupManage } from "../../test/manage.ts";
 import { Lacking } from "../postgres/lacking.ts";
 import { single } from "../postgres/transaction.ts";
-import { tellTrouble } from "./database-trouble.ts";
+import { reportDatabaseErrors } from "./database-trouble.ts";
 
 test("a database that is gone is 503 and no mistake of ours, for reads and for writes", async () => {
   const { manage, database } = await setupManage();
@@ -63,7 +63,7 @@ test("work that lacks one thing after another is refused as overloaded in the en
       fetches += 1;
     }
   }
-  const work = tellTrouble(() =>
+  const work = reportDatabaseErrors(() =>
     single(cell, async () => {
       throw new Endless();
     }),

@@ -2,15 +2,15 @@ import { Problem } from "../edge/problem.ts";
 import { OutcomeUnknown } from "../postgres/outcome-unknown.ts";
 import { findDatabaseTrouble } from "../postgres/sql-error.ts";
 
-/** What the database could not do is told as such, and not as a mistake of ours: the caller knows whether to try again. */
-export async function tellTrouble<T>(work: () => Promise<T>): Promise<T> {
+/** Turns database failures into retryable problems instead of a 500, and says whether anything was changed. */
+export async function reportDatabaseErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof OutcomeUnknown) {
       throw new Problem("outcome_unknown", {
         detail:
-          "The change may or may not have been made. Look before you repeat it; what carries a reference or is safe to repeat, repeat.",
+          "The change may or may not have been made. Check before you retry. Requests with a reference, or marked safe to repeat, can be retried.",
         retryAfterSeconds: 1,
         cause: error,
       });

@@ -39,7 +39,7 @@ test("books that would be rolled back over a detached month are not closed", asy
   await detach(database, last);
   for (const lost of [before, last]) {
     const { status, body } = await manage("GET", `months/${lost}`);
-    expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`since ${month}-01T00:00`)]);
+    expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`before ${month}-01T00:00`)]);
   }
   expect((await manage("GET", `months/${month}`)).status).toBe(200);
   // Nor is metadata read from what is left.

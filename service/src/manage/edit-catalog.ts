@@ -12,7 +12,7 @@ import { refuseLargeCatalog } from "./catalog/bounds.ts";
 import { FIRST_POOL } from "./catalog/content.ts";
 import type { Context } from "./context.ts";
 
-/** What people will read about an edit. */
+/** An audit entry of a catalog edit. */
 export type CatalogAudit = {
   readonly action: string;
   /** A key of the catalog. */
@@ -23,31 +23,31 @@ export type CatalogAudit = {
 
 export type CatalogEdit<T> = {
   readonly outcome: T;
-  /** None: nothing was changed, and whatever was written is taken back. */
+  /** Empty: nothing was changed, and the transaction is rolled back. */
   readonly audits: readonly CatalogAudit[];
 };
 
 type Edit<T> = (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>>;
 
 /**
- * Edits a catalog in one transaction, one edit after another: the version is raised first, which locks it, and the
- * catalog is read after that. Processes see the new version with their next request.
+ * Edits a catalog in one transaction. Raising the version locks the catalog row, so edits run one after another; the catalog is
+ * read after that. Other processes see the new version with their next request.
  */
 export function editCatalog<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
   return editLocked(cell, context, edit, () => true);
 }
 
-/** Drafts are nobody's terms yet: edits take their turns as above, but the version stays, and no process reads it anew. */
+/** Drafts apply to no customer, so the edit takes the same lock but keeps the version: no process has to reload the catalog. */
 export function editDrafts<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
   return editLocked(cell, context, edit, (isNew) => isNew);
 }
 
-/** The version that people saw last: the edit under way has raised it already. */
+/** The version that callers saw last: the running edit has already raised it. */
 export function versionBefore({ version }: Catalog): number {
   return version - 1;
 }
 
-/** For what needs a pool and is no edit: the first credits of an environment that nobody has defined anything in. */
+/** Creates the first pool if no catalog edit has done so. For credits added before anything is defined. */
 export async function ensureFirstPool(tx: Tx, context: Context): Promise<void> {
   if (await ensureCatalog(tx, context)) await upsertPool(tx, context.environmentId, FIRST_POOL);
 }
@@ -80,7 +80,7 @@ async function editLocked<T>(
       return edited;
     },
     ({ audits }) => audits.length > 0,
-    // An edit repeated after `outcome_unknown` finds nothing to change, and is acknowledged like the first.
+    // An edit repeated after `outcome_unknown` changes nothing and is acknowledged, so it must wait for the first to be durable.
     (tx) => lockCatalog(tx, environmentId),
   );
   return outcome;

@@ -8,10 +8,10 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** RFC 3339 with `Z` or an offset when it comes in, in UTC with milliseconds when it goes out. */
+/** Input: RFC 3339 with `Z` or an offset. Output: UTC with milliseconds. */
 export const timeField = Type.String({ format: "date-time", examples: ["2026-11-15T08:30:00.000Z"] });
 
-/** Of plans, features, pools and events: one rule for all of them. */
+/** Key of a plan, feature, pool or event. */
 export const keyField = Type.String({
   minLength: 1,
   maxLength: 120,
@@ -21,18 +21,20 @@ export const keyField = Type.String({
 
 export const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Image rendering"] });
 
-/** Who did something, with the name that they have now. */
 export const actorField = Type.Object({
   kind: Type.Enum(["member", "token", "command", "system"]),
   id: nullable(Type.String({ examples: ["3"] })),
   name: nullable(
-    Type.String({ description: "As it is now, also of who was removed.", examples: ["Ada Lovelace"] }),
+    Type.String({
+      description: "The current name. Removed members keep their last name.",
+      examples: ["Ada Lovelace"],
+    }),
   ),
 });
 
 export const createdByField = nullable({ ...actorField, description: "Null: unknown." });
 
-/** Of a field that a schema has found to be text. Undefined and null stay what they are. */
+/** Parses a validated text field. Undefined and null are returned unchanged. */
 export function readTime<T extends string | null | undefined>(
   field: string,
   text: T,

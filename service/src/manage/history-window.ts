@@ -10,7 +10,7 @@ import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Spec 8: what lies before this moment is kept, and shown to nobody. Null: everything is shown. */
+/** Spec 8: rows before this moment are kept but not shown. Null: everything is shown. */
 export function readHistoryStart(control: Pool, workspaceId: number): Promise<Instant | null> {
   return single(control, async (tx) => {
     const { historyDaysMax } = (await getWorkspace(tx, workspaceId)).limits;
@@ -19,23 +19,22 @@ export function readHistoryStart(control: Pool, workspaceId: number): Promise<In
   });
 }
 
-/** The same for whoever calls. */
 export function historyStartOf(control: Pool, call: Call): Promise<Instant | null> {
   return readHistoryStart(control, principalOf(call).workspaceId);
 }
 
-/** The same moment, or where the window begins if that is later. */
+/** The later of the moment and the start of the history window. */
 export function notBefore(start: Instant | null, at: Instant): Instant {
   return start === null || at > start ? at : start;
 }
 
-/** Of every answer that leaves out what lies before the window. */
+/** Part of every response that hides rows before the history window. */
 export const windowAnswer = {
   windowStart: nullable(
     Type.String({
       format: "date-time",
       description:
-        "Where the workspace's history window begins: what happened before is kept and not shown. Null: everything is shown.",
+        "Start of the workspace's history window. Older data is kept but not shown. Null: everything is shown.",
       examples: ["2026-08-17T08:30:00.000Z"],
     }),
   ),

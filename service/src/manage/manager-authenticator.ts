@@ -7,13 +7,13 @@ import { BoundedMap } from "../primitives/bounded-map.ts";
 import { hashSecret } from "../primitives/secret.ts";
 import { findLiveManagementToken, touchManagementToken } from "../store/control/management-tokens.ts";
 import { findScope } from "../store/control/scopes.ts";
-import { tellTrouble } from "./database-trouble.ts";
+import { reportDatabaseErrors } from "./database-trouble.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 
 const TOUCH_EVERY_MS = 60_000;
 const TOUCHED_MAX = 10_000;
 
-/** Asks the database each time: a removed member or a revoked token is out with their next call. */
+/** Reads the database on every call, so a removed member or revoked token loses access with the next one. */
 export function createManagerAuthenticator(control: Pool, sessions: LiveSessions): ManagerAuthenticator {
   const touchedAtMs = new BoundedMap<number, number>(TOUCHED_MAX);
   const touch = async (id: number): Promise<void> => {
@@ -23,9 +23,9 @@ export function createManagerAuthenticator(control: Pool, sessions: LiveSessions
     touchedAtMs.set(id, performance.now());
   };
   return {
-    findSession: (token, address) => tellTrouble(() => sessions.find(token, address)),
+    findSession: (token, address) => reportDatabaseErrors(() => sessions.find(token, address)),
     findToken: (secret) =>
-      tellTrouble(async () => {
+      reportDatabaseErrors(async () => {
         const token = await single(control, (tx) => findLiveManagementToken(tx, hashSecret(secret)));
         if (token === null) return null;
         await touch(token.id);
@@ -36,5 +36,5 @@ export function createManagerAuthenticator(control: Pool, sessions: LiveSessions
 }
 
 function ask<T>(control: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return tellTrouble(() => single(control, work));
+  return reportDatabaseErrors(() => single(control, work));
 }

@@ -11,9 +11,9 @@ import type { Actor } from "../primitives/actor.ts";
 import { assert } from "../primitives/assert.ts";
 import type { Scope } from "../store/control/scopes.ts";
 import type { Context } from "./context.ts";
-import { tellTrouble } from "./database-trouble.ts";
+import { reportDatabaseErrors } from "./database-trouble.ts";
 
-/** One call of an operation, with everything about it already judged. */
+/** One authenticated and validated call of an operation. */
 export type Call<P = unknown, Q = unknown, B = unknown> = {
   readonly params: P;
   readonly query: Q;
@@ -22,7 +22,7 @@ export type Call<P = unknown, Q = unknown, B = unknown> = {
   readonly reply: FastifyReply;
 };
 
-/** One operation of the management API: its address, who may use it, what it takes and answers, and what it does. */
+/** One operation of the management API: path, access, schemas and handler. */
 export type Operation = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -33,26 +33,26 @@ export type Operation = {
   readonly description: string;
   readonly params?: TObject;
   readonly query?: TObject;
-  /** Those with a meaning of their own, such as If-Match. */
+  /** Request headers the operation reads, such as If-Match. */
   readonly headers?: TObject;
   readonly body?: TSchema;
-  /** Where the usual limit is too low. */
+  /** Overrides the default body limit. */
   readonly bodyBytesMax?: number;
-  /** Told who sent a body that could not be read or is not valid. May throw a problem to answer with instead. */
+  /** Called with the sender's address when a body is invalid. May throw another problem to answer with. */
   readonly onMalformed?: (address: string) => void;
-  /** The body is a file, which the operation reads while it comes; `body` only describes it. */
+  /** The body is a CSV file that the operation streams; `body` only documents it. */
   readonly takesCsv?: true;
   readonly answer: TSchema;
-  /** The answer is a file, which is sent while it is made; what it looks like by its media type. */
+  /** The answer is a streamed file; its schema by media type. */
   readonly files?: Readonly<Record<string, TSchema>>;
-  /** Beyond those that every operation may answer with. */
+  /** Problem codes beyond those common to all operations. */
   readonly codes: readonly ProblemCode[];
   readonly handle: (call: Call<never, never, never>) => Promise<unknown>;
 };
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
 
-/** Ties the types of what an operation takes and answers to the schemas that say so. */
+/** Infers the handler's types from the schemas. */
 export function operation<
   A extends TSchema,
   P extends TObject | undefined = undefined,
@@ -70,7 +70,7 @@ export function operation<
   return definition as unknown as Operation;
 }
 
-/** One that answers with a file. */
+/** An operation that answers with a file. */
 export function fileOperation<P extends TObject, Q extends TObject>(
   definition: Omit<Operation, "params" | "query" | "answer" | "handle"> & {
     readonly params: P;
@@ -89,7 +89,6 @@ export const projectParams = {
   projectId: Type.String({ description: "The project's id.", examples: ["1"] }),
 };
 
-/** Of every path below an environment. */
 export const environmentParams = {
   ...projectParams,
   environment: Type.Enum(["test", "live"], { description: "Which of the project's environments." }),
@@ -107,7 +106,7 @@ const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
 const NO_QUERY = Type.Object({}, { additionalProperties: false });
 
-/** The operation as the server knows it. */
+/** The Fastify route of an operation. */
 export function toRoute(operation: Operation): RouteOptions {
   const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
   const bodyLimit =
@@ -126,7 +125,7 @@ export function toRoute(operation: Operation): RouteOptions {
     method,
     url: path,
     config: { access },
-    // Whoever asks for the headers alone must not make the whole file be written.
+    // A HEAD request must not generate the whole file.
     ...(files === undefined ? {} : { exposeHeadRoute: false }),
     bodyLimit,
     ...(operation.onMalformed === undefined ? {} : { errorHandler: reportMalformed(operation.onMalformed) }),
@@ -158,14 +157,14 @@ export function toRoute(operation: Operation): RouteOptions {
     handler: async (request, reply) => {
       const { params, query, body } = request;
       const call = { params, query, body, request, reply } as Call<never, never, never>;
-      return reply.send(await tellTrouble(() => handle(call)));
+      return reply.send(await reportDatabaseErrors(() => handle(call)));
     },
   };
 }
 
 const MALFORMED: ReadonlySet<ProblemCode> = new Set([...CODES_OF_BODIES, "invalid_request"]);
 
-/** The server's own handler answers, with what is thrown here. */
+/** The error is thrown again for the server's error handler to answer. */
 function reportMalformed(onMalformed: (address: string) => void): NonNullable<RouteOptions["errorHandler"]> {
   return (error, request) => {
     if (MALFORMED.has(toProblem(error).code)) onMalformed(addressOf(request));
@@ -191,7 +190,7 @@ export function scopeOf({ request }: Call): Scope {
   return request.scope;
 }
 
-/** Refuses whoever has lost the session, token or role since this call began. */
+/** Throws if the caller lost the session, token or role since the call began. */
 export async function admitAgain({ request }: Call): Promise<void> {
   assert(request.admitAgain !== null, "an operation with a role was admitted once");
   await request.admitAgain();
@@ -202,7 +201,6 @@ export function actorOf(call: Call): Actor {
   return { kind, id: String(id), requestId: call.request.id };
 }
 
-/** Where an operation in an environment takes place, and who does it. */
 export function contextOf(call: Call): Context {
   const { projectId, environmentId } = scopeOf(call);
   return { projectId, environmentId, actor: actorOf(call) };

@@ -32,7 +32,7 @@ import { usageOperations } from "./usage/operations.ts";
 import { usageTotalOperations } from "./usage/total-operations.ts";
 import { workspaceOperations } from "./workspace/operations.ts";
 
-/** Everything a person can click and automation can call, noun by noun. */
+/** Every operation of the management API, by noun. */
 export function manageOperations(parts: ManageParts): Operation[] {
   return [
     ...sessionOperations(parts),
@@ -58,7 +58,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
   ];
 }
 
-/** What an environment sells. */
+/** Catalog: pools, features, plans and event keys. */
 function catalogNouns(parts: ManageParts): Operation[] {
   return [
     ...poolOperations(parts),
@@ -70,7 +70,7 @@ function catalogNouns(parts: ManageParts): Operation[] {
   ];
 }
 
-/** Who may do what, with which secrets, in which projects; and who did it. */
+/** Access, projects, API keys and audit. */
 function controlOperations(parts: ManageParts): Operation[] {
   return [
     ...memberOperations(parts),

@@ -5,23 +5,23 @@ import { Problem } from "../edge/problem.ts";
 export const PAGE_SIZE_MAX = 200;
 export const PAGE_SIZE = 50;
 
-/** Of every list. Bare strings, as a query has nothing else. */
+/** Query of every list. Query parameters are strings. */
 export const pageQuery = {
   limit: Type.Optional(
     Type.String({
       pattern: UP_TO_200,
-      description: `How many to return: 1 to ${PAGE_SIZE_MAX}, by default ${PAGE_SIZE}.`,
+      description: `Page size, 1 to ${PAGE_SIZE_MAX}. Default: ${PAGE_SIZE}.`,
       examples: ["50"],
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 1000, description: "`nextCursor` of the page before." })),
+  cursor: Type.Optional(Type.String({ maxLength: 1000, description: "`nextCursor` of the previous page." })),
 };
 
 export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({
     items: Type.Array(item),
     nextCursor: Type.Union([Type.String({ examples: ["WzQyXQ"] }), Type.Null()], {
-      description: "Pass it as `cursor` to read on. Null: this is the last page.",
+      description: "Send it as `cursor` to read the next page. Null: this is the last page.",
     }),
   });
 }
@@ -30,12 +30,12 @@ export function readLimit(limit: string | undefined): number {
   return limit === undefined ? PAGE_SIZE : Number(limit);
 }
 
-/** Where a list goes on: the sort values of its last row. Opaque to callers, and checked when it comes back. */
+/** The sort values of the last row. Opaque to callers, and validated when it comes back. */
 export function encodeCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/** `kinds` names what the list's cursors hold. */
+/** `kinds` are the types of the cursor's values. */
 export function decodeCursor<const K extends readonly ("string" | "number")[]>(
   cursor: string | undefined,
   kinds: K,
@@ -49,7 +49,7 @@ export function decodeCursor<const K extends readonly ("string" | "number")[]>(
       kinds[index] === "number" ? Number.isSafeInteger(value) : typeof value === "string",
     );
   if (fits) return values as unknown as CursorOf<K>;
-  const message = "is not one that this list gave out";
+  const message = "is not a cursor of this list";
   throw new Problem("invalid_request", {
     detail: `\`cursor\` ${message}.`,
     errors: [{ field: "cursor", code: "wrong_form", message }],

@@ -5,22 +5,22 @@ import type { FailedLogIns } from "./people/failed-log-ins.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 import type { SandboxRequest } from "./sandbox-requests/send-sandbox-requests.ts";
 
-/** What the operations of the management API stand on. */
+/** Dependencies of the management operations. */
 export type ManageParts = {
-  /** Of this release. */
+  /** Version of this release. */
   readonly version: string;
-  /** Of this process. */
+  /** Start of this process. */
   readonly startedAt: Instant;
-  /** How long an idempotency key is kept. Null: for ever. */
+  /** How long an idempotency key is kept. Null: forever. */
   readonly idempotencyDays: number | null;
   readonly proxies: ProxyWatch;
   readonly control: Pool;
   readonly failedLogIns: FailedLogIns;
   readonly sessions: LiveSessions;
-  /** A project's rows are all in one cell. */
+  /** The pool of a cell, which holds all rows of a project. */
   readonly cellOf: (cell: string) => Pool;
-  /** Aborted when this process is to stop: what is long and can be continued elsewhere ends with it. */
+  /** Aborted when this process stops: long work that can be resumed elsewhere ends with it. */
   readonly stopping: AbortSignal;
-  /** The runtime, which is handed in: neither of the two imports the other. */
+  /** Runs a request in the runtime. Passed in because `manage` and `runtime` do not import each other. */
   readonly sandboxRequest: SandboxRequest;
 };

@@ -4,23 +4,23 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
 
-/** For what needs every entry since a moment, or, without one, since the first: else it would be told wrong figures. */
+/** Refuses a calculation that needs every entry since `from` (null: since the first) while some are detached. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
   const wholeSince = await findWholeLedgerSince(tx);
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
-  throw detached(wholeSince, "nothing that needs them can be told until they are attached again");
+  throw detached(wholeSince, "attach them again to get this answer");
 }
 
 function detached(wholeSince: Instant, consequence: string): Problem {
   return new Problem("ledger_detached", {
-    detail: `The ledger is whole only since ${formatTimestamp(wholeSince)}, as months before are detached: ${consequence}.`,
+    detail: `Ledger months before ${formatTimestamp(wholeSince)} are detached: ${consequence}.`,
   });
 }
 
 /** After a failover to a slower clock a reversal may have been recorded before its charge. */
 const AHEAD_MAX_MS = 24 * 3_600_000;
 
-/** Of a charge of that moment, whose reversals were read: one may be in a month that is out. */
+/** Refuses a charge whose reversals may be in a detached month. */
 export async function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void> {
   refuseReversal(await findWholeLedgerSince(tx), chargedAt);
 }
@@ -30,12 +30,12 @@ function refuseReversal(wholeSince: Instant | null, chargedAt: Instant): void {
   const reversibleSince = brandAs<Instant>(wholeSince + AHEAD_MAX_MS);
   if (chargedAt >= reversibleSince) return;
   const since = formatTimestamp(reversibleSince);
-  throw detached(wholeSince, `a charge before ${since} may have been reversed in them already`);
+  throw detached(wholeSince, `a charge before ${since} may already have been reversed in them`);
 }
 
 /**
- * The same for who reads them by several statements, none of which sees what another one saw: a month may come or go meanwhile. To
- * be called before them, and what it returns after them.
+ * The same check around several statements, each with its own snapshot: a month may be detached or attached between them. Call it
+ * before them, and the returned function after them.
  */
 export async function watchReversals(tx: Tx, chargedAt: Instant): Promise<() => Promise<void>> {
   const wholeBefore = await findWholeLedgerSince(tx);

@@ -5,14 +5,14 @@ import { transaction } from "../postgres/transaction.ts";
 import type { CustomerId } from "../primitives/brand.ts";
 import type { Context } from "./context.ts";
 
-/** Who waits longer than that is told to try again: long before a caller gives up. */
+/** Callers that wait longer get `overloaded`, well before their own timeout. */
 const WAIT_MS_MAX = 8_000;
 const WAITING_MAX = 100;
 
 /**
- * A transaction on one customer's wallet. In one process they take turns by customer before they take a connection: twenty
- * at once would otherwise hold every connection of the pool, each waiting for the same lock, and time out one another and
- * everybody else. Across processes the wallet's lock decides.
+ * A transaction on one customer's wallet. Within a process, calls for the same customer queue before they take a connection.
+ * Otherwise twenty of them would hold every connection of the pool while waiting for one lock. Between processes the wallet's row
+ * lock decides.
  */
 export function walletTransaction<T>(
   cell: Pool,
@@ -26,11 +26,10 @@ export function walletTransaction<T>(
   return turns.take(`${environmentId} ${customerId}`, () => transaction(cell, work, isKept));
 }
 
-/** Of a process, by the pool whose connections they save. */
 const TURNS = new WeakMap<Pool, CustomerTurns>();
 
 class CustomerTurns {
-  /** By customer with an operation under way, those that wait for it, in order of arrival. */
+  /** Waiting callers in order of arrival, by customer with a running transaction. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   async take<T>(customer: string, work: () => Promise<T>): Promise<T> {
@@ -67,7 +66,7 @@ class CustomerTurns {
 
 function tooMany(): Problem {
   return new Problem("overloaded", {
-    detail: "Too many changes of this customer wait already. Nothing was changed. Try again shortly.",
+    detail: "Too many changes to this customer are waiting. Nothing was changed. Try again shortly.",
     retryAfterSeconds: 1,
   });
 }

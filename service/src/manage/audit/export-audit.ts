@@ -7,14 +7,14 @@ import { PAGE_SIZE_MAX } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
-/** One object a line, the newest first. A page is read when the one before was taken, so that a slow reader slows it down. */
+/** One JSON object per line, newest first. Reads the next page when the previous one was sent, so a slow reader slows it down. */
 export async function exportAudit(
   parts: ManageParts,
   search: Omit<AuditSearch, "limit">,
   reader: {
     readonly actor: Actor;
     readonly ended: AbortSignal;
-    /** Throws if they may not read any more. */
+    /** Throws if the reader has lost access. */
     readonly admitAgain: () => Promise<void>;
   },
   describe: (entry: AuditEntry) => object,
@@ -34,7 +34,7 @@ export async function exportAudit(
   return Readable.from(write());
 }
 
-/** Who took what away, before the first byte of it leaves. */
+/** Records the export before its first byte is sent. */
 async function noteExport(
   control: Pool,
   { workspaceId, scope, customerId, filter, before, from }: Omit<AuditSearch, "limit">,
@@ -46,7 +46,7 @@ async function noteExport(
     from,
     projectId: scope === null ? null : String(scope.projectId),
     environment: scope?.environment ?? null,
-    // The audit never names a customer's own id.
+    // The audit never contains a customer's id.
     isOneCustomer: customerId !== null,
     actor: filter.actor && [filter.actor.kind, filter.actor.id].filter((part) => part !== null).join(":"),
     action: filter.actionPrefix,

@@ -16,9 +16,9 @@ import type { ManageParts } from "../parts.ts";
 
 export type AuditSearch = {
   readonly workspaceId: number;
-  /** Null: everywhere in the workspace. */
+  /** Null: the whole workspace. */
   readonly scope: Scope | null;
-  /** Null: everybody, and what is about no customer too. */
+  /** Null: all entries, including those without a customer. */
   readonly customerId: CustomerId | null;
   readonly filter: AuditFilter;
   readonly before: string | null;
@@ -34,10 +34,10 @@ export type AuditEntry = AuditRecord & {
 
 export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next: string | null };
 
-/** Looked at for one page that is filtered: what finds little among so many is given out short, and its cursor goes on. */
+/** Entries scanned for one filtered page. A page that finds few matches is returned short, with a cursor. */
 const SCANNED_MAX = 1_000;
 
-/** What was done in the control plane and in the cells, merged by their ids, which sort by time. */
+/** Merges the audits of the control plane and the cells by id, which sorts by time. */
 export async function listAudit(parts: ManageParts, search: AuditSearch): Promise<AuditPage> {
   const { control, cellOf } = parts;
   const { workspaceId, scope, filter, before, from, limit } = search;
@@ -73,7 +73,7 @@ const NOTHING: AuditScan = { records: [], horizon: null };
 
 function scanControl(control: Pool, search: AuditSearch, window: AuditWindow): Promise<AuditScan> {
   const { workspaceId, scope, customerId, filter } = search;
-  // The control plane knows no customers.
+  // The control plane has no customers.
   if (customerId !== null) return Promise.resolve(NOTHING);
   const where = { workspaceId, environmentId: scope?.environmentId ?? null };
   return single(control, (tx) => scanControlAudit(tx, where, window, filter));
@@ -95,7 +95,7 @@ function scanCell(
   });
 }
 
-/** The newest of all scans, down to where the first of them stopped looking: below that one of the others might be missing. */
+/** The newest entries of all scans, down to the latest horizon: below it, one of the scans may lack entries. */
 export function merge(
   scans: readonly AuditScan[],
   limit: number,

@@ -31,17 +31,17 @@ const Entry = Type.Object({
   recordedAt: timeField,
   actor: actorField,
   action: Type.String({ examples: ["api_key.rotated"] }),
-  subject: Type.String({ description: "What it was done to.", examples: ["Production backend"] }),
+  subject: Type.String({ description: "The changed object.", examples: ["Production backend"] }),
   projectId: nullable(Type.String({ examples: ["1"] })),
   environment: nullable(Type.Enum(["test", "live"])),
   customerId: nullable(
     Type.String({
-      description: "Your id of the customer it was done for. Null once they were erased.",
+      description: "Your customer id. Null after erasure.",
       examples: ["customer_42"],
     }),
   ),
   requestId: nullable(
-    Type.String({ description: "`X-Request-Id` of the call that did it.", examples: ["req_01m7e9sv…"] }),
+    Type.String({ description: "`X-Request-Id` of the call.", examples: ["req_01m7e9sv…"] }),
   ),
   before: nullable(Type.Record(Type.String(), Type.Unknown())),
   after: nullable(Type.Record(Type.String(), Type.Unknown())),
@@ -59,7 +59,7 @@ const filterQuery = {
     Type.String({
       minLength: 1,
       maxLength: 120,
-      description: "Only actions that begin with this.",
+      description: "Beginning of the action.",
       examples: ["api_key."],
     }),
   ),
@@ -67,7 +67,7 @@ const filterQuery = {
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: "Only what was done for this customer.",
+      description: "Only entries about this customer.",
       examples: ["customer_42"],
     }),
   ),
@@ -81,10 +81,9 @@ const scopeQuery = {
 };
 
 const DESCRIPTION =
-  "The newest first, with before and after. `from` is included, `to` is not. With a filter by actor or action a page may hold fewer than " +
-  "`limit`, even none: read on while there is a `nextCursor`. Addresses and browsers of log-ins are shown to admins and owners only.";
-
-/** Who did what. */
+  "Newest first, with the state before and after. `from` is inclusive, `to` exclusive. With a filter by actor or action, a page may " +
+  "hold fewer than `limit` items or none: continue while there is a `nextCursor`. Addresses and browsers of log-ins are shown only to " +
+  "admins and owners.";
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
     operation({
@@ -93,8 +92,8 @@ export function auditOperations(parts: ManageParts): Operation[] {
       access: { role: "viewer", in: "workspace" },
       id: "listAudit",
       noun: NOUN,
-      summary: "List what was done in the workspace",
-      description: `${DESCRIPTION} \`projectId\` and \`environment\` together narrow it to one environment.`,
+      summary: "List the workspace's audit log",
+      description: `${DESCRIPTION} \`projectId\` and \`environment\` together select one environment.`,
       query: Type.Object(
         {
           ...pageQuery,
@@ -117,8 +116,8 @@ export function auditOperations(parts: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "listEnvironmentAudit",
       noun: NOUN,
-      summary: "List what was done in an environment",
-      description: `${DESCRIPTION} Its API keys and its management tokens are part of it.`,
+      summary: "List an environment's audit log",
+      description: `${DESCRIPTION} Includes its API keys and management tokens.`,
       params: Type.Object(environmentParams),
       query: Type.Object({ ...pageQuery, ...filterQuery }, { additionalProperties: false }),
       answer: pageOf(Entry),
@@ -130,7 +129,6 @@ export function auditOperations(parts: ManageParts): Operation[] {
   ];
 }
 
-/** For an archive or a SIEM of one's own. */
 function exportOperation(parts: ManageParts): Operation {
   const turns = new Turns(WAITING_FOR_CALLERS);
   return fileOperation({
@@ -141,17 +139,17 @@ function exportOperation(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Export the audit log",
     description:
-      "NDJSON, one entry a line as the list has it, with a `cursor`. The newest first, sent while it is made. After an interruption drop the " +
-      "last line if it is not whole, and send the same call with the `cursor` of the last one you have: what comes is the rest. " +
-      "`projectId` and `environment` together narrow it to one environment. Every export is in the audit log itself. A workspace has two at a time. " +
-      "An entry can be read some seconds after its time. For an archive, let each export begin a minute before the last one ended, and drop entries whose id you have.",
+      "NDJSON, one entry per line as in the list, with a `cursor`, newest first, streamed. To resume after an interruption, drop an " +
+      "incomplete last line and send the same call with the last `cursor`. `projectId` and `environment` together select one " +
+      "environment. Every export is recorded in the audit log. A workspace can run two exports at a time. An entry may become visible " +
+      "some seconds after its time: for an archive, start each export a minute before the end of the last one and drop known ids.",
     params: Type.Object({}),
     query: Type.Object(
       { cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery },
       { additionalProperties: false },
     ),
     files: {
-      "application/x-ndjson": Type.String({ description: "An object on each line.", examples: ["{}\n"] }),
+      "application/x-ndjson": Type.String({ description: "One object per line.", examples: ["{}\n"] }),
     },
     codes: ["not_found", "overloaded"],
     handle: async (call) => {
@@ -223,11 +221,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 function readIdCursor(cursor: string | undefined): string | null {
   const [id = null] = decodeCursor(cursor, ["string"]) ?? [];
   if (id === null || UUID.test(id)) return id;
-  const message = "is not one that this list gave out";
+  const message = "is not a cursor of this list";
   throw invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
-/** The least of all ids of that millisecond. */
+/** The lowest id of that millisecond. */
 function firstIdOf(at: Instant): string {
   const hex = Math.max(at, 0).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
@@ -263,7 +261,7 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
 
 const ABOUT_BROWSERS: ReadonlySet<string> = new Set(["address", "addresses", "moreAddresses", "userAgent"]);
 
-/** From where people log in is for those who manage them. */
+/** Log-in addresses are only for admins. */
 function withoutAddresses(entry: Static<typeof Entry>): Static<typeof Entry> {
   const strip = (values: Record<string, unknown> | null): Record<string, unknown> | null =>
     values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_BROWSERS.has(name)));

@@ -15,7 +15,7 @@ import { isMeant, matchCustomers } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import type { Caller } from "./turns.ts";
 
-/** Customers come and go between a preview and its call: one in a hundred is still what was seen. */
+/** The number of matches may differ by 1 % between the preview and the call. */
 const TOLERATED_SHARE = 0.01;
 
 export type BulkOutcome =
@@ -31,8 +31,8 @@ type BulkCounts = {
 };
 
 /**
- * Gives a plan to everybody who matches, a chunk at a time. Safe to repeat, and to interrupt: assigning the plan that is
- * active already changes nothing. Who stops matching before their turn is left alone; who comes to match is not included.
+ * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt: an active plan is unchanged.
+ * Customers that stop matching before their turn are skipped; customers that start matching are not included.
  */
 export async function assignInBulk(
   cell: Pool,
@@ -134,7 +134,7 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
   };
 }
 
-/** What was searched for may be somebody's name, so only that something was. */
+/** The search text may be personal data, so the audit only says that there was one. */
 async function auditBulk(
   cell: Pool,
   { environmentId, actor }: Context,

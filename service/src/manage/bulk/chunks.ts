@@ -3,7 +3,7 @@ import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Patience } from "../../store/cell/open-wallets.ts";
 
-/** Customers of one transaction: few enough that it ends in well under a tenth of a second, as charges of them wait for it. */
+/** Customers per transaction: it ends in well under 100 ms, because charges of these customers wait for it. */
 export const CHUNK_SIZE = 250;
 
 const SKIPS_MAX = 5;
@@ -12,8 +12,8 @@ const ATTEMPTS_MAX = 8;
 const ATTEMPT_PAUSE_MS = 400;
 
 /**
- * Calls `work` with what is still to be done until nothing is. What it hands back, because somebody held it, comes again a
- * little later, and in the end is waited for.
+ * Calls `work` with the remaining items until none is left. It returns the items whose wallet was locked: they are retried after a
+ * pause, and after several attempts it waits for the lock.
  */
 export async function untilDone<T>(
   things: readonly T[],
@@ -26,10 +26,7 @@ export async function untilDone<T>(
   }
 }
 
-/**
- * Again, when somebody else was first, two waited for each other, or the database was away for a moment. Safe even where
- * nobody knows how it went: what was done is found done.
- */
+/** Retries after conflicts, deadlocks and lost connections. Safe even after an unknown outcome, because the work is idempotent. */
 export async function rerunTroubled<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -37,7 +34,7 @@ export async function rerunTroubled<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       const isTrouble = error instanceof OutcomeUnknown || findDatabaseTrouble(error) !== null;
       if (attempt === ATTEMPTS_MAX || !isTrouble) throw error;
-      // Of two that waited for each other, one comes first now.
+      // Random, so that two deadlocked transactions do not meet again.
       await pause(attempt * ATTEMPT_PAUSE_MS * Math.random());
     }
   }

@@ -8,15 +8,15 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerRecord, listCustomerRecords } from "../../store/cell/customer-list.ts";
 
-/** Which customers are meant: all that stands here must hold. Null: whatever it is. */
+/** All conditions must hold. Null: no condition. */
 export type BulkFilter = {
   readonly search: string | null;
-  /** The key of the plan they have now. */
+  /** Key of the current plan. */
   readonly plan: string | null;
   readonly isBlocked: boolean | null;
 };
 
-/** The plan and the block follow from the wallet and from time, so that no index can find them: each is looked at. */
+/** Plan and block depend on wallet and time, so no index can find them: every customer is checked. */
 export const LOOKED_AT_MAX = 100_000;
 const PAGE_SIZE = 1_000;
 
@@ -27,8 +27,8 @@ export type MatchedPage = {
 };
 
 /**
- * What `look` finds in the customers that match, the newest first, a short statement at a time; it may look at a page twice.
- * Ends after so many were looked at, and returns the number to go on before; null when that was everybody.
+ * Yields what `look` returns for each page of matching customers, newest first. It may be called twice for a page. Stops after
+ * LOOKED_AT_MAX customers and returns the number to continue before, or null when all customers were seen.
  */
 export async function* matchCustomers<T>(
   cell: Pool,
@@ -50,13 +50,13 @@ export async function* matchCustomers<T>(
     yield page.found;
     if (page.next === null) return null;
     next = page.next;
-    // A slice that finds little has looked through at least as much.
+    // A short slice has scanned at least as many rows.
     lookedAt += PAGE_SIZE;
   }
   return next;
 }
 
-/** As far as a wallet can tell. */
+/** The part of the filter that depends on the wallet. */
 export function isMeant(filter: BulkFilter, wallet: Wallet, catalog: Catalog, clock: Instant): boolean {
   if (filter.isBlocked !== null && wallet.isBlocked !== filter.isBlocked) return false;
   if (filter.plan === null) return true;

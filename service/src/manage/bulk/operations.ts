@@ -16,7 +16,7 @@ import type { ManageParts } from "../parts.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
 import { LOOKED_AT_MAX } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, previewAssignments } from "./preview-assignments.ts";
-import { callerOf, Turns, tellInterruption } from "./turns.ts";
+import { callerOf, reportInterruption, Turns } from "./turns.ts";
 
 const NOUN = "Bulk";
 const PATH = `${ENVIRONMENT_PATH}/bulk-assignments`;
@@ -24,7 +24,7 @@ const PATH = `${ENVIRONMENT_PATH}/bulk-assignments`;
 const planField = Type.String({
   minLength: 1,
   maxLength: 120,
-  description: "A plan's key.",
+  description: "Plan key.",
   examples: ["pro"],
 });
 
@@ -35,7 +35,7 @@ const assignmentFields = {
         Type.String({
           minLength: 1,
           maxLength: 120,
-          description: "Who has this plan now.",
+          description: "Customers who have this plan now.",
           examples: ["free"],
         }),
       ),
@@ -43,39 +43,38 @@ const assignmentFields = {
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: "Whose id, name, email or billing reference begins with this.",
+          description: "Beginning of the id, name, email or billing reference.",
           examples: ["acme"],
         }),
       ),
       isBlocked: Type.Optional(Type.Boolean()),
     },
-    { additionalProperties: false, description: "All of it must hold. Empty: everybody." },
+    { additionalProperties: false, description: "All conditions must hold. Empty: all customers." },
   ),
   plan: planField,
   endsAt: Type.Optional(nullable(timeField)),
   shorten: Type.Optional(
-    Type.Boolean({ description: "Allows an earlier end for customers who have the plan already." }),
+    Type.Boolean({ description: "Allows an earlier end for customers who already have the plan." }),
   ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 1000, description: "`nextCursor` of the call before.", examples: ["WzQyXQ"] }),
+    Type.String({ maxLength: 1000, description: "`nextCursor` of the previous call.", examples: ["WzQyXQ"] }),
   ),
 };
 
-const matching = Type.Integer({ description: "How many customers match.", examples: [1240] });
-const unchanged = Type.Integer({ description: "How many have the plan already.", examples: [40] });
+const matching = Type.Integer({ description: "Matching customers.", examples: [1240] });
+const unchanged = Type.Integer({ description: "Customers who already have the plan.", examples: [40] });
 const wouldShorten = Type.Integer({
   description:
-    "How many have the plan with a later end or none, and keep it: send `shorten` to end it earlier.",
+    "Customers who have the plan with a later end or none and keep it. Send `shorten` to end it earlier.",
   examples: [0],
 });
 const nextCursor = nullable(
   Type.String({
-    description: "Null: everybody was looked at. Else send it as `cursor`, to go on.",
+    description: "Send it as `cursor` to continue. Null: all customers were checked.",
     examples: ["WzQyXQ"],
   }),
 );
 
-/** One plan for many customers at once. */
 export function bulkOperations({ cellOf }: ManageParts): Operation[] {
   const turns = new Turns();
   return [
@@ -85,21 +84,21 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "operator", in: "environment" },
       id: "previewBulkAssignment",
       noun: NOUN,
-      summary: "See what assigning a plan to many customers would do",
-      description: `Looks at up to ${LOOKED_AT_MAX} customers, the newest first, and writes nothing.`,
+      summary: "Preview assigning a plan to many customers",
+      description: `Checks up to ${LOOKED_AT_MAX} customers, newest first, and writes nothing.`,
       params: Type.Object(environmentParams),
       body: Type.Object(assignmentFields, { additionalProperties: false }),
       answer: Type.Object({
         matching,
-        isExact: Type.Boolean({ description: "Everybody was looked at, so nobody else matches." }),
+        isExact: Type.Boolean({ description: "True: all customers were checked." }),
         changed: Type.Integer({
-          description: "How many would get another plan, or another end of it.",
+          description: "Customers whose plan or end date would change.",
           examples: [1200],
         }),
         unchanged,
         wouldShorten,
         sample: Type.Array(Type.Object({ before: Customer, after: Customer }), {
-          description: "The first ten, before and after.",
+          description: "The first ten customers, before and after.",
         }),
         nextCursor,
       }),
@@ -124,9 +123,9 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Assign a plan to many customers",
       description:
-        "Send what was previewed, and as `expectedCount` how many it found. When about another number of customers matches by now, " +
-        `nothing is done. Looks at up to ${LOOKED_AT_MAX} customers. Safe to repeat: who has the plan keeps it as it is. If you ` +
-        "hang up or lose your access it stops soon; preview again and go on.",
+        "Send the previewed body and its `matching` as `expectedCount`. If the number of matching customers has changed by more than " +
+        `1 %, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an active plan is unchanged. The call stops ` +
+        "soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),
       body: Type.Object(
         {
@@ -143,13 +142,13 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       answer: Type.Object({
         matching,
         changed: Type.Integer({
-          description: "How many got another plan, or another end of it.",
+          description: "Customers whose plan or end date was changed.",
           examples: [1200],
         }),
         unchanged,
         wouldShorten,
         skipped: Type.Integer({
-          description: "How many no longer matched when it was their turn.",
+          description: "Customers who no longer matched when it was their turn.",
           examples: [0],
         }),
         nextCursor,
@@ -159,7 +158,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         const wanted = { ...readAssignment(call.body), expectedCount: call.body.expectedCount };
         const cell = cellOf(scopeOf(call).cell);
         const outcome = await turns.take(scopeOf(call).environmentId, () =>
-          tellInterruption(() => assignInBulk(cell, contextOf(call), wanted, callerOf(call))),
+          reportInterruption(() => assignInBulk(cell, contextOf(call), wanted, callerOf(call))),
         );
         if (outcome.kind === "changed_meanwhile") {
           throw new Problem("changed_meanwhile", {
@@ -207,7 +206,7 @@ function refuse({ kind }: BulkRefusal, plan: string): Problem {
     case "plan_not_found":
       return new Problem("unknown_key", { detail: `There is no plan \`${plan}\` in this environment.` });
     case "ends_in_the_past":
-      return new Problem("ends_in_the_past", { detail: "`endsAt` lies in the past." });
+      return new Problem("ends_in_the_past", { detail: "`endsAt` must be in the future." });
     default:
       return assertNever(kind);
   }

@@ -16,7 +16,7 @@ export type BulkAssignment = {
   readonly plan: string;
   readonly endsAt: Instant | null | undefined;
   readonly shorten: boolean;
-  /** Where the call before has ended. */
+  /** Where the previous call ended. */
   readonly before: number | null;
 };
 
@@ -32,7 +32,7 @@ export type Preview = {
   readonly next: number | null;
 };
 
-/** What an assignment to all of these customers would do now. Writes nothing. */
+/** Decides what the assignment would do now. Writes nothing. */
 export async function previewAssignments(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -61,7 +61,7 @@ export async function previewAssignments(
   }
 }
 
-/** Null: there is no such plan any more. */
+/** Null: the plan no longer exists. */
 function previewPage(
   { catalog, clock, records }: MatchedPage,
   { plan: key, endsAt, shorten }: BulkAssignment,
@@ -84,7 +84,7 @@ function previewPage(
   return { matching: records.length, changed, wouldShorten, sample };
 }
 
-/** What is wrong with the assignment itself, whomever it is for. */
+/** Checks the plan and the end date, which apply to all customers. */
 export function findRefusal(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -97,7 +97,7 @@ export function findRefusal(
   });
 }
 
-/** Null also where it is no longer offered: to many at once an old plan is not given. */
+/** Null also for an archived plan: it cannot be assigned in bulk. */
 export function findPlan(catalog: Catalog, key: string): PlanId | null {
   return catalog.plans.values().find((plan) => plan.key === key && plan.archivedAt === null)?.id ?? null;
 }

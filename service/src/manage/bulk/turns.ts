@@ -3,16 +3,13 @@ import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { admitAgain, type Call } from "../operation.ts";
 
-/** Long work for many customers: so many at once leave processor and connections to everybody else. Per process. */
+/** Long-running calls per process and per owner, so that CPU and connections remain for other calls. */
 const AT_ONCE_MAX = 2;
-/** Work that mostly waits for its caller's network. Fewer than the connections that people and automation share. */
+/** For work that mostly waits for the caller's network. Fewer than the connections of the shared pool. */
 export const WAITING_FOR_CALLERS = 6;
 const RETRY_AFTER_SECONDS = 10;
 
-/**
- * Who may do long work at the same time: two of an owner (an environment or a workspace), so that one cannot keep the others out,
- * and so many in all.
- */
+/** Limits concurrent long-running calls: two per owner (an environment or a workspace), and `allMax` in total. */
 export class Turns {
   readonly #running = new Map<number, number>();
   readonly #allMax: number;
@@ -31,11 +28,11 @@ export class Turns {
     }
   }
 
-  /** For work that goes on after its call was answered. Returns what ends the turn. */
+  /** For work that continues after the response has started. Returns the function that ends the turn. */
   begin(owner: number): () => void {
     const own = this.#running.get(owner) ?? 0;
-    if (own >= AT_ONCE_MAX) throw full(`${own} such calls of yours are under way already.`);
-    if (this.#all >= this.#allMax) throw full(`This process is at ${this.#all} such calls already.`);
+    if (own >= AT_ONCE_MAX) throw full(`${own} of your long-running calls are already in progress.`);
+    if (this.#all >= this.#allMax) throw full(`This process already runs ${this.#all} long-running calls.`);
     this.#change(owner, 1);
     let isOver = false;
     return () => {
@@ -54,15 +51,15 @@ export class Turns {
 
 function full(reason: string): Problem {
   return new Problem("overloaded", {
-    detail: `${reason} Send it again when one is done.`,
+    detail: `${reason} Try again when one has finished.`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }
 
-/** A long operation may outlast its caller, who may hang up or lose access. */
+/** The caller of a long operation, who may disconnect or lose access before it ends. */
 export type Caller = {
   isWaiting(): boolean;
-  /** Throws if they may not do this any more. */
+  /** Throws if the caller has lost access. */
   admitAgain(): Promise<void>;
 };
 
@@ -73,20 +70,20 @@ export function callerOf(call: Call): Caller {
   };
 }
 
-/** A database that was away for a moment interrupts no long work: its own error is what is tried again. */
+/** Unwraps the database error, so that the retry of a short outage recognizes it. */
 function throwTrouble(error: unknown): never {
   throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
 
-/** Long work that the database interrupts has changed something already, and can be sent again. */
-export async function tellInterruption<T>(work: () => Promise<T>): Promise<T> {
+/** Answers `outcome_unknown` when the database fails after part of the work: repeating the call does the rest. */
+export async function reportInterruption<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof OutcomeUnknown) && findDatabaseTrouble(error) === null) throw error;
     throw new Problem("outcome_unknown", {
       detail:
-        "The database failed on the way. What was done until then stands: sent again, this does the rest.",
+        "The database failed before the work was finished. Completed work is kept. Send the same call again to do the rest.",
       retryAfterSeconds: RETRY_AFTER_SECONDS,
       cause: error,
     });

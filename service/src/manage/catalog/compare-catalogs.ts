@@ -16,7 +16,7 @@ type ChangeOf<N extends string, T> = {
   readonly noun: N;
   readonly key: string;
   readonly change: ChangeKind;
-  /** Null: there is none yet. */
+  /** Null: it does not exist yet. */
   readonly before: T | null;
   readonly after: T;
 };
@@ -35,9 +35,8 @@ export type CatalogComparison =
   | { kind: "still_default"; key: string };
 
 /**
- * What applying a file would do, in the order in which it is done: whatever names something comes after it. Nothing is
- * deleted. What the file lacks stays, or is archived if that is asked for; where the file does not speak of plans or of
- * features at all, it lacks none.
+ * Lists what applying a file would do, in order: an item comes after those it refers to. Nothing is deleted. Items missing from the
+ * file stay, or are archived with `archiveMissing`. If the file has no list of plans or features at all, none counts as missing.
  */
 export function compareCatalogs(
   current: CatalogContent,
@@ -82,7 +81,7 @@ function overlay<T extends { readonly key: string }>(
   return sortByKey([...given, ...current.filter(({ key }) => !keys.has(key)).map(lack)]);
 }
 
-/** The first thing that the file names, and neither it nor the catalog has. */
+/** The first key that neither the file nor the catalog defines. */
 function findMissing(
   known: CatalogContent,
   given: GivenCatalog,
@@ -102,7 +101,7 @@ function findMissing(
   const named = new Set(given.features?.map(({ key }) => key));
   const offered = current.features.filter(({ archived }) => !archived).map(({ key }) => key);
   for (const plan of given.plans ?? []) {
-    // What is archived stays where it is. A file that lists it says itself that it is meant.
+    // A plan keeps its archived features. A file that lists one defines it.
     const kept = current.plans.find(({ key }) => key === plan.key)?.features.map(({ feature }) => feature);
     const usable = new Set([...named, ...offered, ...(kept ?? [])]);
     const missing = plan.features.find(({ feature }) => !usable.has(feature));

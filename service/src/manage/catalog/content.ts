@@ -10,12 +10,11 @@ import type { FeatureId, FeatureKey, PoolId } from "../../primitives/brand.ts";
 import type { EventKeyName } from "../../store/cell/event-keys.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
 
-// A catalog as people and files speak of it: everything by its key, nothing by a number of ours, each list sorted. Two
-// environments that sell the same have the same content.
+// A catalog without internal ids: everything by key, each list sorted. Two environments that sell the same have equal content.
 
 export type PoolContent = { readonly key: string; readonly name: string };
 
-/** An environment starts with one pool, and most never need another. It is there before the first edit writes it down. */
+/** Every environment has this pool, even before the first edit inserts it. */
 export const FIRST_POOL: PoolContent = { key: "credits", name: "Credits" };
 
 export type FeatureContent = {
@@ -29,13 +28,13 @@ export type FeatureContent = {
 
 export type AllowanceContent = PlanTerms["allowances"][number];
 
-/** With what the plan has pinned, which the feature itself may have left behind. */
+/** With the pool and cost the plan has pinned, which may differ from the feature's current ones. */
 export type PlanFeatureContent = PlanTerms["features"][number] & {
   readonly pool: string;
   readonly cost: Cost;
 };
 
-/** As of its latest version. */
+/** The latest version. */
 export type PlanContent = {
   readonly key: string;
   readonly name: string;
@@ -94,7 +93,7 @@ export function versionContent(
   }));
   const features = [...version.features.values()].map(({ feature, limit, pool, cost }) => {
     const key = featureKeys.get(feature);
-    assert(key !== undefined, "a feature never goes away");
+    assert(key !== undefined, "a feature is never deleted");
     return { feature: key, limit, pool: poolKey(catalog, pool), cost };
   });
   return {
@@ -105,7 +104,7 @@ export function versionContent(
 
 const featureKeysByCatalog = new WeakMap<Catalog["features"], ReadonlyMap<FeatureId, FeatureKey>>();
 
-/** Once for a catalog, not for each of its plans. */
+/** Cached, because each plan of a catalog needs it. */
 function featureKeysOf({ features }: Catalog): ReadonlyMap<FeatureId, FeatureKey> {
   const known = featureKeysByCatalog.get(features);
   if (known !== undefined) return known;
@@ -116,11 +115,11 @@ function featureKeysOf({ features }: Catalog): ReadonlyMap<FeatureId, FeatureKey
 
 function poolKey({ pools }: Catalog, id: PoolId): string {
   const pool = pools.get(id);
-  assert(pool !== undefined, "a pool never goes away");
+  assert(pool !== undefined, "a pool is never deleted");
   return pool.key;
 }
 
-/** As JSON they would say the same, in which -0 is 0 and no field has a place of its own. */
+/** Equal as JSON: -0 is 0, and the order of fields does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -137,7 +136,7 @@ export function sortByKey<T extends { readonly key: string }>(values: readonly T
   return values.toSorted((a, b) => compareKeys(a.key, b.key));
 }
 
-/** The same everywhere, whatever language a machine is set to. */
+/** Independent of the machine's locale. */
 export function compareKeys(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

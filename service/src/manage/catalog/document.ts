@@ -15,7 +15,7 @@ import {
 } from "./schema.ts";
 
 const archived = Type.Optional(
-  Type.Boolean({ description: "No longer offered; false unless said.", examples: [true] }),
+  Type.Boolean({ description: "No longer offered. Default: false.", examples: [true] }),
 );
 
 const pinned = Type.Object(
@@ -23,8 +23,8 @@ const pinned = Type.Object(
   {
     ...STRICT,
     description:
-      "What the plan goes on charging where the feature itself has another cost or pool by now. Without it, the plan charges " +
-      "what the feature costs.",
+      "The cost and pool the plan keeps charging if the feature has changed since. Without it, the plan charges the feature's " +
+      "current cost.",
   },
 );
 
@@ -38,10 +38,10 @@ const PlanDocument = Type.Object(
     }),
     archived,
   },
-  { ...STRICT, description: "As of its latest version." },
+  { ...STRICT, description: "The latest version." },
 );
 
-/** A whole catalog as one file. What is exported can be applied as it is. */
+/** A whole catalog as one file. An export can be applied unchanged. */
 export const CatalogDocument = Type.Object(
   {
     pools: Type.Optional(
@@ -58,12 +58,12 @@ export const CatalogDocument = Type.Object(
       ),
     ),
     defaultPlan: Type.Optional(
-      nullable(Type.String({ ...keyField, description: "Null: there is none.", examples: ["free"] })),
+      nullable(Type.String({ ...keyField, description: "Null: no default plan.", examples: ["free"] })),
     ),
   },
   {
     ...STRICT,
-    description: "What it does not mention is left as it is.",
+    description: "Lists that are omitted stay unchanged.",
     examples: [
       {
         pools: [{ key: "credits", name: "Credits" }],
@@ -84,7 +84,7 @@ export const CatalogDocument = Type.Object(
 
 export type CatalogDocument = Static<typeof CatalogDocument>;
 
-/** In one order, and with nothing in it that is a matter of course: the same catalog is the same text. */
+/** Sorted and without default values, so that equal catalogs have the same text. */
 export function toDocument(content: CatalogContent): CatalogDocument {
   const features = new Map(content.features.map((feature) => [feature.key, feature]));
   return {
@@ -110,7 +110,7 @@ function ifArchived(archived: boolean): { archived?: boolean } {
   return archived ? { archived } : {};
 }
 
-/** A plan of a file: what its features cost is known only together with the catalog that it is applied to. */
+/** A plan of a file. The costs of its features come from the catalog it is applied to. */
 export type GivenPlan = Omit<PlanContent, "features"> & {
   readonly features: readonly {
     readonly feature: string;
@@ -119,13 +119,13 @@ export type GivenPlan = Omit<PlanContent, "features"> & {
   }[];
 };
 
-/** A document with all that is a matter of course filled in. Null: it does not speak of such things at all. */
+/** A document with defaults filled in. Null: the list is omitted. */
 export type GivenCatalog = {
   readonly pools: readonly PoolContent[] | null;
   readonly features: readonly FeatureContent[] | null;
   readonly plans: readonly GivenPlan[] | null;
   readonly eventKeys: readonly EventKeyContent[] | null;
-  /** Undefined: not said. */
+  /** Undefined: omitted. */
   readonly defaultPlan: string | null | undefined;
 };
 

@@ -40,9 +40,9 @@ const NOUN = "Catalog";
 const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
 const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile", "catalog_too_large"] as const;
 
-/** The whole of what an environment sells, as one file; and the way from test to live. */
+/** Export, compare and apply catalogs, and promote test to live. */
 export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {
-  /** Of the environment that a promotion goes to: the path names only the project. */
+  /** The live environment of a promotion: the path names only the project. */
   const findLive = async (call: Call): Promise<Scope> => {
     const { projectId } = scopeOf(call);
     const { workspaceId } = principalOf(call);
@@ -64,8 +64,8 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Export the catalog as one document",
       description:
-        "Everything by its key, in one order, plans as of their latest version: two environments that sell the same have the " +
-        "same document. It can be kept in a repository, and applied here or elsewhere. Drafts are no part of it.",
+        "Sorted by key, with the latest version of each plan: two environments that sell the same have the same document. Keep it in " +
+        "a repository, and apply it here or elsewhere. Drafts are not included.",
       params: Type.Object(environmentParams),
       answer: CatalogDocument,
       codes: [],
@@ -82,8 +82,8 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       access: { role: "viewer", in: "environment" },
       id: "diffCatalog",
       noun: NOUN,
-      summary: "See what applying a document would do",
-      description: "Changes nothing. Takes what `apply` takes, so that one body serves both.",
+      summary: "Preview applying a document",
+      description: "Writes nothing. Takes the same body as `apply`.",
       params: Type.Object(environmentParams),
       body: Type.Object({ catalog: CatalogDocument, ...diffOptions }, STRICT),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
@@ -103,9 +103,9 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Apply a document",
       description:
-        "In one transaction, all or nothing, and safe to repeat: what is as the document says already is left alone. Nothing is " +
-        "deleted. What the document lacks stays as it is, unless `archiveMissing` is true: then plans and features that it " +
-        "lacks are archived, provided it lists any. A plan whose terms differ gets a new version, and `reach` says who gets it.",
+        "All or nothing in one transaction. Safe to repeat: items that already match are unchanged. Nothing is deleted. Items missing " +
+        "from the document stay, unless `archiveMissing` is true: then missing plans and features are archived, if the document lists " +
+        "any. A plan with other terms gets a new version, and `reach` decides which customers get it.",
       params: Type.Object(environmentParams),
       body: Type.Object({ catalog: CatalogDocument, ...applyOptions }, STRICT),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
@@ -123,8 +123,8 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       access: { role: "viewer", in: "project" },
       id: "diffPromotion",
       noun: NOUN,
-      summary: "See what promoting test to live would do",
-      description: "Changes nothing. Takes what `promote` takes, so that one body serves both.",
+      summary: "Preview promoting test to live",
+      description: "Writes nothing. Takes the same body as `promote`.",
       params: Type.Object(projectParams),
       body: nullable(Type.Object(diffOptions, STRICT)),
       answer: CatalogDiff,
@@ -142,10 +142,10 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       access: { role: "admin", in: "project" },
       id: "promoteCatalog",
       noun: NOUN,
-      summary: "Promote the catalog of test to live",
+      summary: "Promote the test catalog to live",
       description:
-        "Applies the document that test would export to live, by the same rules. What was archived in test and live never had " +
-        "is left out. Customers, balances and drafts never cross.",
+        "Applies the export of test to live, by the same rules. Items archived in test that live never had are left out. Customers, " +
+        "balances and drafts are not copied.",
       params: Type.Object(projectParams),
       body: Type.Object(applyOptions, STRICT),
       answer: CatalogApplied,
@@ -204,7 +204,7 @@ function answerApply(outcome: ApplyOutcome): Static<typeof CatalogApplied> {
   }
 }
 
-/** Another environment's catalog as the file to apply: what was tried in test is what live gets. */
+/** Another environment's catalog as the document to apply. */
 function catalogOf(environmentId: EnvironmentId): CatalogSource {
   return async (tx, target) => {
     const content = await readContent(tx, environmentId, await loadCatalog(tx, environmentId));
@@ -212,7 +212,7 @@ function catalogOf(environmentId: EnvironmentId): CatalogSource {
   };
 }
 
-/** What was given up before the other environment ever had it stays where it is, unless something promoted needs it. */
+/** Removes archived items that the target never had, unless a promoted plan needs them. */
 function withoutLeftovers(content: CatalogContent, target: CatalogContent): CatalogContent {
   const knownPlans = new Set(target.plans.map(({ key }) => key));
   const plans = content.plans.filter(({ key, archived }) => !archived || knownPlans.has(key));

@@ -4,12 +4,12 @@ import { decodeCursor, encodeCursor, pageQuery, readLimit } from "../page.ts";
 import { compareKeys } from "./content.ts";
 import { STRICT } from "./schema.ts";
 
-/** Of a list of things that can be archived. */
+/** Query of a list whose items can be archived. */
 export const archivableQuery = Type.Object(
   {
     ...pageQuery,
     archived: Type.Optional(
-      Type.Enum(["true", "false"], { description: "Only those that are archived, or are not." }),
+      Type.Enum(["true", "false"], { description: "Only archived items, or only active ones." }),
     ),
   },
   STRICT,
@@ -19,7 +19,7 @@ export function isWanted(archived: "true" | "false" | undefined, archivedAt: Ins
   return archived === undefined || (archivedAt !== null) === (archived === "true");
 }
 
-/** A page of what is in memory already, as a catalog is, sorted by key. */
+/** A page of items that are in memory, sorted by key. */
 export function pageByKey<T extends { readonly key: string }>(
   items: readonly T[],
   query: { readonly limit?: string; readonly cursor?: string },

@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { assert } from "../../primitives/assert.ts";
 
-/** What a caller says about the state that their edit is meant for. */
+/** The state that the caller's edit is based on. */
 export type Preconditions = { readonly ifMatch: string | null; readonly ifNoneMatch: string | null };
 
 export type PreconditionFailure = { readonly kind: "changed_meanwhile" | "precondition_required" };
@@ -13,26 +13,23 @@ export type PreconditionFailure = { readonly kind: "changed_meanwhile" | "precon
 export const preconditionHeaders = Type.Object({
   "if-match": Type.Optional(
     Type.String({
-      description: "The `ETag` of what you read: another one's edit in between makes this a 412.",
+      description: "The `ETag` you read. If it has changed since, the answer is 412.",
       examples: ['"5f1d…"'],
     }),
   ),
   "if-none-match": Type.Optional(
-    Type.String({ description: "`*`: only if there is none yet.", examples: ["*"] }),
+    Type.String({ description: "`*`: only create, never replace.", examples: ["*"] }),
   ),
 });
 
-/**
- * Of what an edit of the thing itself could change, and of nothing that others say about it: a plan that takes up a
- * feature must not make an edit of that feature fail.
- */
+/** Covers only fields that an edit of the item itself can change: a plan that adds a feature must not invalidate its ETag. */
 export function etagOf(content: object): string {
   const canonical = canonicalize(content);
   assert(canonical !== undefined, "an object has a canonical form");
   return etagOfText(canonical);
 }
 
-/** Of what is always written in one order: to find a canonical form takes seconds where there are 200,000 objects. */
+/** For text in a fixed order: canonicalizing 200,000 objects takes seconds. */
 export function etagOfText(text: string): string {
   return `"${hash("sha256", text, "hex")}"`;
 }
@@ -42,8 +39,8 @@ export function readPreconditions({ headers }: FastifyRequest): Preconditions {
 }
 
 /**
- * RFC 9110, section 13. To be asked after the lock, or two editors would both find what they expect. `etag` is of what
- * there is now, null where there is nothing; `isReplaced` tells whether the edit would overwrite somebody's work.
+ * RFC 9110, section 13. Call it after taking the lock, or two editors could both match. `etag` is the current state, null if there
+ * is none; `isReplaced` is true if the edit would overwrite existing work.
  */
 export function judgePreconditions(
   { ifMatch, ifNoneMatch }: Preconditions,
@@ -63,7 +60,7 @@ export function preconditionProblem({ kind }: PreconditionFailure): Problem {
   return new Problem(kind, {
     detail:
       kind === "changed_meanwhile"
-        ? "It was changed since. Read it again, then decide again."
-        : "Read it first, and send its `ETag` as `If-Match`, so that nobody's work is overwritten unseen.",
+        ? "It has changed since you read it. Read it again before you edit it."
+        : "Read it first and send its `ETag` as `If-Match`, so that you do not overwrite another edit.",
   });
 }

@@ -2,54 +2,54 @@ import { Type } from "typebox";
 import { keyField, nameField, nullable } from "../fields.ts";
 import { THINGS_MAX } from "./bounds.ts";
 
-// The fields of a catalog: each is the validator and the OpenAPI in one, and holds to what the database's own checks say.
+// Fields of a catalog: validator and OpenAPI in one. Their limits match the database's check constraints.
 
 export const STRICT = { additionalProperties: false };
 
 const credits = Type.Integer({
   minimum: 0,
   maximum: 1_000_000_000,
-  description: "How many credits. 0: it costs nothing.",
+  description: "Price in credits. 0: free.",
   examples: [3],
 });
 const per = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
-  description: "For how many of its units; 1 unless said. The charge is rounded up to whole credits.",
+  description: "Units per price. Default: 1. The charge is rounded up to whole credits.",
   examples: [1000],
 });
 
-export const Cost = Type.Object({ credits, per }, { description: "What a quantity costs." });
+export const Cost = Type.Object({ credits, per }, { description: "Price of a quantity." });
 
 export const costInput = Type.Object({ credits, per: Type.Optional(per) }, STRICT);
 
-/** As the runtime takes them: any text. */
+/** Any text, as in the runtime. */
 export const eventKeyField = Type.String({ minLength: 1, maxLength: 120, examples: ["tokens.used"] });
 
 export const unitField = nullable(
-  Type.String({ minLength: 1, maxLength: 60, description: "What is counted.", examples: ["image"] }),
+  Type.String({ minLength: 1, maxLength: 60, description: "Unit that is counted.", examples: ["image"] }),
 );
 
 export const poolField = Type.String({
   ...keyField,
-  description: "The key of the pool that it draws from. Default: `credits`.",
+  description: "Key of the pool to spend from. Default: `credits`.",
   examples: ["credits"],
 });
 
 export const Period = Type.Enum(["day", "week", "month", "year", "once"], {
-  description: "Counted from the customer's own anchor, in UTC. `once`: it never begins anew.",
+  description: "Starts at the customer's anchor, in UTC. `once`: it never renews.",
 });
 
 export const Reach = Type.Enum(["new_assignments", "next_period", "now"], {
   description:
-    "Who gets the new version: only who is assigned the plan from now on; everyone who has it, when their next period " +
-    "begins; or everyone who has it, at once.",
+    "Who gets the new version: only new assignments; all customers on the plan when their next period starts; or all customers on " +
+    "the plan immediately.",
 });
 
 const rollover = Type.Integer({
   minimum: 0,
   maximum: 12,
-  description: "For how many further periods the rest of an allowance stays usable; 0 unless said.",
+  description: "Number of further periods the rest of an allowance stays usable. Default: 0.",
   examples: [0],
 });
 const allowanceCredits = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, examples: [1000] });
@@ -67,12 +67,12 @@ export const Limit = nullable(
       quantity: Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "How many of the feature's units in one period, whatever is left of the credits.",
+        description: "Units of the feature in one period, independent of credits.",
         examples: [500],
       }),
       period: Period,
     },
-    { ...STRICT, description: "Null: no limit but the credits." },
+    { ...STRICT, description: "Null: limited by credits only." },
   ),
 );
 
@@ -88,11 +88,11 @@ export const allowanceInputs = Type.Array(
     },
     STRICT,
   ),
-  { maxItems: ALLOWANCES_MAX, description: "What is granted anew in each period; at most one for a pool." },
+  { maxItems: ALLOWANCES_MAX, description: "Granted in each period; at most one per pool." },
 );
 
 export const planFeatureInput = {
-  feature: Type.String({ ...keyField, description: "A feature's key.", examples: ["image.generate"] }),
+  feature: Type.String({ ...keyField, description: "Feature key.", examples: ["image.generate"] }),
   limit: Type.Optional(Limit),
 };
 
@@ -102,7 +102,7 @@ export const planTermsInput = Type.Object(
     allowances: allowanceInputs,
     features: Type.Array(Type.Object(planFeatureInput, STRICT), {
       maxItems: THINGS_MAX,
-      description: "What customers on the plan may use; each feature at most once.",
+      description: "Features customers on the plan may use, each at most once.",
     }),
   },
   STRICT,
@@ -115,12 +115,12 @@ export const featureInput = {
   cost: costInput,
 };
 
-/** Nothing at all means yes. */
+/** An absent body means `archived: true`. */
 export const archiveInput = nullable(
   Type.Object(
     {
       archived: Type.Optional(
-        Type.Boolean({ description: "False: it is offered again. Default: true.", examples: [true] }),
+        Type.Boolean({ description: "False: offer it again. Default: true.", examples: [true] }),
       ),
     },
     STRICT,
@@ -130,7 +130,7 @@ export const archiveInput = nullable(
 export const expectedVersionField = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "The catalog's `version` that you looked at: an edit in between makes this a 412.",
+  description: "The catalog `version` you read. If it has changed since, the answer is 412.",
   examples: [17],
 });
 
@@ -140,23 +140,23 @@ const Change = Type.Object({
   noun: Type.Enum(["pool", "feature", "event_key", "plan", "default_plan"]),
   key: Type.String({ examples: ["pro"] }),
   change: Type.Enum(["create", "change", "archive", "unchanged"], {
-    description: "`archive`: it is no longer offered, and may differ otherwise, too.",
+    description: "`archive`: no longer offered; other fields may change too.",
   }),
   before: nullable({
     ...content,
     description:
-      "As in a document, but that a plan's features carry what the plan has pinned. Null: there is none yet.",
+      "As in a document, but plan features include their pinned pool and cost. Null: it does not exist yet.",
   }),
   after: content,
 });
 
 const changes = Type.Array(Change, {
-  description: "In the order in which they are made, the unchanged included.",
+  description: "In the order they are applied, including unchanged items.",
 });
 
 export const CatalogDiff = Type.Object({
   version: Type.Integer({
-    description: "Of the catalog that was compared with. Send it as `expectedVersion` when you apply.",
+    description: "Version of the compared catalog. Send it as `expectedVersion` when you apply.",
     examples: [17],
   }),
   changes,
@@ -164,14 +164,14 @@ export const CatalogDiff = Type.Object({
 
 export const CatalogApplied = Type.Object({
   outcome: Type.Enum(["applied", "unchanged"]),
-  version: Type.Integer({ description: "Of the catalog as it is now.", examples: [18] }),
+  version: Type.Integer({ description: "Current version of the catalog.", examples: [18] }),
   changes,
 });
 
 const archiveMissing = Type.Optional(
   Type.Boolean({
     description:
-      "Whether plans and features that the document lacks are archived. Default: false. Pools and event keys never are.",
+      "Archive plans and features missing from the document. Default: false. Pools and event keys are never archived.",
     examples: [false],
   }),
 );

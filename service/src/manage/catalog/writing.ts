@@ -32,7 +32,7 @@ import {
   type PoolContent,
 } from "./content.ts";
 
-/** An edit of a catalog under way. What it makes is known by its key at once, so that what comes next can name it. */
+/** A running edit of a catalog. New items are added to the maps, so that later ones can refer to them. */
 export type Writing = {
   readonly tx: Tx;
   readonly environmentId: EnvironmentId;
@@ -58,7 +58,7 @@ export function beginWriting(tx: Tx, environmentId: EnvironmentId, catalog: Cata
   };
 }
 
-/** Each writes the difference between before and after, and says what people will read about it: nothing where there is none. */
+/** Writes the difference between before and after, and returns its audit entries: none if nothing differs. */
 type Write<T> = (writing: Writing, before: T | null, after: T) => Promise<CatalogAudit[]>;
 
 export const writePool: Write<PoolContent> = async (writing, before, after) => {
@@ -96,7 +96,7 @@ export const writeEventKey: Write<EventKeyContent> = async ({ tx, environmentId 
   return [{ action: "event_key.named", subject: after.key, before, after }];
 };
 
-/** Other terms are another version; another name, or an end to its being offered, is none. */
+/** Changed terms publish a new version; a new name or archiving does not. */
 export async function writePlan(
   writing: Writing,
   before: PlanContent | null,
@@ -115,12 +115,12 @@ export async function writePlan(
   }
   if (wasArchived === after.archived) return audits;
   const plan = writing.plans.get(after.key);
-  assert(plan !== undefined, "a plan that is archived is there");
+  assert(plan !== undefined, "an archived plan exists");
   await archivePlan(tx, { environmentId, id: plan.id }, after.archived ? at : null);
   return [...audits, auditArchiving("plan", after)];
 }
 
-/** Whether or not it says anything new: to publish is to choose whom it reaches, too. */
+/** Also publishes unchanged terms: the reach may differ. */
 export async function publishVersion(
   writing: Writing,
   before: PlanContent | null,
@@ -146,7 +146,7 @@ export async function publishVersion(
   return { action: "plan.published", subject: after.key, before, after: { ...after, number, reach } };
 }
 
-/** By keys; null: none. */
+/** Plan keys; null: no default plan. */
 export async function writeDefaultPlan(
   writing: Writing,
   before: string | null,
@@ -154,7 +154,7 @@ export async function writeDefaultPlan(
 ): Promise<CatalogAudit[]> {
   if (before === after) return [];
   const plan = after === null ? null : writing.plans.get(after);
-  assert(plan !== undefined, "a default plan is there");
+  assert(plan !== undefined, "a default plan exists");
   await setDefaultPlan(writing.tx, writing.environmentId, plan?.id ?? null);
   const [was, is] = [{ plan: before }, { plan: after }];
   return [{ action: "default_plan.set", subject: after ?? "none", before: was, after: is }];
@@ -178,12 +178,12 @@ function termsOf({ allowances, features }: PlanContent): Pick<PlanContent, "allo
 
 function poolId({ pools }: Writing, key: string): PoolId {
   const id = pools.get(key);
-  assert(id !== undefined, "a pool that is drawn from is there");
+  assert(id !== undefined, "a referenced pool exists");
   return id;
 }
 
 export function featureId({ features }: Writing, key: string): FeatureId {
   const id = features.get(key);
-  assert(id !== undefined, "a feature of a plan is there");
+  assert(id !== undefined, "a referenced feature exists");
   return id;
 }

@@ -9,12 +9,12 @@ import { nullable } from "../fields.ts";
 export const ActorName = Type.Object({
   kind: Type.String({ description: "`member`, `token`, `command` or `system`.", examples: ["member"] }),
   id: nullable(Type.String({ examples: ["3"] })),
-  name: nullable(Type.String({ description: "Of a member or a token.", examples: ["Olga Owner"] })),
+  name: nullable(Type.String({ description: "Set for members and tokens.", examples: ["Olga Owner"] })),
 });
 
 export type ActorName = Static<typeof ActorName>;
 
-/** What people call those who did something, as far as they are of this workspace. */
+/** Adds the names of members and tokens of this workspace. */
 export async function nameActors(
   control: Pool,
   workspaceId: number,
@@ -35,7 +35,7 @@ export async function nameActors(
   });
 }
 
-/** A command names itself as it likes. */
+/** The id of a command is free text. */
 function isRowId(id: string | null): boolean {
   return id !== null && /^[1-9]\d{0,8}$/.test(id);
 }

@@ -24,16 +24,13 @@ export type AddCreditsInput = GrantOrigin & {
 
 export type AddCreditsOutcome =
   | { kind: "added"; grant: number; balanceBefore: number; balanceAfter: number }
-  /** The reference names this very grant already: nothing was added again. */
+  /** A grant with this reference, customer and amount exists: nothing was added. */
   | { kind: "already_added"; grant: number; balance: number }
   | { kind: "reference_reused" }
   | { kind: "pool_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
-/**
- * Spec 3: credits are additive, and whoever repeats this adds again. A reference, a payment's id say, makes it safe to
- * repeat: the same one with the same customer and amount adds once.
- */
+/** Spec 3: each call adds again. With a reference, such as a payment id, the same customer and amount are added once. */
 export async function addCredits(
   cell: Pool,
   context: Context,
@@ -45,7 +42,7 @@ export async function addCredits(
     const failure = decodeSqlError(error);
     const isTwin = failure.kind === "conflict" && failure.constraint === "grants_reference_key";
     if (!isTwin) throw error;
-    // Another one under this reference was first; now it can be seen.
+    // A concurrent call committed this reference first; the second attempt sees its grant.
     return addOnce(cell, context, input);
   }
 }
@@ -80,12 +77,12 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
       const balanceAfter = balanceOf(change.wallet, pool);
       return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };
     },
-    // What was added before is acknowledged again, so it must be as durable again: the wallet's lock is committed.
+    // `already_added` is acknowledged too, so it must wait until the earlier grant is durable: the wallet's lock is committed.
     ({ kind }) => kind === "added" || kind === "already_added",
   );
 }
 
-/** Reference and note stand on the grant, from where they can be erased. */
+/** Leaves out reference and note: they are on the grant, where they can be erased. */
 export function describeAddition(
   before: Pick<OpenWallet, "catalog" | "wallet" | "clock">,
   { change, grant }: Extract<CreditsOutcome, { kind: "added" }>,
@@ -102,11 +99,11 @@ export function describeAddition(
 }
 
 type Given = Pick<ReferencedGrant, "kind" | "credits" | "pool"> & {
-  /** Null: nobody knows them yet. */
+  /** Null: the customer does not exist yet. */
   readonly customerNumber: CustomerNumber | null;
 };
 
-/** Whether who asks for these credits under a reference asks for the ones that it names already. */
+/** Whether the reference was used for the same customer, amount, pool and kind. */
 export function isSameGrant(earlier: Given, asked: Given): boolean {
   return (
     earlier.customerNumber === asked.customerNumber &&

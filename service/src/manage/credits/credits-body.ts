@@ -6,20 +6,21 @@ import { priceField } from "../customers/list-grants.ts";
 import { keyField, nullable, readTime } from "../fields.ts";
 import type { AddCreditsInput, AddCreditsOutcome } from "./add-credits.ts";
 
-/** Of a payment, or of whatever else a caller wants done once. One that was erased is kept as `erased:` and its hash. */
+/** `erased:` and a hash replaces an erased reference, so callers cannot use that prefix. */
 export const referenceField = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: "^(?!erased:)",
   description:
-    "A payment's id, say. The same one again adds nothing, whatever expiry or price comes with it: it names one grant of the environment, for ever.",
+    "Makes the call safe to repeat, for example a payment id. It identifies one grant of the environment permanently: the same " +
+    "reference again adds nothing, even with another expiry or price.",
   examples: ["pi_3MtwBwLkdIwHu7ix"],
 });
 
 export const noteField = Type.String({
   minLength: 1,
   maxLength: 1000,
-  description: "For people.",
+  description: "Shown in the dashboard.",
   examples: ["For the outage of 3 November"],
 });
 
@@ -27,14 +28,14 @@ export const CreditsBody = Type.Object(
   {
     credits: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [500] }),
     kind: Type.Enum(["purchase", "manual", "promotion"], {
-      description: "Given before bought: of credits that expire together, purchased ones are spent last.",
+      description: "Of credits with the same expiry, free ones are spent before purchased ones.",
     }),
     pool: Type.Optional(keyField),
     expiresAt: Type.Optional(
       nullable(
         Type.String({
           format: "date-time",
-          description: "Usable before this moment. Left out or null: for ever.",
+          description: "Omitted or null: the credits never expire.",
           examples: ["2027-11-15T00:00:00Z"],
         }),
       ),
@@ -46,7 +47,7 @@ export const CreditsBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** An environment starts with it, and most never need another. */
+/** Default pool of every environment. */
 const POOL = "credits";
 
 export function readCredits(customerId: CustomerId, body: Static<typeof CreditsBody>): AddCreditsInput {
@@ -65,13 +66,12 @@ export function readCredits(customerId: CustomerId, body: Static<typeof CreditsB
 
 export type CreditsRefusal = { readonly code: ProblemCode; readonly detail: string };
 
-/** Also of a reversal. */
 export const BALANCE_TOO_LARGE = {
   code: "balance_too_large",
-  detail: "The balance would become larger than can be counted.",
+  detail: "The balance would exceed the largest supported number.",
 } as const satisfies CreditsRefusal;
 
-/** Why credits are not added, for the one who tries as for the one who asks beforehand. */
+/** Why credits cannot be added. Shared by the call and its preview. */
 export function explainRefusal(
   kind: Exclude<AddCreditsOutcome["kind"], "added" | "already_added">,
   { pool }: AddCreditsInput,
@@ -80,7 +80,7 @@ export function explainRefusal(
     case "pool_not_found":
       return { code: "unknown_key", detail: `There is no pool \`${pool}\` in this environment.` };
     case "expires_in_the_past":
-      return { code: "ends_in_the_past", detail: "`expiresAt` must lie in the future." };
+      return { code: "ends_in_the_past", detail: "`expiresAt` must be in the future." };
     case "reference_reused":
       return {
         code: "reference_reused",
@@ -90,7 +90,7 @@ export function explainRefusal(
       return {
         code: "too_many_grants",
         detail:
-          "The customer has 50 open grants. Credits of a kind and expiry that one of them has are added to it; others must wait.",
+          "The customer has 50 open grants. Only credits with the kind and expiry of an open grant can be added.",
       };
     case "balance_too_large":
       return BALANCE_TOO_LARGE;

@@ -32,7 +32,7 @@ const quantityField = Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: QUANTITY_MAX,
-      description: "Left out or null: all that is left of it.",
+      description: "Omitted or null: everything not yet reversed.",
       examples: [1],
     }),
   ),
@@ -46,7 +46,8 @@ const ReversalBody = Type.Object(
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: "Makes it safe to repeat: the same one again reverses nothing more of this charge.",
+          description:
+            "Makes the call safe to repeat: the same reference reverses nothing more of this charge.",
           examples: ["ticket-1234"],
         }),
       ),
@@ -56,7 +57,7 @@ const ReversalBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** Credits that people and automation give, take back, and undo the use of. */
+/** Adding credits, revoking grants and reversing charges. */
 export function creditsOperations(parts: ManageParts): Operation[] {
   return [adding(parts), previewing(parts), revoking(parts), reversing(parts), previewingReversal(parts)];
 }
@@ -70,13 +71,13 @@ function adding({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Add credits",
     description:
-      "Additive: who repeats this adds again. With a `reference` it is safe to repeat, and adds once. A customer nobody knows yet is " +
-      "made. `pool` is `credits` unless something else is said.",
+      "Each call adds credits again. With a `reference` the call is safe to repeat and adds once. Creates the customer if it does " +
+      "not exist. `pool` defaults to `credits`.",
     params: customerParams,
     body: CreditsBody,
     answer: Type.Object({
       outcome: Type.Enum(["added", "already_added"]),
-      grant: Type.Integer({ description: "Counted within the customer's grants.", examples: [7] }),
+      grant: Type.Integer({ description: "Number of the grant within the customer.", examples: [7] }),
       balanceBefore: Type.Integer({ examples: [1250] }),
       balanceAfter: Type.Integer({ examples: [1750] }),
     }),
@@ -107,8 +108,8 @@ function previewing({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Preview adding credits",
     description:
-      "Says what the same body would do to `credits`, and writes nothing: the balance before and after, what the credits pay for, " +
-      "whether the same ones were given minutes ago and by whom, and what the reference names already.",
+      "Returns what `credits` would do with the same body, and writes nothing: balance before and after, what the credits pay for, " +
+      "the same credits added in the last ten minutes, and the grant that already uses the reference.",
     params: customerParams,
     body: CreditsBody,
     answer: CreditsPreview,
@@ -131,15 +132,15 @@ function revoking({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Revoke a grant",
     description:
-      "Takes back what is left of it; what was spent of it stays spent. Safe to repeat. Where several grants of one kind and expiry " +
-      "are open, the oldest is spent first.",
+      "Removes the unspent rest. Spent credits stay spent. Safe to repeat. If several grants with the same kind and expiry are open, " +
+      "the oldest is spent first.",
     params: Type.Object({
       ...customerParams.properties,
-      grant: Type.String({ pattern: "^\\d{1,9}$", description: "Its number.", examples: ["7"] }),
+      grant: Type.String({ pattern: "^\\d{1,9}$", description: "Number of the grant.", examples: ["7"] }),
     }),
     answer: Type.Object({
       outcome: Type.Enum(["revoked", "already_revoked"]),
-      credits: Type.Integer({ description: "What was taken back now.", examples: [120] }),
+      credits: Type.Integer({ description: "Credits removed by this call.", examples: [120] }),
       customer: Customer,
     }),
     codes: [],
@@ -150,7 +151,7 @@ function revoking({ cellOf }: ManageParts): Operation {
       });
       if (outcome.kind === "customer_not_found") throw customerNotFound();
       if (outcome.kind === "grant_not_found") {
-        throw new Problem("not_found", { detail: "The customer has no such grant." });
+        throw new Problem("not_found", { detail: "This customer has no such grant." });
       }
       const credits = outcome.kind === "revoked" ? outcome.credits : 0;
       return { outcome: outcome.kind, credits, customer: await readOrNotFound(cellOf, call) };
@@ -167,15 +168,15 @@ function reversing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Reverse a charge",
     description:
-      "Whole, or by some of its quantity. Credits go back to the grants they came from, with their expiry, and the limit's counter " +
-      "goes down; never more than was charged. Without a `reference`, who repeats a part reverses another part.",
+      "Reverses the whole charge or part of its quantity. Credits return to their grants with their expiry, and the limit counter " +
+      "goes down. Never reverses more than was charged. Without a `reference`, repeating a partial reversal reverses another part.",
     params: consumeParams,
     body: ReversalBody,
     answer: Type.Object({
       outcome: Type.Enum(["reversed", "already_reversed"]),
       quantity: Type.Integer({ examples: [1] }),
       credits: Type.Integer({
-        description: "What went back. Where a grant has expired since, it expired again at once.",
+        description: "Returned credits. Credits of an expired grant expire again immediately.",
         examples: [10],
       }),
       customer: Customer,
@@ -211,8 +212,8 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Preview reversing a charge",
     description:
-      "Says what reversing it would do, and writes nothing: the balance before and after, to which grants the credits go back, and " +
-      "what of that can be spent again. A charge from before the workspace's history window can be reversed, and so be previewed.",
+      "Returns what reversing the charge would do, and writes nothing: balance before and after, the grants that get credits back, " +
+      "and how much can be spent again. Works for charges before the workspace's history window, which can be reversed too.",
     params: consumeParams,
     body: Type.Object({ quantity: quantityField }, { additionalProperties: false }),
     answer: ReversalPreview,
@@ -238,19 +239,19 @@ function toProblem(outcome: Refusal): Problem {
     case "customer_not_found":
       return customerNotFound();
     case "consume_not_found":
-      return new Problem("not_found", { detail: "The customer has no such charge." });
+      return new Problem("not_found", { detail: "This customer has no such charge." });
     case "reference_reused":
       return new Problem("reference_reused", {
-        detail: "This charge was reversed under this reference already, by another quantity.",
+        detail: "This charge was already reversed with this reference and another quantity.",
       });
     case "nothing_left":
       return new Problem("nothing_to_reverse", {
-        detail: "All of this charge was reversed already.",
+        detail: "This charge is already fully reversed.",
         extra: { reversible: 0 },
       });
     case "too_much":
       return new Problem("nothing_to_reverse", {
-        detail: `Of this charge a quantity of ${outcome.reversible} can still be reversed.`,
+        detail: `A quantity of ${outcome.reversible} of this charge can still be reversed.`,
         extra: { reversible: outcome.reversible },
       });
     case "balance_too_large":

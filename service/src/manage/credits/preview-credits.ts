@@ -43,17 +43,20 @@ export const CreditsPreview = Type.Object({
     Type.Object(
       {
         code: Type.String({ examples: ["ends_in_the_past"] }),
-        detail: Type.String({ examples: ["`expiresAt` must lie in the future."] }),
+        detail: Type.String({ examples: ["`expiresAt` must be in the future."] }),
       },
-      { description: "The error that adding them would meet." },
+      { description: "The error that adding the credits would return." },
     ),
   ),
-  createsCustomer: Type.Boolean({ description: "Nobody knows the customer yet." }),
-  balanceBefore: nullable(Type.Integer({ description: "Null: there is no such pool.", examples: [1250] })),
+  createsCustomer: Type.Boolean({ description: "The customer does not exist yet." }),
+  balanceBefore: nullable(Type.Integer({ description: "Null: the pool does not exist.", examples: [1250] })),
   balanceAfter: nullable(Type.Integer({ examples: [1750] })),
   expiresAt: nullable(timeField),
   plan: nullable(
-    Type.String({ description: "Null: without a plan credits wait, and are not lost.", examples: ["pro"] }),
+    Type.String({
+      description: "Null: no plan. Credits are kept until the customer has one.",
+      examples: ["pro"],
+    }),
   ),
   buys: Type.Array(
     Type.Object({
@@ -62,16 +65,16 @@ export const CreditsPreview = Type.Object({
       unit: nullable(Type.String({ examples: ["image"] })),
       quantity: Type.Integer({ examples: [50] }),
     }),
-    { description: "How much of each feature of the plan the added credits alone would pay for." },
+    { description: "How much of each feature of the plan the added credits would pay for." },
   ),
   twins: Type.Array(Twin, {
-    description: "The same credits, given to this customer within the last ten minutes.",
+    description: "The same credits, added to this customer within the last ten minutes.",
   }),
   referenceUsedBy: nullable(
     Type.Object(
       {
         customerId: nullable(
-          Type.String({ description: "Null: they were erased.", examples: ["customer_42"] }),
+          Type.String({ description: "Null: the customer was erased.", examples: ["customer_42"] }),
         ),
         grant: Type.Integer({ examples: [7] }),
         credits: Type.Integer({ examples: [500] }),
@@ -80,8 +83,8 @@ export const CreditsPreview = Type.Object({
       },
       {
         description:
-          "What the reference names already, in this environment, as far as the history window reaches: `outcome` goes by what lies " +
-          "before it, too.",
+          "The grant that already uses the reference in this environment, if it is within the history window. `outcome` considers " +
+          "older grants too.",
       },
     ),
   ),
@@ -92,7 +95,7 @@ export type CreditsPreview = Static<typeof CreditsPreview>;
 const TWINS_WITHIN_MS = 600_000;
 const TWINS_MAX = 10;
 
-/** What adding these credits would do. Writes nothing. */
+/** Decides what adding these credits would do. Writes nothing. */
 export async function previewCredits(
   pools: { readonly cell: Pool; readonly control: Pool },
   { environmentId, workspaceId }: { readonly environmentId: EnvironmentId; readonly workspaceId: number },
@@ -149,7 +152,7 @@ type Facts = {
   readonly pool: PoolId | null;
   readonly twins: readonly GrantRecord[];
   readonly earlier: EarlierGrant | null;
-  /** Of the earlier grant, then of the twins. */
+  /** First the earlier grant's actor, then those of the twins. */
   readonly actors: readonly (GrantActor | null)[];
 };
 
@@ -185,7 +188,7 @@ async function readFacts(tx: Tx, environmentId: EnvironmentId, input: AddCredits
   return { customer, catalog, clock, wallet, pool, twins, earlier, actors };
 }
 
-/** Of a pool that is there but not written down yet: `addCredits` writes it. No pool has this number. */
+/** Stands for the first pool, which `addCredits` inserts on demand. No pool has this id. */
 const UNWRITTEN_POOL = brandAs<PoolId>(0);
 
 function findPool({ version, pools }: Catalog, wanted: string): PoolId | null {
@@ -207,7 +210,7 @@ async function findEarlier(
   return { ...grant, customerNumber, customerId };
 }
 
-/** As `addCredits` would: the pool, then the reference, then the wallet. */
+/** In the order of `addCredits`: pool, reference, wallet. */
 function decide(facts: Facts, input: AddCreditsInput): AddCreditsOutcome["kind"] {
   const { customer, catalog, wallet, clock, pool, earlier } = facts;
   if (pool === null) return "pool_not_found";

@@ -22,29 +22,29 @@ import { nullable, timeField } from "../fields.ts";
 import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
 
 export const ReversalPreview = Type.Object({
-  quantity: Type.Integer({ description: "What would be reversed of it.", examples: [1] }),
-  credits: Type.Integer({ description: "What would go back.", examples: [10] }),
+  quantity: Type.Integer({ description: "Quantity that would be reversed.", examples: [1] }),
+  credits: Type.Integer({ description: "Credits that would be returned.", examples: [10] }),
   pool: Type.String({ examples: ["credits"] }),
   balanceBefore: Type.Integer({ examples: [90] }),
   balanceAfter: Type.Integer({ examples: [100] }),
   returns: Type.Array(
     Type.Object({
       grant: Type.Integer({
-        description: "Of those of one kind and expiry, which are spent as one, the first.",
+        description: "The first of several grants with the same kind and expiry, which are spent together.",
         examples: [7],
       }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
       expiresAt: nullable(timeField),
-      credits: Type.Integer({ description: "What goes back to it.", examples: [10] }),
-      spendable: Type.Integer({ description: "What of that can be spent again.", examples: [10] }),
+      credits: Type.Integer({ description: "Credits returned to the grant.", examples: [10] }),
+      spendable: Type.Integer({ description: "The part that can be spent again.", examples: [10] }),
       rest: nullable(
         Type.Enum(["revoked", "expired", "waiting"], {
           description:
-            "What becomes of the rest: it is revoked or expires again at once, as its grant did, or waits with the plan that gave it.",
+            "What happens to the rest: revoked or expired again immediately like its grant, or paused with the plan that granted it.",
         }),
       ),
     }),
-    { description: "To which grants, in the order in which they were spent." },
+    { description: "The grants, in the order they were spent." },
   ),
 });
 
@@ -56,8 +56,8 @@ export type PreviewOutcome =
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
 /**
- * What reversing a consume would do, decided as the reversal is. Writes nothing. No history window hides a consume here: whoever
- * knows its id may reverse it, and learns no more from what that would do than from having done it.
+ * Decides what reversing a charge would do, like the reversal itself. Writes nothing. The history window does not apply: a caller
+ * who knows the id may reverse the charge and would see the same result.
  */
 export function previewReversal(
   cell: Pool,
@@ -97,13 +97,13 @@ export function previewReversal(
 
 type Return = ReversalPreview["returns"][number];
 
-/** Before the reversal stands what was due anyway; after it only what it takes away again. */
+/** Entries before the reversal were due anyway; those after it expire or revoke what it returned. */
 function describeReturns({ entries, wallet }: Change, grants: readonly GrantFacts[]): Return[] {
   const at = entries.findIndex(({ kind }) => kind === "reverse");
   const taken = entries.slice(at + 1).flatMap(({ kind, parts }) => parts.map((part) => ({ kind, ...part })));
   return (entries[at]?.parts ?? []).map(({ grant: slot, amount: credits }: Part): Return => {
     const facts = grants.find(({ number }) => number === slot);
-    assert(facts !== undefined, "a consume burned grants that were recorded");
+    assert(facts !== undefined, "a charge spent recorded grants");
     const again = taken.find(({ grant }) => grant === slot);
     const isPaused = wallet.paused.some((plan) => plan.grants.some(({ number }) => number === slot));
     const isRevoked = again?.kind === "revoke";

@@ -22,11 +22,11 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
-  /** Null: all that is left of it. */
+  /** Null: everything not yet reversed. */
   readonly quantity: number | null;
-  /** Whose it must be; whoever it was, if that is not said. */
+  /** Must be the customer of the charge. Undefined: any customer. */
   readonly customerId?: CustomerId;
-  /** Names this reversal of the consume: the same one again reverses nothing more. */
+  /** Identifies this reversal: repeated, it reverses nothing more. */
   readonly reference?: string | null;
   readonly note?: string | null;
 };
@@ -37,14 +37,14 @@ export type ReverseOutcome =
   | { kind: "consume_not_found" | "customer_not_found" | "reference_reused" }
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
-/** Undoes a consume, whole or by some of its quantity. The ledger keeps both: a correction is always a new entry. */
+/** Reverses a charge or part of its quantity by a new ledger entry; the charge stays in the ledger. */
 export function reverseConsume(cell: Pool, context: Context, input: ReverseInput): Promise<ReverseOutcome> {
   const reverseIn = async (tx: Tx): Promise<ReverseOutcome> => {
     const uuid = parseTimedId("con", input.consumeId);
     const id = uuid === null ? null : readConsumeId(uuid);
     const open = await openOwner(tx, context, input, id);
     if (open === null && input.customerId !== undefined) return { kind: "customer_not_found" };
-    // Between the two look-ups the id may have been erased and given to somebody else.
+    // The customer id may have been erased and reused between the two look-ups.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
     const refuseUnknown = await watchReversals(tx, id.recordedAt);
@@ -74,7 +74,6 @@ async function openOwner(
   return customerId === null ? null : openWallet(tx, context, customerId);
 }
 
-/** Once it is certain that the consume is the customer's own, for its number is theirs. */
 async function findEarlier(
   tx: Tx,
   id: ConsumeId,
@@ -83,7 +82,7 @@ async function findEarlier(
   if (reference === null) return null;
   const earlier = await findReversal(tx, id, reference);
   if (earlier === null) return null;
-  // Who asked for the rest asks for the same again, though nothing may be left of it.
+  // A repeated request for the whole rest is the same request, even if nothing is left now.
   const isSame = quantity === null || quantity === earlier.quantity;
   return isSame ? { kind: "already_reversed", ...earlier } : { kind: "reference_reused" };
 }
@@ -120,7 +119,7 @@ type RevokeOutcome =
   | { kind: "revoked"; credits: number }
   | { kind: "already_revoked" | "customer_not_found" | "grant_not_found" };
 
-/** Takes back the rest of a grant. What was spent of it stays spent. */
+/** Revokes the unspent rest of a grant. */
 export function revokeGrant(
   cell: Pool,
   context: Context,

@@ -12,7 +12,7 @@ export type AssignPlanInput = {
   /** The plan's key. */
   readonly plan: string;
   readonly anchor: Instant | null;
-  /** Null: no end. Undefined: not said. */
+  /** Null: no end. Undefined: keep the current end. */
   readonly endsAt?: Instant | null | undefined;
   readonly shorten?: boolean;
   readonly asOf?: Instant | null;
@@ -24,7 +24,7 @@ export type AssignPlanOutcome =
   | { kind: "plan_not_found" }
   | Exclude<AssignmentOutcome, { change: unknown }>;
 
-/** Spec 3: safe to repeat. A customer nobody knows yet is created. */
+/** Spec 3: safe to repeat. Creates the customer if it does not exist. */
 export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
   return walletTransaction<AssignPlanOutcome>(
     cell,

@@ -8,7 +8,7 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
 
-/** A blocked customer is denied everything, and keeps all that is theirs. */
+/** A blocked customer is denied everything but keeps plan and credits. */
 export function blockCustomer(
   cell: Pool,
   context: Context,

@@ -10,7 +10,7 @@ export const PlanName = Type.Object({
 
 export type PlanName = Static<typeof PlanName>;
 
-/** What callers know things by, of the numbers that stand in the records. */
+/** Translates internal ids to the keys that callers use. */
 export class CatalogNames {
   readonly #catalog: Catalog;
   readonly #features: ReadonlyMap<FeatureId, string>;
@@ -22,13 +22,13 @@ export class CatalogNames {
 
   pool(id: PoolId): string {
     const pool = this.#catalog.pools.get(id);
-    assert(pool !== undefined, "a pool never goes away");
+    assert(pool !== undefined, "a pool is never deleted");
     return pool.key;
   }
 
   feature(id: FeatureId): string {
     const key = this.#features.get(id);
-    assert(key !== undefined, "a feature never goes away");
+    assert(key !== undefined, "a feature is never deleted");
     return key;
   }
 

@@ -8,26 +8,28 @@ import type { CustomerRecord } from "../../store/cell/customer-list.ts";
 import { nullable, timeField } from "../fields.ts";
 
 export const Customer = Type.Object({
-  customerId: Type.String({ description: "Your id of the customer.", examples: ["customer_42"] }),
+  customerId: Type.String({ description: "Your customer id.", examples: ["customer_42"] }),
   name: nullable(Type.String({ examples: ["Acme GmbH"] })),
   email: nullable(Type.String({ examples: ["billing@acme.example"] })),
   billingReference: nullable(
     Type.String({
-      description: "What your billing system calls the customer.",
+      description: "The customer's id in your billing system.",
       examples: ["cus_NffrFeUfNV2Hib"],
     }),
   ),
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
   createdAt: timeField,
   isBlocked: Type.Boolean({
-    description: "A blocked customer is denied everything, and keeps all that is theirs.",
+    description: "A blocked customer is denied everything but keeps plan and credits.",
   }),
   plan: nullable(
     Type.Object({
       key: Type.String({ examples: ["pro"] }),
       name: Type.String({ examples: ["Pro"] }),
       version: Type.Integer({ examples: [3] }),
-      isDefault: Type.Boolean({ description: "Nobody assigned it: it is the environment's default." }),
+      isDefault: Type.Boolean({
+        description: "True for the environment's default plan, false for an assigned one.",
+      }),
       anchor: timeField,
       endsAt: nullable(timeField),
     }),
@@ -35,8 +37,7 @@ export const Customer = Type.Object({
   planAsOf: nullable(
     Type.String({
       format: "date-time",
-      description:
-        "`asOf` of the latest billing event that set or ended the plan. Older ones change nothing.",
+      description: "`asOf` of the latest billing event that set or ended the plan. Older events are ignored.",
       examples: ["2026-11-15T08:30:00.000Z"],
     }),
   ),
@@ -45,13 +46,13 @@ export const Customer = Type.Object({
       pool: Type.String({ examples: ["credits"] }),
       balance: Type.Integer({ examples: [1250] }),
     }),
-    { description: "What the customer can spend now, in each pool." },
+    { description: "Spendable credits of each pool." },
   ),
 });
 
 export type Customer = Static<typeof Customer>;
 
-/** As the next decision would find them: what is due is applied, and nothing is written. */
+/** As the next decision would see the customer: due changes are applied but not written. */
 export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock: Instant): Customer {
   const wallet = viewWallet(catalog, record.wallet, clock);
   const { assignment } = wallet;

@@ -12,8 +12,8 @@ export type EndPlanOutcome = {
 };
 
 /**
- * Ends a customer's plan now. Purchased credits stay. With `asOf`, a customer nobody knows yet is created to keep it: an
- * older event that started the plan may still arrive.
+ * Ends a customer's plan now. Purchased credits stay. With `asOf`, a missing customer is created to store it, because an older
+ * event that started the plan may still arrive.
  */
 export function endPlan(
   cell: Pool,

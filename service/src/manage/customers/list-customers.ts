@@ -15,7 +15,7 @@ import { type Customer, describeCustomer } from "./describe-customer.ts";
 
 export type CustomerFilter = {
   readonly search: string | null;
-  /** A plan's key. */
+  /** Plan key. */
   readonly plan: string | null;
   readonly isBlocked: boolean | null;
   /** In any pool. */
@@ -25,12 +25,12 @@ export type CustomerFilter = {
 export type CustomerPage = { readonly customers: readonly Customer[]; readonly next: number | null };
 
 /**
- * Rows looked at for one page. Plan and balance follow from time, so no index can hold them: a page that finds little among
- * so many is given out short, and its cursor goes on.
+ * Rows scanned for one page. Plan and balance depend on the time, so no index can hold them: a page that finds few matches in
+ * this many rows is returned short, with a cursor.
  */
 const SCANNED_MAX = 1_000;
 
-/** The newest first, after the one with number `before`. */
+/** Newest first, below the customer number `before`. */
 export function listCustomers(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -56,7 +56,7 @@ export function listCustomers(
   });
 }
 
-/** By the wallet as the next decision would find it. */
+/** Compares the wallet as the next decision would see it. */
 function matches(
   { wallet }: CustomerRecord,
   catalog: Catalog,

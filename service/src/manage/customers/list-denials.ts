@@ -24,14 +24,14 @@ export const Denial = Type.Object({
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [3] }),
   creditsRequired: Type.Integer({ examples: [30] }),
-  balance: Type.Integer({ description: "Of the feature's pool at that moment.", examples: [12] }),
+  balance: Type.Integer({ description: "Balance of the feature's pool at that moment.", examples: [12] }),
   limit: nullable(
     Type.Object({ quantity: Type.Integer({ examples: [5] }), used: Type.Integer({ examples: [5] }) }),
   ),
   resetsAt: nullable(
     Type.String({
       format: "date-time",
-      description: "When the limit starts again, or else the allowance.",
+      description: "When the limit resets, or the allowance if no limit was reached.",
       examples: ["2026-11-15T08:30:00.000Z"],
     }),
   ),
@@ -45,7 +45,7 @@ export type Denial = Static<typeof Denial>;
 
 export type DenialPage = { readonly denials: readonly Denial[]; readonly next: string | null };
 
-/** The newest first, those before the one with id `before`, back to `since`. Null: there is no such customer. */
+/** Newest first, older than the denial `before`, back to `since`. Null: the customer does not exist. */
 export function listDenials(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
@@ -79,14 +79,14 @@ const BEFORE_ALL = brandAs<Instant>(0);
 const YEAR_9999 = 253_402_300_799_999;
 const AFTER_ALL = { recordedAt: brandAs<Instant>(YEAR_9999), id: "f".repeat(32) };
 
-/** An id begins with its moment. */
+/** The first 48 bits of an id are its timestamp. */
 function readPosition(denialId: string): typeof AFTER_ALL {
   const id = parsePublicId("den", denialId);
   if (id === null)
     throw invalidField({
       field: "cursor",
       code: "wrong_form",
-      message: "is not one that this list gave out",
+      message: "is not a cursor of this list",
     });
   return { recordedAt: brandAs<Instant>(Math.min(id.readUIntBE(0, 6), YEAR_9999)), id: id.toString("hex") };
 }

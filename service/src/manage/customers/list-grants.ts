@@ -18,12 +18,12 @@ export const priceField = Type.Object(
     amount: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: "In the currency's smallest unit.",
+      description: "Amount in the currency's smallest unit.",
       examples: [4900],
     }),
     currency: Type.String({
       pattern: "^[A-Za-z]{3}$",
-      description: "ISO 4217, in any case.",
+      description: "ISO 4217 code, upper or lower case.",
       examples: ["EUR"],
     }),
   },
@@ -31,11 +31,11 @@ export const priceField = Type.Object(
 );
 
 export const Grant = Type.Object({
-  grant: Type.Integer({ description: "Counted within the customer's grants.", examples: [7] }),
+  grant: Type.Integer({ description: "Number of the grant within the customer.", examples: [7] }),
   kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
   pool: Type.String({ examples: ["credits"] }),
-  credits: Type.Integer({ description: "What was given.", examples: [500] }),
-  remaining: Type.Integer({ description: "What can still be spent of it.", examples: [120] }),
+  credits: Type.Integer({ description: "Granted credits.", examples: [500] }),
+  remaining: Type.Integer({ description: "Credits that can still be spent.", examples: [120] }),
   expiresAt: nullable(timeField),
   recordedAt: timeField,
   revokedAt: nullable(timeField),
@@ -49,8 +49,8 @@ export type Grant = Static<typeof Grant>;
 export type GrantPage = { readonly grants: readonly Grant[]; readonly next: number | null };
 
 /**
- * The newest first, those below number `before`, back to `since`; and of those before it what is left to spend, which is part
- * of the balance. Null: there is no such customer.
+ * Newest first, below the grant number `before`, back to `since`. Older grants are listed only if credits are left, because those
+ * are part of the balance. Null: the customer does not exist.
  */
 export function listGrants(
   cell: Pool,
@@ -65,7 +65,7 @@ export function listGrants(
     const wallet = viewWallet(catalog, customer.wallet, await readClock(tx));
     const name = { environmentId, customerNumber: customer.customerNumber };
     const newest = customer.wallet.grantCount + 1;
-    // A cursor is the caller's to forge, and the column is no wider than its numbers.
+    // A forged cursor must not exceed the column's range.
     const before = page.before === null ? newest : Math.max(1, Math.min(page.before, newest));
     const since = page.since ?? BEFORE_ALL;
     const open = wallet.grants.map(({ number }) => number);
@@ -84,7 +84,7 @@ export function listGrants(
 
 const BEFORE_ALL = brandAs<Instant>(0);
 
-/** Grants must come from the newest to the oldest: `later` grows with each of them. */
+/** Call it from the newest grant to the oldest: `later` accumulates. */
 function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, number>): number {
   const { slot, kind, credits, revokedAt } = record;
   const remaining = wallet.grants.find(({ number }) => number === slot)?.remaining ?? 0;

@@ -29,45 +29,46 @@ import { CatalogNames, PlanName } from "./catalog-names.ts";
 export const ENTRY_KINDS = ["grant", "consume", "expire", "revoke", "reverse"] as const satisfies EntryKind[];
 
 export const LedgerEntry = Type.Object({
-  sequence: Type.Integer({ description: "Counted within the customer's ledger.", examples: [42] }),
+  sequence: Type.Integer({
+    description: "Number of the entry within the customer's ledger.",
+    examples: [42],
+  }),
   kind: Type.Enum([...ENTRY_KINDS]),
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "What it added to the balance, or took from it. All of them together are the balance.",
+    description: "Added to or removed from the balance. The sum of all amounts is the balance.",
     examples: [-30],
   }),
-  balanceAfter: Type.Integer({ description: "Of the pool.", examples: [1250] }),
+  balanceAfter: Type.Integer({ description: "Balance of the pool.", examples: [1250] }),
   effectiveAt: Type.String({
     format: "date-time",
-    description: "When it happened: an expiry may be noticed later.",
+    description: "When it happened. An expiry may be recorded later.",
     examples: ["2026-11-15T08:30:00.000Z"],
   }),
   recordedAt: timeField,
   feature: nullable(Type.String({ examples: ["image.generate"] })),
-  quantity: nullable(
-    Type.Integer({ description: "Of a charge, or of what was reversed of one.", examples: [3] }),
-  ),
+  quantity: nullable(Type.Integer({ description: "Quantity charged or reversed.", examples: [3] })),
   plan: nullable(PlanName),
   consumeId: nullable(
-    Type.String({ description: "Of a charge.", examples: ["con_01m7e9sv4w0000000000a00002"] }),
+    Type.String({ description: "Set for charges.", examples: ["con_01m7e9sv4w0000000000a00002"] }),
   ),
   reversedQuantity: nullable(
     Type.Integer({
-      description: "Of a charge: how much of its quantity was reversed so far.",
+      description: "Set for charges: the quantity reversed so far.",
       examples: [0],
     }),
   ),
   reverses: nullable(
     Type.String({
       description:
-        "Of a reversal: the charge's `consumeId`. Null also where the charge lies before what the ledger shows.",
+        "Set for reversals: the charge's `consumeId`. Null if the charge is older than the shown part of the ledger.",
       examples: ["con_01m7e9sv4w0000000000a00002"],
     }),
   ),
-  idempotencyKey: nullable(Type.String({ description: "Of a charge.", examples: ["render-7f3a"] })),
+  idempotencyKey: nullable(Type.String({ description: "Set for charges.", examples: ["render-7f3a"] })),
   metadata: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: "What the caller said about a charge; `reference` and `note` of a reversal.",
+      description: "Metadata of a charge; `reference` and `note` of a reversal.",
     }),
   ),
   parts: Type.Array(
@@ -75,7 +76,7 @@ export const LedgerEntry = Type.Object({
       grant: Type.Integer({ examples: [2] }),
       amount: Type.Integer({ examples: [-30] }),
     }),
-    { description: "Which grants gave or took how much." },
+    { description: "The grants it changed, and by how much." },
   ),
 });
 
@@ -84,7 +85,7 @@ export type LedgerEntry = Static<typeof LedgerEntry>;
 export const BroughtForward = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "The sum of all the pool's amounts before the moment `before`.",
+    description: "Sum of the pool's amounts before `before`.",
     examples: [1_240],
   }),
   before: timeField,
@@ -94,23 +95,23 @@ export type BroughtForward = Static<typeof BroughtForward>;
 
 export type LedgerFilter = {
   readonly kind: EntryKind | null;
-  /** A feature's key. */
+  /** Feature key. */
   readonly feature: string | null;
 };
 
 export type LedgerPage = {
   readonly entries: readonly LedgerEntry[];
   readonly next: number | null;
-  /** With the last page, so that what is shown sums to the balance. What came before counts, though it is not shown. */
+  /** Set on the last page: the sum of hidden older entries, so that all amounts add up to the balance. */
   readonly broughtForward: readonly BroughtForward[];
 };
 
 const BEFORE_ALL = brandAs<Instant>(0);
 
-/** Entries looked at for one page of a filtered list: a page that finds little among so many is given out short. */
+/** Entries scanned for one page of a filtered list. A page that finds few matches is returned short. */
 const SCANNED_MAX = 10_000;
 
-/** The newest first, those below entry `before`, back to `since`. Null: there is no such customer. */
+/** Newest first, below the entry `before`, back to `since`. Null: the customer does not exist. */
 export function listLedger(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
@@ -126,15 +127,15 @@ export function listLedger(
     const catalog = await loadCatalog(tx, environmentId);
     const { kind } = filter;
     const feature = filter.feature === null ? null : findFeature(catalog, filter.feature);
-    // Nothing was ever charged for what is not there.
+    // An unknown feature was never charged.
     if (feature === undefined) return { entries: [], next: null, broughtForward: [] };
     const name = { environmentId, customerNumber: customer.customerNumber };
     const newest = customer.wallet.sequence + 1;
     const before = page.before === null ? newest : Math.min(page.before, newest);
-    // Numbers have no gap, so that they count entries.
+    // Sequences have no gaps, so differences count entries.
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
-    // What lies before a month that is detached would not sum to the balance with the rest.
+    // Entries before a detached month would not add up to the balance with the rest.
     const since = notBefore(wholeSince, page.since ?? BEFORE_ALL);
     const isCut = since > BEFORE_ALL;
     const start = isCut

@@ -12,7 +12,9 @@ import { CatalogNames, PlanName } from "./catalog-names.ts";
 export const PlanChange = Type.Object({
   change: Type.Enum(["started", "resumed", "extended", "version_changed", "ended", "shortened"]),
   plan: PlanName,
-  isDefault: Type.Boolean({ description: "Nobody assigned it: it was the environment's default." }),
+  isDefault: Type.Boolean({
+    description: "True for the environment's default plan, false for an assigned one.",
+  }),
   anchor: timeField,
   endsAt: nullable(timeField),
   effectiveAt: timeField,
@@ -23,7 +25,7 @@ export type PlanChange = Static<typeof PlanChange>;
 
 export type PlanChangePage = { readonly changes: readonly PlanChange[]; readonly next: number | null };
 
-/** The newest first, those before the one that `before` names. Null: there is no such customer. */
+/** Newest first, older than the change `before`. Null: the customer does not exist. */
 export function listPlanChanges(
   cell: Pool,
   environmentId: EnvironmentId,

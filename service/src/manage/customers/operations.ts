@@ -32,12 +32,12 @@ export const customerParams = Type.Object({
   customerId: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: "Your id of the customer, percent-encoded.",
+    description: "Your customer id, percent-encoded.",
     examples: ["customer_42"],
   }),
 });
 
-/** People, companies, whoever uses the product: who they are. What they have is in the credits' operations. */
+/** Customer profiles: list, read, create and edit. */
 export function customerOperations({ cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -48,21 +48,19 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List and search customers",
       description:
-        "The newest first. `search` finds ids, names, emails and billing references that begin with it. With a filter by plan, " +
-        "balance or block a page may hold fewer than `limit`, even none: read on while there is a `nextCursor`.",
+        "Newest first. `search` matches the beginning of id, name, email and billing reference. With a filter by plan, balance or " +
+        "block, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`.",
       params: Type.Object(environmentParams),
       query: Type.Object(
         {
           ...pageQuery,
           search: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["acme"] })),
-          plan: Type.Optional(
-            Type.String({ maxLength: 120, description: "A plan's key.", examples: ["pro"] }),
-          ),
+          plan: Type.Optional(Type.String({ maxLength: 120, description: "Plan key.", examples: ["pro"] })),
           blocked: Type.Optional(Type.Enum(["true", "false"])),
           balanceBelow: Type.Optional(
             Type.String({
               pattern: "^\\d{1,15}$",
-              description: "Only who has less than this in one of the pools.",
+              description: "Only customers with a balance below this in any pool.",
               examples: ["100"],
             }),
           ),
@@ -93,7 +91,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       id: "readCustomer",
       noun: NOUN,
       summary: "Read a customer",
-      description: "With plan and balances as the next check would find them.",
+      description: "Includes plan and balances as the next check would see them.",
       params: customerParams,
       answer: Customer,
       codes: [],
@@ -105,9 +103,9 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "operator", in: "environment" },
       id: "putCustomer",
       noun: NOUN,
-      summary: "Make or change a customer",
+      summary: "Create or edit a customer",
       description:
-        "By your own id, and safe to repeat. What is left out becomes empty. A customer that sends usage or a charge needs no such call.",
+        "Safe to repeat. Omitted fields become empty. Usage and charges create customers themselves and do not need this call.",
       params: customerParams,
       body: Type.Object(
         {
@@ -143,7 +141,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
 
 const METADATA_BYTES_MAX = 8_192;
 
-/** An empty object says nothing, and counts as absent. */
+/** An empty object counts as absent. */
 function readMetadata(metadata: Record<string, unknown> | null): Record<string, unknown> | null {
   if (metadata === null) return null;
   const parsed = parseMetadata(metadata);
@@ -154,7 +152,7 @@ function readMetadata(metadata: Record<string, unknown> | null): Record<string, 
   const { bytes: actual } = parsed.metadata;
   if (actual <= METADATA_BYTES_MAX) return metadata;
   throw new Problem("metadata_limit_exceeded", {
-    detail: `\`metadata\` has ${actual} bytes, and a customer's may have ${METADATA_BYTES_MAX}.`,
+    detail: `\`metadata\` has ${actual} bytes. The limit for a customer is ${METADATA_BYTES_MAX}.`,
     extra: { limit: "bytes", max: METADATA_BYTES_MAX, actual },
   });
 }
@@ -165,7 +163,7 @@ export function customerIdOf({ params }: CustomerCall): CustomerId {
   return brandAs<CustomerId>(params.customerId);
 }
 
-/** One that never was, was erased, or belongs to somebody else: nobody learns which. */
+/** The same answer for a missing, erased or foreign customer. */
 export function customerNotFound(): Problem {
   return new Problem("not_found", { detail: "There is no such customer in this environment." });
 }
@@ -179,19 +177,19 @@ export async function readOrNotFound(cellOf: ManageParts["cellOf"], call: Custom
 
 type PutCustomerInput = CustomerProfile & { readonly customerId: CustomerId };
 
-/** Makes a customer, or gives one another name, email, billing reference and metadata. Safe to repeat. */
+/** Creates a customer or replaces its profile. Safe to repeat. */
 export function putCustomer(cell: Pool, context: Context, input: PutCustomerInput): Promise<void> {
   const { customerId, ...profile } = input;
   return walletTransaction(cell, context, customerId, async (tx) => {
     const open = await openOrCreateWallet(tx, context, customerId);
     const { environmentId, customerNumber } = open;
     const before = await findCustomerRecord(tx, { environmentId, customerId });
-    assert(before !== null, "a customer whose wallet is open is there");
+    assert(before !== null, "a customer with an open wallet exists");
     const { name, email, billingReference, metadata } = before;
     if (isSame(profile, { name, email, billingReference, metadata })) {
       if (!open.isNew) return;
     } else await updateCustomerProfile(tx, { environmentId, customerNumber }, profile);
-    // Which fields, not what they say: the audit outlives an erased person.
+    // Field names only, no values: the audit outlives an erased customer.
     const audit = {
       action: open.isNew ? "customer.created" : "customer.changed",
       subject: "profile",
@@ -213,7 +211,7 @@ function isSame(a: CustomerProfile, b: CustomerProfile): boolean {
   );
 }
 
-/** The database hands out the fields of an object in an order of its own. */
+/** PostgreSQL returns the fields of a JSON object in its own order. */
 function canonical(metadata: CustomerProfile["metadata"]): string | null {
   const parsed = metadata === null ? null : parseMetadata(metadata);
   return parsed?.kind === "metadata" ? parsed.metadata.canonical : null;

@@ -18,36 +18,36 @@ export const Proof = Type.Object({
   checkedAt: timeField,
   isSound: Type.Boolean({
     description:
-      "Whether the wallet is what its ledger comes to, in every pool, and no entry is missing or out of scope.",
+      "Whether the wallet matches the sum of its ledger in every pool, and no entry is missing or out of order.",
   }),
   ...windowAnswer,
   entries: Type.Integer({
     description:
-      "How many there are since the workspace's history window began; what came before is added up too, as all of it was brought forward.",
+      "Entries since the start of the workspace's history window. Older entries are included in the sums.",
     examples: [1_284],
   }),
   pools: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
-      ledgerSum: Type.Integer({ description: "The sum of all amounts.", examples: [90] }),
+      ledgerSum: Type.Integer({ description: "Sum of all amounts.", examples: [90] }),
       grantsLeft: nullable(
         Type.Integer({
-          description: "What is left of the wallet's open grants. Null: the wallet cannot be read.",
+          description: "Rest of the wallet's open grants. Null: the wallet cannot be read.",
           examples: [90],
         }),
       ),
-      balance: Type.Integer({ description: "What the last entry says was left.", examples: [90] }),
+      balance: Type.Integer({ description: "Balance after the last entry.", examples: [90] }),
     }),
     {
       description:
-        "Of a sound wallet all three are equal. What fell due since the last request, an expiry or an allowance, is in none of them yet.",
+        "All three are equal in a sound wallet. Expiries and allowances that fell due since the last request are in none of them yet.",
     },
   ),
 });
 
 export type Proof = Static<typeof Proof>;
 
-/** All of it is proved, and what lies before `since` is not counted. Null: there is no such customer. */
+/** Checks the whole ledger; `entries` counts only those from `since` on. Null: the customer does not exist. */
 export function proveWallet(cell: Pool, name: CustomerName, since: Instant | null): Promise<Proof | null> {
   return snapshot(cell, async (tx) => {
     await holdLedger(tx);
@@ -88,7 +88,7 @@ function describePool(
 ): Proof["pools"][number] {
   const sum = sums.find(({ pool }) => pool === id);
   return {
-    // One that nobody defined is a finding, and has no other name.
+    // An undefined pool is a finding and has no key.
     pool: key ?? `#${id}`,
     ledgerSum: sum?.sum ?? 0,
     grantsLeft: wallet === null ? null : balanceOf(wallet, id),

@@ -14,7 +14,7 @@ const NOUN = "Customers";
 const access = { role: "viewer", in: "environment" } as const;
 const query = Type.Object(pageQuery, { additionalProperties: false });
 
-/** What is on record about a customer. Nothing of it is ever changed, but for a person who is erased. */
+/** A customer's history. It never changes, except that erasing a customer removes personal data. */
 export function customerRecordOperations(parts: ManageParts): Operation[] {
   return [ledger(parts), proof(parts), grants(parts), planChanges(parts), denials(parts)];
 }
@@ -28,17 +28,17 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's ledger",
     description:
-      "Every change of the balance, the newest first: the sum of all amounts of a pool is its balance. What fell due since the " +
-      "last request, an expiry or a new period's allowance, is written with the next one. With a filter a page may hold " +
-      "fewer than `limit`, even none: read on while there is a `nextCursor`. What lies before the workspace's history window, or " +
-      "before the end of a month that is detached, is not shown; `broughtForward` has its sum, so that amounts still sum to the balance.",
+      "Every change of the balance, newest first. The sum of all amounts of a pool is its balance. Expiries and allowances that fell " +
+      "due since the last request are written with the next one. With a filter, a page may hold fewer than `limit` items or none: " +
+      "continue while there is a `nextCursor`. Entries before the workspace's history window or before the end of a detached month " +
+      "are hidden; `broughtForward` has their sum.",
     params: customerParams,
     query: Type.Object(
       {
         ...pageQuery,
         kind: Type.Optional(Type.Enum([...ENTRY_KINDS])),
         feature: Type.Optional(
-          Type.String({ maxLength: 120, description: "A feature's key.", examples: ["image.generate"] }),
+          Type.String({ maxLength: 120, description: "Feature key.", examples: ["image.generate"] }),
         ),
       },
       { additionalProperties: false },
@@ -48,7 +48,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       ...windowAnswer,
       broughtForward: Type.Array(BroughtForward, {
         description:
-          "With the last page, where something before it is not shown: one line for each pool. Empty with a filter.",
+          "Set on the last page if older entries are hidden: one line for each pool. Empty with a filter.",
       }),
     }),
     codes: [],
@@ -74,10 +74,10 @@ function proof({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Prove that a customer's ledger sums to the balance",
     description:
-      "Adds up all of the customer's ledger and holds the sums against the wallet, both as they were at one instant: a charge that " +
-      "runs beside it cannot make it look unsound. Entries must be numbered without a gap, and each balance must follow from the " +
-      "one before. It reads every entry, about half a second for 100,000 of them, and holds no lock; what takes longer than " +
-      "4 seconds is given up with `overloaded`, and is for `purser verify`, which also judges prices, limits and each single grant.",
+      "Adds up the customer's whole ledger and compares it with the wallet in one snapshot, so concurrent charges cannot disturb it. " +
+      "Entries must be numbered without gaps, and each balance must follow from the previous one. Takes about half a second for " +
+      "100,000 entries and holds no lock. After 4 seconds it fails with `overloaded`; use `purser verify` then, which also checks " +
+      "prices, limits and single grants.",
     params: customerParams,
     answer: Proof,
     codes: ["ledger_detached"],
@@ -101,8 +101,8 @@ function grants({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's grants",
     description:
-      "All credits that were given, the newest first, and what can still be spent of each. Of what was given before the workspace's " +
-      "history window only that which is left is shown, and a page may hold fewer than `limit`.",
+      "Newest first, with the credits left of each. Grants older than the workspace's history window are listed only if credits are " +
+      "left; a page may then hold fewer than `limit` items.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),
@@ -127,7 +127,7 @@ function planChanges({ cellOf }: ManageParts): Operation {
     id: "listPlanChanges",
     noun: NOUN,
     summary: "List a customer's plan history",
-    description: "Each change of the plan, the newest first.",
+    description: "Plan changes, newest first.",
     params: customerParams,
     query,
     answer: pageOf(PlanChange),
@@ -152,8 +152,7 @@ function denials({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's denials",
     description:
-      "What the customer was told no for, the newest first, with the arithmetic of the moment, as far back as the workspace's history " +
-      "window reaches.",
+      "Denied charges, newest first, with the numbers at that moment, back to the start of the workspace's history window.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Denial).properties, ...windowAnswer }),

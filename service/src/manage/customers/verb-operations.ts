@@ -24,9 +24,9 @@ const access = { role: "operator", in: "environment" } as const;
 const asOfField = Type.String({
   format: "date-time",
   description:
-    "When the billing event happened that this call is about. The latest is kept: a call with an older one answers `unchanged`, " +
-    "so that events may arrive in any order. Of the same time a cancellation wins: once a call has ended or shortened the plan, " +
-    "one with the same `asOf` that starts or extends it answers `unchanged`. Calls without it always count.",
+    "Time of the billing event behind this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
+    "answers `unchanged`. At the same time, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
+    "same `asOf` that starts or extends it answers `unchanged`. Calls without `asOf` always apply.",
   examples: ["2026-11-15T08:30:00Z"],
 });
 
@@ -38,7 +38,7 @@ const AssignmentBody = Type.Object(
         Type.String({
           format: "date-time",
           description:
-            "Where periods are counted from; by default now. Fixed once the plan runs: another one is 409 `anchor_fixed`.",
+            "Start of the periods. Default: now. Fixed while the plan runs: another value is 409 `anchor_fixed`.",
           examples: ["2026-11-15T00:00:00Z"],
         }),
       ),
@@ -48,7 +48,7 @@ const AssignmentBody = Type.Object(
         Type.String({
           format: "date-time",
           description:
-            "Null: no end. Left out: an end that is already set stays. Earlier than that: 409 `would_shorten`, unless `shorten`.",
+            "Null: no end. Omitted: keeps the current end. An earlier end than the current one is 409 `would_shorten`, unless `shorten`.",
           examples: ["2026-12-15T00:00:00Z"],
         }),
       ),
@@ -56,7 +56,7 @@ const AssignmentBody = Type.Object(
     shorten: Type.Optional(
       Type.Boolean({
         description:
-          "Allows an earlier `endsAt` on the active plan. To cancel at the period's end, send both.",
+          "Allows an earlier `endsAt` for the active plan. To cancel at the end of the period, send both.",
       }),
     ),
     asOf: Type.Optional(nullable(asOfField)),
@@ -64,7 +64,7 @@ const AssignmentBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** What is done to a customer, but for credits. */
+/** Plan, block and erasure of a customer. */
 export function customerVerbOperations(parts: ManageParts): Operation[] {
   return [assigning(parts), ending(parts), blocking(parts), erasing(parts)];
 }
@@ -78,9 +78,9 @@ function assigning({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Assign a plan",
     description:
-      "Safe to repeat: the plan that is active already goes on. A later `endsAt` extends it, an earlier one ends it earlier if " +
-      "`shorten` is true, and is refused otherwise. Another plan starts now; what is left of the old allowance ends, and " +
-      "purchased credits stay. A customer who does not exist is created.",
+      "Safe to repeat: an active plan continues. A later `endsAt` extends it; an earlier one needs `shorten` and is refused " +
+      "otherwise. Another plan starts now: the rest of the old allowance expires, and purchased credits stay. Creates the customer " +
+      "if it does not exist.",
     params: customerParams,
     body: AssignmentBody,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
@@ -110,10 +110,10 @@ function refuseAssignment(
       return new Problem("unknown_key", { detail: `There is no plan \`${plan}\` in this environment.` });
     case "plan_archived":
       return new Problem("unknown_key", {
-        detail: `The plan \`${plan}\` is archived, and no longer assigned.`,
+        detail: `The plan \`${plan}\` is archived and can no longer be assigned.`,
       });
     case "ends_in_the_past":
-      return new Problem("ends_in_the_past", { detail: "`endsAt` must lie in the future." });
+      return new Problem("ends_in_the_past", { detail: "`endsAt` must be in the future." });
     case "as_of_out_of_range":
       return asOfOutOfRange();
     case "would_shorten": {
@@ -126,7 +126,7 @@ function refuseAssignment(
     case "anchor_fixed": {
       const anchor = formatTimestamp(outcome.anchor);
       return new Problem("anchor_fixed", {
-        detail: `The periods of the plan \`${plan}\` are counted from ${anchor}. Leave \`anchor\` out to keep it.`,
+        detail: `The periods of the plan \`${plan}\` start at ${anchor}. Omit \`anchor\` to keep it.`,
         extra: { anchor },
       });
     }
@@ -136,7 +136,9 @@ function refuseAssignment(
 }
 
 function asOfOutOfRange(): Problem {
-  return new Problem("timestamp_out_of_range", { detail: "`asOf` must not lie more than 5 minutes ahead." });
+  return new Problem("timestamp_out_of_range", {
+    detail: "`asOf` must not be more than 5 minutes in the future.",
+  });
 }
 
 function ending({ cellOf }: ManageParts): Operation {
@@ -148,9 +150,9 @@ function ending({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "End a customer's plan",
     description:
-      "Now, and safe to repeat. What is left of the allowance ends, purchased credits stay, and the environment's default plan " +
-      "takes over if there is one. With `asOf`, a customer who does not exist is created to keep it, and the outcome is " +
-      "`no_assignment`: an older billing event that arrives later then gives no plan.",
+      "Ends the plan now. Safe to repeat. The rest of the allowance expires, purchased credits stay, and the environment's default " +
+      "plan takes over if there is one. With `asOf`, a missing customer is created to store it, and the outcome is " +
+      "`no_assignment`: an older billing event that arrives later then assigns no plan.",
     params: customerParams,
     query: Type.Object({ asOf: Type.Optional(asOfField) }, { additionalProperties: false }),
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),
@@ -176,7 +178,7 @@ function blocking({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Block or unblock a customer",
     description:
-      "Who is blocked is denied everything from the next request on, and keeps all that is theirs.",
+      "A blocked customer is denied everything from the next request on, but keeps plan and credits.",
     params: customerParams,
     body: Type.Object({ blocked: Type.Boolean({ examples: [true] }) }, { additionalProperties: false }),
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),

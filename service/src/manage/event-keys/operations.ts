@@ -26,7 +26,7 @@ import type { ManageParts } from "../parts.ts";
 const NOUN = "Event keys";
 const count = (value: number): string => value.toLocaleString("en");
 
-/** What usage events are called. Any key is taken without a definition; a name is for people. */
+/** Names of event keys. Events need no definition; a name is for display. */
 export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -35,17 +35,17 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       access: { role: "viewer", in: "environment" },
       id: "listEventKeys",
       noun: NOUN,
-      summary: "List the event keys",
+      summary: "List event keys",
       description:
-        "By key: those that were named, and those that were seen lately, named or not. Lately means among the newest " +
-        `${count(SEEN.eventsMax)} events of the environment, as far as they are among the newest ${count(SEEN.rowsMax)} of the ` +
-        "whole database and not older than 35 days; what came before is not looked at.",
+        "Sorted by key: named keys, and keys seen recently. Recently means among the newest " +
+        `${count(SEEN.eventsMax)} events of the environment, within the newest ${count(SEEN.rowsMax)} events of the database and the ` +
+        "last 35 days.",
       params: Type.Object(environmentParams),
       query: Type.Object(
         {
           ...pageQuery,
           named: Type.Optional(
-            Type.Enum(["true", "false"], { description: "Only those that have a name, or have none." }),
+            Type.Enum(["true", "false"], { description: "Only keys with a name, or only those without." }),
           ),
         },
         STRICT,
@@ -70,8 +70,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       id: "putEventKey",
       noun: NOUN,
       summary: "Name an event key",
-      description:
-        "Safe to repeat. Any key that an event may have can be named, before or after the first one came.",
+      description: "Safe to repeat. A key can be named before or after its first event.",
       params: Type.Object({ ...environmentParams, key: eventKeyField }),
       body: Type.Object({ name: nameField, unit: Type.Optional(unitField) }, STRICT),
       answer: Type.Object({
@@ -90,7 +89,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
   ];
 }
 
-/** Only for people: an event needs no name, and none changes what is stored. */
+/** Changes only the display name. */
 function nameEventKey(cell: Pool, context: Context, input: EventKeyContent): Promise<void> {
   const { environmentId } = context;
   const { key, name, unit } = input;
@@ -103,7 +102,7 @@ function nameEventKey(cell: Pool, context: Context, input: EventKeyContent): Pro
 
 const EventKey = Type.Object({
   key: Type.String({ examples: ["tokens.used"] }),
-  name: nullable(Type.String({ description: "Null: nobody has named it yet.", examples: ["Tokens used"] })),
+  name: nullable(Type.String({ description: "Null: not named.", examples: ["Tokens used"] })),
   unit: nullable(Type.String({ examples: ["token"] })),
   seen: nullable(
     Type.Object(
@@ -111,7 +110,7 @@ const EventKey = Type.Object({
         events: Type.Integer({ examples: [1204] }),
         lastSeenAt: timeField,
       },
-      { description: "Among the newest events. Null: in none of them." },
+      { description: "Among the newest events. Null: not seen." },
     ),
   ),
 });
@@ -120,7 +119,7 @@ type EventKey = Static<typeof EventKey>;
 
 const SEEN = { eventsMax: 20_000, rowsMax: 100_000 } as const;
 
-/** Those that people named, and those that came lately, back to `start`. */
+/** Named keys, and keys seen recently, back to `start`. */
 function listEventKeys(cell: Pool, environmentId: EnvironmentId, start: Instant | null): Promise<EventKey[]> {
   const range = { ...SEEN, since: start ?? brandAs<Instant>(0) };
   return single(cell, async (tx) => {

@@ -10,8 +10,8 @@ export type EventTimes = {
 };
 
 /**
- * Events of these times, as far as the history window reaches, and when they can have been recorded: one that says it is 35
- * days old is taken, and so is one that is 5 minutes ahead. That is what bounds the parts of the table to look into.
+ * The requested times within the history window, and when such events can have been recorded: an event may be up to 35 days old or 5
+ * minutes ahead. This limits the partitions to read.
  */
 export function eventTimes(wanted: {
   readonly from: Instant | null;
@@ -24,12 +24,12 @@ export function eventTimes(wanted: {
     from,
     to,
     recordedFrom: within(from - TIMESTAMP_FUTURE_MAX_MS),
-    // Both bounds are part of what is taken, and this end is not part of the range.
+    // The accepted range includes both bounds, and `recordedTo` is exclusive.
     recordedTo: within(to + TIMESTAMP_PAST_MAX_MS + 1),
   };
 }
 
-/** Nothing was recorded before 1970, and no time is written with five digits of a year. */
+/** Clamps to 1970 and the largest supported time. */
 function within(at: number): Instant {
   return brandAs<Instant>(Math.min(Math.max(at, 0), TIME_MAX));
 }

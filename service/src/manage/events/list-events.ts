@@ -26,19 +26,19 @@ import { type EventTimes, eventTimes } from "./event-time.ts";
 
 export const UsageEvent = Type.Object({
   eventId: Type.String({ examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
-  event: Type.String({ description: "The event's key.", examples: ["tokens.generated"] }),
-  featureId: Type.Null({ description: "Always null: an event belongs to no feature and moves no credits." }),
-  customerId: nullable(Type.String({ description: "Null: erased since.", examples: ["customer_42"] })),
+  event: Type.String({ description: "Event key.", examples: ["tokens.generated"] }),
+  featureId: Type.Null({ description: "Always null: an event has no feature and changes no credits." }),
+  customerId: nullable(Type.String({ description: "Null: erased.", examples: ["customer_42"] })),
   quantity: Type.Integer({ examples: [1840] }),
   occurredAt: Type.String({
     format: "date-time",
-    description: "Its own time: `timestamp` as it came, or else when it was recorded.",
+    description: "The event's `timestamp`, or when it was recorded if it had none.",
     examples: ["2026-11-15T08:30:00.000Z"],
   }),
   recordedAt: timeField,
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
   requestId: Type.String({
-    description: "`X-Request-Id` of the call that recorded it.",
+    description: "`X-Request-Id` of the call.",
     examples: ["req_01k9zq6n2wf3rvd0"],
   }),
 });
@@ -54,20 +54,20 @@ export type EventFilter = {
 
 export type EventPage = { readonly events: readonly UsageEvent[]; readonly next: EventPosition | null };
 
-/** Later than any there is. */
+/** Position after all events. */
 export const AFTER_ALL: EventPosition = {
   occurredAt: brandAs<Instant>(TIME_MAX),
   id: Buffer.alloc(16, 0xff),
 };
 
 /**
- * Looked at for one page with a filter that no index serves: one that finds little among so many is given out short. A
- * customer's events lie all over the table, so that each may be a read from the disk.
+ * Rows scanned for one page with a filter without an index; a page with few matches is returned short. A customer's events are spread
+ * over the table, so each may be a disk read.
  */
 const WALKED_MAX = 2_000;
 const WALKED_OF_CUSTOMER_MAX = 1_000;
 
-/** The newest first, by their own time. Null: there is no such customer. */
+/** Newest first by the event's own time. Null: the customer does not exist. */
 export function listEvents(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -98,7 +98,7 @@ export function listEvents(
   });
 }
 
-/** Null: there is no such event in this environment, or it lies before `since`. */
+/** Null: the event does not exist in this environment or is older than `since`. */
 export function readEvent(
   cell: Pool,
   environmentId: EnvironmentId,

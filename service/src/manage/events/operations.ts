@@ -29,7 +29,7 @@ const filterQuery = {
     Type.String({
       minLength: 1,
       maxLength: 120,
-      description: "An event's key.",
+      description: "Event key.",
       examples: ["tokens.generated"],
     }),
   ),
@@ -39,7 +39,8 @@ const filterQuery = {
     Type.String({
       pattern: "^[^=]+=",
       maxLength: 500,
-      description: "`key=value`: only events whose metadata has this value, as text, at its top level.",
+      description:
+        "`key=value`: only events with this value at the top level of their metadata, compared as text.",
       examples: ["model=large"],
     }),
   ),
@@ -48,11 +49,10 @@ const filterQuery = {
 const EventPage = Type.Object({ ...pageOf(UsageEvent).properties, ...windowAnswer });
 
 const DESCRIPTION =
-  "The newest first, by the event's own time; `from` is included, `to` is not. With a filter by event key or metadata a page may " +
-  "hold fewer than `limit`, even none: read on while there is a `nextCursor`. What lies before the workspace's history window is " +
-  "not shown.";
+  "Newest first by the event's own time. `from` is inclusive, `to` exclusive. With a filter by event key or metadata, a page may hold " +
+  "fewer than `limit` items or none: continue while there is a `nextCursor`. Events before the workspace's history window are not " +
+  "shown.";
 
-/** Usage events, one by one. */
 export function eventOperations(parts: ManageParts): Operation[] {
   return [list(parts), ofCustomer(parts), read(parts)];
 }
@@ -115,7 +115,7 @@ function read({ control, cellOf }: ManageParts): Operation {
     id: "readEvent",
     noun: NOUN,
     summary: "Read a usage event",
-    description: "As it was recorded. One before the workspace's history window is not found.",
+    description: "Events before the workspace's history window are not found.",
     params: Type.Object({
       ...environmentParams,
       eventId: Type.String({ maxLength: 40, examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
@@ -135,7 +135,7 @@ function read({ control, cellOf }: ManageParts): Operation {
 
 type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, string>>;
 
-/** What the window hides is not found. Null: there is no such customer. */
+/** Applies the history window. `found` is null if the customer does not exist. */
 async function find(
   { control, cellOf }: ManageParts,
   call: Call<unknown, Query>,
@@ -150,8 +150,7 @@ async function find(
     metadata: readMetadata(call.query.metadata),
     times: eventTimes({
       from: readTime("from", call.query.from) ?? null,
-      // Nothing later than the cursor is asked for. Of two ends an index is entered at the first, and walked from there to the
-      // other; and parts of the table that lie behind both need not be opened.
+      // Limiting `to` by the cursor lets the index start there and skips later partitions.
       to: brandAs<Instant>(Math.min(readTime("to", call.query.to) ?? TIME_MAX, before.occurredAt + 1)),
       historyStart: start,
     }),
@@ -163,7 +162,7 @@ async function find(
   return { found: { items: [...events], nextCursor: next === null ? null : writeCursor(next) }, start };
 }
 
-/** The first `=` ends the key. */
+/** Splits at the first `=`. */
 function readMetadata(text: string | undefined): EventFilter["metadata"] {
   if (text === undefined) return null;
   const end = text.indexOf("=");
@@ -177,7 +176,7 @@ function readCursor(cursor: string | undefined): EventPosition {
   const id = parsePublicId("evt", eventId);
   if (id !== null && occurredAt >= 0 && occurredAt <= TIME_MAX)
     return { occurredAt: brandAs<Instant>(occurredAt), id };
-  const message = "is not one that this list gave out";
+  const message = "is not a cursor of this list";
   throw invalidField({ field: "cursor", code: "wrong_form", message });
 }
 

@@ -19,10 +19,10 @@ export const DenialExplanation = Type.Object({
   recordedAt: timeField,
   reason: Type.Enum([...REASONS]),
   sentences: Type.Array(Type.String(), {
-    description: "For people. Do not parse them.",
+    description: "For display. Do not parse them.",
     examples: [["Needed 50 credits, 12 were left.", "Plan credits reset on 1 December 2026 00:00 UTC."]],
   }),
-  customerId: nullable(Type.String({ description: "Null: erased since.", examples: ["customer_42"] })),
+  customerId: nullable(Type.String({ description: "Null: erased.", examples: ["customer_42"] })),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [5] }),
   idempotencyKey: nullable(Type.String({ examples: ["job-7f3a-charge"] })),
@@ -36,7 +36,7 @@ export const DenialExplanation = Type.Object({
   ),
   pool: Type.String({ examples: ["credits"] }),
   creditsRequired: Type.Integer({ examples: [50] }),
-  balance: Type.Integer({ description: "What was left in the pool.", examples: [12] }),
+  balance: Type.Integer({ description: "Balance of the pool.", examples: [12] }),
   resetsAt: nullable(timeField),
   limit: LimitPosition,
   openGrants: nullable(
@@ -51,12 +51,12 @@ export const DenialExplanation = Type.Object({
       }),
       {
         description:
-          "What held credits at that moment, in all pools. Null: too many entries lie between then and both ends of the ledger, or some of them are detached.",
+          "Grants with credits at that moment, in all pools. Null: too many ledger entries to compute it, or some are detached.",
       },
     ),
   ),
   chargesBefore: Type.Array(ChargeDetails, {
-    description: "The last ones before it, up to 10, as far as the history window reaches.",
+    description: "Up to 10 charges before the denial, within the history window.",
   }),
   now: nullable(
     Type.Object(
@@ -70,7 +70,7 @@ export const DenialExplanation = Type.Object({
       },
       {
         description:
-          "What a check of the same request would answer now. Null: the customer was erased, or the feature is gone.",
+          "The answer of a check of the same request now. Null: the customer was erased, or the feature no longer exists.",
       },
     ),
   ),
@@ -80,7 +80,7 @@ export type DenialExplanation = Static<typeof DenialExplanation>;
 
 type Facts = Omit<DenialExplanation, "sentences">;
 
-/** Why it was denied, when that changes by itself, and whether it still would be: in words. */
+/** Sentences: why it was denied, when that changes, and what the same request would get now. */
 export function denialSentences(facts: Facts): string[] {
   return [...whyDenied(facts), ...whatNow(facts)];
 }
@@ -96,21 +96,21 @@ function whyDenied(facts: Facts): string[] {
     }
     case "limit_reached": {
       const { limit } = facts;
-      const allows = `${planName} allows ${limit?.quantity ?? 0} of ${feature} in a period.`;
-      const used = `${were(limit?.used ?? 0)} used, and ${facts.quantity} more would have gone beyond it.`;
+      const allows = `${planName} allows ${limit?.quantity ?? 0} of ${feature} per period.`;
+      const used = `${were(limit?.used ?? 0)} used, and the request needed ${facts.quantity} more.`;
       const resetsAt = limit?.resetsAt ?? null;
       const reset =
-        resetsAt === null ? "That limit does not reset." : `The limit resets on ${readable(resetsAt)}.`;
+        resetsAt === null ? "The limit does not reset." : `The limit resets on ${readable(resetsAt)}.`;
       return [allows, used, reset];
     }
     case "feature_not_in_plan":
       return [`${planName} does not include ${feature}.`];
     case "customer_blocked":
-      return ["The customer was blocked, and a blocked customer is denied everything."];
+      return ["The customer was blocked. A blocked customer is denied everything."];
     case "no_active_plan":
-      return ["The customer had no plan, and without one credits cannot be used."];
+      return ["The customer had no plan. Credits can only be used with a plan."];
     case "customer_not_found":
-      return ["Nobody knew this customer, and there was no default plan."];
+      return ["The customer did not exist, and there was no default plan."];
     default:
       return assertNever(reason);
   }
@@ -128,7 +128,7 @@ function whatNow({ now, creditsRequired }: Facts): string[] {
 
 function resetSentence(resetsAt: string | null): string {
   return resetsAt === null
-    ? "The plan gives no further credits by itself."
+    ? "The plan adds no further credits."
     : `Plan credits reset on ${readable(resetsAt)}.`;
 }
 

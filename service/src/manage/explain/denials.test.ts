@@ -105,8 +105,8 @@ test("a limit that was reached is told with what was used of it and when it rese
   });
   expect(explained["resetsAt"]).not.toBe((explained["limit"] as Record<string, unknown>)["resetsAt"]);
   expect(explained.sentences).toEqual([
-    "Plan Pro, version 1, allows 5 of export in a period.",
-    "4 were used, and 2 more would have gone beyond it.",
+    "Plan Pro, version 1, allows 5 of export per period.",
+    "4 were used, and the request needed 2 more.",
     expect.stringMatching(/^The limit resets on .+ UTC\.$/),
     "The same request would still be denied now (limit_reached).",
   ]);
@@ -124,7 +124,7 @@ test("a feature that the plan lacks, and a customer who was blocked, are told as
   expect(blocked).toMatchObject({ reason: "customer_blocked", now: { reason: "customer_blocked" } });
   await blockCustomer(managed.cell, managed.context, { customerId: ADA, isBlocked: false });
   expect((await explain(managed)).sentences).toEqual([
-    "The customer was blocked, and a blocked customer is denied everything.",
+    "The customer was blocked. A blocked customer is denied everything.",
     "The same request would be allowed now.",
   ]);
 });

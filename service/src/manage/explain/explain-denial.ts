@@ -23,10 +23,10 @@ import { denialSentences } from "./denial-explanation.ts";
 import { describeCharge, parseMetadata } from "./key-story.ts";
 
 const CHARGES_MAX = 10;
-/** Entries that are summed to find the grants of a moment: some tens of milliseconds. */
+/** Entries summed to find the grants of a moment: some tens of milliseconds. */
 const ENTRIES_MAX = 20_000;
 
-/** The arithmetic of a denial, and what the same request would get now. Null: there is no such denial here. */
+/** The numbers of a denial, and what the same request would get now. Null: the denial does not exist here. */
 export function explainDenial(
   cell: Pool,
   scope: Scope,
@@ -55,7 +55,7 @@ export function explainDenial(
       metadata: parseMetadata(denial.metadata),
       plan: describePlan(catalog, denial),
       pool: poolKey(catalog, poolOf(catalog, denial)),
-      // A key that has ended may have been used again.
+      // An expired key may have been reused.
       ...describePosition(denial, kept?.answer.subjectId.equals(denial.id) ? kept : null),
       openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
@@ -72,7 +72,7 @@ function describePlan(catalog: Catalog, { planVersion }: Denial): DenialExplanat
   return { key: plan.key, name: plan.name, version: version.number };
 }
 
-/** Of the plan as it was published; of a feature that is not in it, of the feature as it is. */
+/** The pool pinned by the plan version, or the feature's current one if the plan lacks the feature. */
 function poolOf(catalog: Catalog, { planVersion, feature: key }: Denial): PoolId | null {
   const feature = catalog.features.get(key);
   if (feature === undefined) return null;
@@ -86,7 +86,7 @@ function poolKey(catalog: Catalog, id: PoolId | null): string {
 
 type PositionFacts = Pick<DenialExplanation, "reason" | "creditsRequired" | "balance" | "resetsAt" | "limit">;
 
-/** The denial itself has one of the two resets; what is kept under its key has both. */
+/** The denial stores one of the two reset times; the answer kept under its key has both. */
 function describePosition(denial: Denial, kept: KeptRequest | null): PositionFacts {
   const { reason, creditsRequired, balance, limit } = denial;
   const position = kept?.answer.verdict?.position ?? null;
@@ -131,13 +131,13 @@ async function describeGrants(
 }
 
 type Moment = {
-  /** Of the last entry before it. */
+  /** Sequence of the last entry before the moment. */
   readonly sequence: number;
-  /** As it is now. */
+  /** The current wallet. */
   readonly wallet: Wallet | null;
 };
 
-/** What each grant held. Null: too many entries lie between, or not all of them are there. */
+/** Rest of each grant. Null: too many entries, or some are detached. */
 async function sumFromStart(
   tx: Tx,
   name: WalletName,
@@ -146,7 +146,7 @@ async function sumFromStart(
   return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
 }
 
-/** The same, by what came since. */
+/** The same, backwards from the current wallet. */
 async function sumFromEnd(
   tx: Tx,
   name: WalletName,
@@ -160,7 +160,7 @@ async function sumFromEnd(
   return held;
 }
 
-/** As a check would: on what is due by now, and nothing is written. */
+/** Decides like a check. Writes nothing. */
 function decideNow(
   catalog: Catalog,
   wallet: Wallet,

@@ -19,13 +19,13 @@ export const ChargeDetails = Type.Object({
   credits: Type.Integer({ examples: [10] }),
   balanceAfter: Type.Integer({ examples: [90] }),
   metadata: metadataField,
-  reversedQuantity: Type.Integer({ description: "0: nothing of it was reversed.", examples: [0] }),
+  reversedQuantity: Type.Integer({ description: "Quantity reversed so far.", examples: [0] }),
   reversedCredits: Type.Integer({ examples: [0] }),
 });
 
 const DenialDetails = Type.Object({
   denialId: Type.String({
-    description: "To have it explained.",
+    description: "Use it to read the explanation.",
     examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"],
   }),
   recordedAt: timeField,
@@ -50,16 +50,15 @@ export const KeyStory = Type.Object({
   idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
   state: Type.Enum(["kept", "ended", "not_kept", "other_environment"], {
     description:
-      "`kept`: it has its answer. `ended`: it was used longer ago than this installation keeps keys, and may be used again. `not_kept`: it was used, and nothing was kept under it, so that it may be used again. " +
-      "`other_environment`: it was used in the project's other environment, and cannot be used in this one.",
+      "`kept`: the answer is stored. `ended`: the key expired and can be used again. `not_kept`: the key was used but nothing was stored, " +
+      "so it can be used again. `other_environment`: the key was used in the project's other environment and cannot be used here.",
   }),
   endpoint: nullable(Type.Enum(["consume", "events"])),
   recordedAt: nullable(timeField),
   customerId: nullable(Type.String({ examples: ["customer_42"] })),
   answer: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description:
-        "What the caller got with status 200, and, while the key is kept, gets again for the same request.",
+      description: "The response with status 200. While the key is kept, the same request gets it again.",
     }),
   ),
   charge: nullable(ChargeDetails),
@@ -71,7 +70,7 @@ export const KeyStory = Type.Object({
       refused: nullable(
         Type.Object({
           differs: Type.Array(Type.String({ examples: ["quantity"] }), {
-            description: "In which fields it is not the request that the key was used for.",
+            description: "Fields that differ from the original request.",
           }),
           quantity: quantityField,
           timestamp: nullable(timeField),
@@ -80,14 +79,14 @@ export const KeyStory = Type.Object({
     }),
     {
       description:
-        "The newest uses of this key, up to 50, that the request log of this environment has: the first, replays, and refused reuses.",
+        "Up to 50 of the newest uses of this key in the request log of this environment: the first use, replays and refused reuses.",
     },
   ),
 });
 
 export type KeyStory = Static<typeof KeyStory>;
 
-/** What a key's answer is about. */
+/** The row behind a key's answer. */
 export type Subject =
   | { readonly kind: "charge"; readonly row: Charge }
   | { readonly kind: "denial"; readonly row: Denial }
@@ -146,7 +145,6 @@ function describeEvent(event: StoredEvent): Static<typeof EventDetails> {
   };
 }
 
-/** As PostgreSQL keeps it. */
 export function parseMetadata(text: string | null): Record<string, unknown> | null {
   return text === null ? null : JSON.parse(text);
 }

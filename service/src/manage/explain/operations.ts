@@ -18,7 +18,7 @@ import { readKey } from "./read-key.ts";
 
 const NOUN = "Explanations";
 
-/** Answers to "why?": what a key did, and how a denial came about. */
+/** Explains idempotency keys and denials. */
 export function explanationOperations({ control, cellOf, idempotencyDays }: ManageParts): Operation[] {
   return [
     operation({
@@ -27,11 +27,11 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       access: { role: "viewer", in: "environment" },
       id: "readKey",
       noun: NOUN,
-      summary: "What an idempotency key did",
+      summary: "Read an idempotency key",
       description:
-        "The answer that is kept under it, the charge, denial or event behind that, and its uses in the last 7 days, with what was " +
-        "different about those that were refused. A key belongs to the whole project: of one that was used in the other environment " +
-        "this says so, and nothing else. A token for one environment is not told even that.",
+        "The stored answer, its charge, denial or event, and the key's uses in the last 7 days with the differences of refused ones. A key " +
+        "belongs to the whole project: if it was used in the other environment, only that is returned, and not to a token for one " +
+        "environment.",
       params: Type.Object({
         ...environmentParams,
         idempotencyKey: Type.String({
@@ -50,7 +50,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
         const asked = { key: call.params.idempotencyKey, since, idempotencyDays, reachesOther };
         const story = await readKey(cellOf(scope.cell), scope, asked);
         if (story !== null) return story;
-        throw new Problem("not_found", { detail: "Nothing is known of this key here." });
+        throw new Problem("not_found", { detail: "This key was not used here." });
       },
     }),
     operation({
@@ -59,9 +59,9 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       access: { role: "viewer", in: "environment" },
       id: "explainDenial",
       noun: NOUN,
-      summary: "Why a consume was denied",
+      summary: "Explain a denial",
       description:
-        "The arithmetic of that moment, what led to it, whether the same request would be allowed now, and all of it in plain sentences.",
+        "The numbers at that moment, what led to them, whether the same request would be allowed now, and all of it as sentences.",
       params: Type.Object({
         ...environmentParams,
         denialId: Type.String({ maxLength: 40, examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),

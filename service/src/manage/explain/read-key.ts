@@ -32,7 +32,7 @@ import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
 const USES_MAX = 50;
 
-/** What a key did in this project, as far as the caller may know. Null: nothing is known of it. */
+/** What a key did in this project, limited to what the caller may see. Null: it was not used. */
 export function readKey(
   cell: Pool,
   scope: Scope,
@@ -45,7 +45,7 @@ export function readKey(
     readonly key: string;
     readonly since: Instant | null;
     readonly idempotencyDays: number | null;
-    /** Whether the caller also reaches the project's other environment, and may hear of it. */
+    /** Whether the caller may see the project's other environment. */
     readonly reachesOther: boolean;
   },
 ): Promise<KeyStory | null> {
@@ -58,7 +58,7 @@ export function readKey(
     const records = await listLogRecords(tx, environmentId, range);
     const logged = records.filter((record) => isWithin(record, since));
     const isElsewhere = kept !== null && kept.environmentId !== environmentId;
-    // One that has ended in the other environment is free in this one.
+    // A key that expired in the other environment is free in this one.
     if (kept === null || (isElsewhere && (kept.isEnded || !reachesOther))) {
       if (logged.length === 0) return null;
       const uses = await describeUses(tx, scope, logged, () => []);
@@ -73,11 +73,11 @@ export function readKey(
       const uses = await describeUses(tx, scope, logged, () => []);
       return { ...NOTHING, idempotencyKey: key, state: stateOf(kept), uses };
     }
-    return tell(tx, scope, { key, kept, subject, logged });
+    return describeKept(tx, scope, { key, kept, subject, logged });
   });
 }
 
-async function tell(
+async function describeKept(
   tx: Tx,
   scope: Scope,
   found: {
@@ -104,7 +104,7 @@ async function tell(
   };
 }
 
-/** Of what was asked: of an event its own time. One whose month is detached is of no known time, and so within no window. */
+/** An event counts by its own time. If its month is detached, the time is unknown and so outside every window. */
 function timeOf({ endpoint, recordedAt }: KeptRequest, subject: Subject | null): Instant {
   if (endpoint !== "events") return recordedAt;
   return subject?.kind === "event" ? subject.row.occurredAt : brandAs<Instant>(0);
@@ -124,7 +124,7 @@ const NOTHING = {
   event: null,
 };
 
-/** The row that the answer is about. Null where its month is detached. */
+/** The row behind the answer. Null if its month is detached. */
 async function findSubject(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -143,7 +143,7 @@ async function findSubject(
   return row === null ? null : { kind: "denial", row };
 }
 
-/** As the caller got it, and gets it again until the key ends; of an erased customer without their id. */
+/** The original answer; for an erased customer without the id. */
 function renderKept(
   { answer, endpoint }: KeptRequest,
   subject: Subject | null,
@@ -161,7 +161,7 @@ function renderKept(
   return rendered === null ? null : { ...rendered, customerId };
 }
 
-/** Null: a later release wrote this answer, and is being rolled out. */
+/** Null: written by a newer release during a rollout. */
 function render(answer: StoredAnswer, asked: Asked | null): Record<string, unknown> | null {
   try {
     return JSON.parse(renderAnswer(answer, asked));
@@ -201,21 +201,21 @@ async function describeUses(
   });
 }
 
-/** What was asked under a key, as far as it is kept. */
+/** The original request of a key. */
 type AskedBefore = {
   readonly endpoint: "consume" | "events";
   readonly customerNumber: CustomerNumber;
-  /** Of a customer who was erased since, neither id nor metadata can be compared. */
+  /** After an erasure, id and metadata cannot be compared. */
   readonly isErased: boolean;
   readonly subject: string;
   readonly quantity: number;
   /** JSON. */
   readonly metadata: string | null;
-  /** Of an event that came without one: null. */
+  /** Null: the event had none. */
   readonly timestamp: Instant | null;
 };
 
-/** The fields in which a refused request differed from the one that the key was used for. */
+/** Fields in which a refused request differs from the original one. */
 function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
   if (sent.endpoint !== asked.endpoint) return ["endpoint"];
   if (sent.refused === null) return [];
@@ -229,7 +229,7 @@ function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
     ...(!isErased && metadataHash !== hashOf(asked.metadata) ? ["metadata"] : []),
     ...(isEvent && timestamp !== asked.timestamp ? ["timestamp"] : []),
   ];
-  // An event whose timestamp was the very moment of its recording looks as if it had come without one.
+  // An event whose timestamp equals its recording time looks as if it had none.
   return differing.length === 0 && isEvent && !isErased ? ["timestamp"] : differing;
 }
 

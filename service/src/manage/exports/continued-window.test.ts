@@ -26,7 +26,7 @@ test("what leaves the history window meanwhile is still in a file that is contin
     expect(moved).toBe(3_600_000);
     expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
     const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
-    expect([status, body["detail"]]).toEqual([400, expect.stringContaining("export anew")]);
+    expect([status, body["detail"]]).toEqual([400, expect.stringContaining("start a new export")]);
     // From when there was no window.
     const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, "none");
     const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");

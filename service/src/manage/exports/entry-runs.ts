@@ -7,7 +7,7 @@ import { type Position, ROWS_MAX } from "./source.ts";
 
 const OWNERS_MAX = 500;
 
-/** The ledgers of an environment, customer by customer, cut into what one statement reads. None, now and then, so that it can be ended. */
+/** Splits the ledgers of an environment into runs of one statement. Sometimes yields none, so that the export can be ended. */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },
   start: Position | null,
@@ -40,7 +40,7 @@ export async function* entryRuns(
   if (runs.length > 0) yield runs;
 }
 
-/** A long ledger is not walked from its beginning to get to where the export begins. */
+/** The entry before the export's start, so that a long ledger is not read from its beginning. */
 async function skipTo(
   cell: Pool,
   { environmentId, owner, from }: { environmentId: EnvironmentId; owner: LedgerOwner; from: Instant },

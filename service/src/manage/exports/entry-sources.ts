@@ -15,7 +15,7 @@ import { type ExportJob, type Position, type Positioned, readNumbers, type Sourc
 type Row = ExportedEntry & {
   readonly names: CatalogNames;
   readonly key: string | null;
-  /** The export's beginning: what lies before it is not named. */
+  /** Start of the export; earlier charges are not named. */
   readonly from: Instant;
 };
 
@@ -24,46 +24,42 @@ const nameConsume = ({ owner }: Row, consume: { sequence: number; recordedAt: In
 
 const column = (name: string, about: string, of: Column<Row>["of"]): Column<Row> => ({ name, about, of });
 
-const CUSTOMER = column("customerId", "whose; empty once erased", ({ owner }) => owner.customerId);
-const POOL = column("pool", "the pool's key", (row) => row.names.pool(row.pool));
-const BALANCE_AFTER = column("balanceAfter", "of the pool", ({ balanceAfter }) => balanceAfter);
-const FEATURE = column("feature", "the feature's key", ({ feature, names }) =>
+const CUSTOMER = column("customerId", "customer id; empty after erasure", ({ owner }) => owner.customerId);
+const POOL = column("pool", "pool key", (row) => row.names.pool(row.pool));
+const BALANCE_AFTER = column("balanceAfter", "balance of the pool", ({ balanceAfter }) => balanceAfter);
+const FEATURE = column("feature", "feature key", ({ feature, names }) =>
   feature === null ? null : names.feature(feature),
 );
-const QUANTITY = column(
-  "quantity",
-  "of a charge, or of what was reversed of one",
-  ({ quantity }) => quantity,
-);
+const QUANTITY = column("quantity", "quantity charged or reversed", ({ quantity }) => quantity);
 const RECORDED = column("recordedAt", "when it was recorded", (row) => formatTimestamp(row.recordedAt));
-const PLAN = column("plan", "the plan's key at that moment", ({ planVersion, names }) =>
+const PLAN = column("plan", "plan key at that moment", ({ planVersion, names }) =>
   planVersion === null ? null : names.plan(planVersion).key,
 );
-const VERSION = column("planVersion", "the plan's version", ({ planVersion, names }) =>
+const VERSION = column("planVersion", "plan version", ({ planVersion, names }) =>
   planVersion === null ? null : names.plan(planVersion).version,
 );
-const METADATA = column("metadata", "what the caller said about it, as JSON", ({ metadata }) =>
+const METADATA = column("metadata", "metadata as JSON", ({ metadata }) =>
   metadata === null ? null : { json: metadata },
 );
 
 export const chargeSource: Source<Row> = {
   kind: "charges",
-  about: "Charges, customer by customer, the oldest first.",
+  about: "Charges by customer, oldest first.",
   columns: [
-    column("consumeId", "the charge's id", (row) => nameConsume(row, row)),
+    column("consumeId", "id of the charge", (row) => nameConsume(row, row)),
     CUSTOMER,
     FEATURE,
-    { ...QUANTITY, about: "how much it was for" },
-    // Not -0, where nothing was charged.
-    column("credits", "what was charged", ({ amount }) => 0 - amount),
+    { ...QUANTITY, about: "quantity charged" },
+    // Avoids -0 for a free charge.
+    column("credits", "credits charged", ({ amount }) => 0 - amount),
     POOL,
     BALANCE_AFTER,
     RECORDED,
     PLAN,
     VERSION,
-    column("idempotencyKey", "what it was asked under", ({ key }) => key),
-    column("reversedQuantity", "how much of it was reversed so far", (row) => row.reversedQuantity),
-    column("reversedCredits", "the credits of that", ({ reversedCredits }) => reversedCredits),
+    column("idempotencyKey", "idempotency key of the request", ({ key }) => key),
+    column("reversedQuantity", "quantity reversed so far", (row) => row.reversedQuantity),
+    column("reversedCredits", "credits reversed so far", ({ reversedCredits }) => reversedCredits),
     METADATA,
   ],
   readPosition: (values) => readNumbers(values),
@@ -73,14 +69,14 @@ export const chargeSource: Source<Row> = {
 export const ledgerSource: Source<Row> = {
   kind: "ledger",
   about:
-    "Every change of a balance, customer by customer, the oldest first. Where the history window or `from` hides what came before, the " +
-    "balance brought forward is `balanceAfter - amount` of a customer's first row of a pool.",
+    "Every change of a balance, by customer, oldest first. If the history window or `from` hides earlier entries, the balance brought " +
+    "forward is `balanceAfter - amount` of a customer's first row of a pool.",
   columns: [
     CUSTOMER,
-    column("sequence", "counted within the customer's ledger", ({ sequence }) => sequence),
+    column("sequence", "number of the entry within the customer's ledger", ({ sequence }) => sequence),
     column("kind", "`grant`, `consume`, `expire`, `revoke` or `reverse`", ({ kind }) => kind),
     POOL,
-    column("amount", "what it added to the balance, or took from it", ({ amount }) => amount),
+    column("amount", "change of the balance", ({ amount }) => amount),
     BALANCE_AFTER,
     column("effectiveAt", "when it happened", ({ effectiveAt }) => formatTimestamp(effectiveAt)),
     RECORDED,
@@ -88,17 +84,16 @@ export const ledgerSource: Source<Row> = {
     QUANTITY,
     PLAN,
     VERSION,
-    column("consumeId", "of a charge", (row) => (row.kind === "consume" ? nameConsume(row, row) : null)),
-    column("reverses", "of a reversal: the charge's `consumeId`, unless it lies before the export", (row) =>
-      row.reverses === null || row.reverses.recordedAt < row.from ? null : nameConsume(row, row.reverses),
-    ),
+    column("consumeId", "set for charges", (row) => (row.kind === "consume" ? nameConsume(row, row) : null)),
     column(
-      "parts",
-      "which grants gave or took how much, as JSON: `grant` is the customer's",
-      ({ parts }) => ({
-        json: JSON.stringify(parts),
-      }),
+      "reverses",
+      "set for reversals: the charge's `consumeId`, unless it is older than the export",
+      (row) =>
+        row.reverses === null || row.reverses.recordedAt < row.from ? null : nameConsume(row, row.reverses),
     ),
+    column("parts", "changed grants and amounts as JSON", ({ parts }) => ({
+      json: JSON.stringify(parts),
+    })),
     METADATA,
   ],
   readPosition: (values) => readNumbers(values),
@@ -117,7 +112,7 @@ async function* readPages(
       yield await single(cell, async (tx) => {
         const entries = await listExportedEntries(tx, job, { runs, kind });
         if (entries.length === 0) return [];
-        // After the entries, so that everything which they name is there.
+        // After the entries, so that everything they refer to exists.
         const names = new CatalogNames(await loadCatalog(tx, environmentId));
         const hashes = kind === null ? [] : entries.flatMap(({ keyHash }) => keyHash ?? []);
         const keys = await listKeyTexts(tx, { projectId, environmentId }, hashes);

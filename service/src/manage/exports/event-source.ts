@@ -11,28 +11,31 @@ import { type ExportJob, type Position, type Positioned, ROWS_MAX, type Source }
 
 type Row = StoredEvent & { readonly eventId: string; readonly customerId: CustomerId | null };
 
-/** By their own time. */
 export const eventSource: Source<Row> = {
   kind: "events",
-  about: "Usage events, the oldest first by their own time.",
+  about: "Usage events, oldest first by their own time.",
   columns: [
-    { name: "eventId", about: "the event's id", of: ({ eventId }) => eventId },
-    { name: "event", about: "its key", of: ({ event }) => event },
-    { name: "customerId", about: "whose; empty once erased", of: ({ customerId }) => customerId },
-    { name: "quantity", about: "how much", of: ({ quantity }) => quantity },
-    { name: "occurredAt", about: "its own time", of: ({ occurredAt }) => formatTimestamp(occurredAt) },
+    { name: "eventId", about: "id of the event", of: ({ eventId }) => eventId },
+    { name: "event", about: "event key", of: ({ event }) => event },
+    { name: "customerId", about: "customer id; empty after erasure", of: ({ customerId }) => customerId },
+    { name: "quantity", about: "quantity", of: ({ quantity }) => quantity },
+    {
+      name: "occurredAt",
+      about: "the event's own time",
+      of: ({ occurredAt }) => formatTimestamp(occurredAt),
+    },
     {
       name: "recordedAt",
       about: "when it was recorded",
       of: ({ recordedAt }) => formatTimestamp(recordedAt),
     },
-    { name: "featureId", about: "always empty: an event belongs to no feature", of: () => null },
+    { name: "featureId", about: "always empty: an event has no feature", of: () => null },
     {
       name: "metadata",
-      about: "what the caller said about it, as JSON",
+      about: "metadata as JSON",
       of: ({ metadata }) => (metadata === null ? null : { json: metadata }),
     },
-    { name: "requestId", about: "of the call that recorded it", of: ({ requestId }) => requestId },
+    { name: "requestId", about: "`X-Request-Id` of the call", of: ({ requestId }) => requestId },
   ],
   readPosition: ([at, id]) =>
     typeof id === "string" && parsePublicId("evt", id) !== null && at >= 0 && at <= TIME_MAX
@@ -52,7 +55,7 @@ async function* readPages(
   let after = startAfter(job, start);
   for (;;) {
     const page = await single(cell, async (tx) => {
-      // By what is left of it, so that the parts of the table it is through with are not opened again.
+      // Limited to the remaining times, so that finished partitions are not read again.
       const times = eventTimes({ from: after.occurredAt, to, historyStart: null });
       const walked = await listExportedEvents(tx, { ...job, ...times }, { after, limit: ROWS_MAX });
       const events = walked.filter(({ isSettled }) => isSettled);
@@ -71,12 +74,12 @@ async function* readPages(
   }
 }
 
-/** Nothing that is settled says it is of later: what was recorded since is not walked through, however long ago it began. */
+/** Settled events are not later than this, so events recorded since the start are not scanned. */
 function endOf({ to, settled }: ExportJob): Instant {
   return brandAs<Instant>(Math.min(to, settled.latestEvent + TIMESTAMP_FUTURE_MAX_MS + 1));
 }
 
-/** What lies before the window is not given out, wherever somebody says that they go on. */
+/** A cursor before the window must not reveal older events. */
 function startAfter({ from }: ExportJob, start: Position | null) {
   const [at, text] = start ?? [0, ""];
   const id = parsePublicId("evt", String(text));

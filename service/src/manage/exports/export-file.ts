@@ -30,18 +30,18 @@ export type ExportedFile = {
 };
 
 export type Ends = {
-  /** A reader is gone, or the process stops: as a signal, because pages that are passed by for nothing are not the stream's to end. */
+  /** The reader disconnected or the process stops. A signal, because the stream does not see skipped pages. */
   readonly ended: AbortSignal;
-  /** Throws if the reader may not read any more. */
+  /** Throws if the reader has lost access. */
   readonly admitAgain: () => Promise<void>;
 };
 
 /**
- * A file that is made while it is read: a page is asked for when the one before was taken, so that a slow reader slows it
- * down, and one who hangs up ends it. No transaction lasts longer than a page.
+ * Streams a file: the next page is read when the previous one was sent, so a slow reader slows it down and a disconnect ends it. No
+ * transaction lasts longer than a page.
  *
- * What is in it is settled when it begins: the rows there were, in an order that never changes. So whoever was cut off goes
- * on after the last row they have, and gets neither a gap nor a row twice, whatever is written meanwhile and wherever.
+ * Its rows are fixed when it starts, in an order that never changes. A reader can resume after its last row, on any process, without
+ * gaps or duplicates, whatever is written meanwhile.
  */
 export async function exportFile<Row>(
   cell: Pool,
@@ -68,12 +68,12 @@ function* linesOf<Row>(page: readonly Positioned<Row>[], job: ExportJob): Genera
 
 async function readMoment(tx: Tx): Promise<Settlement> {
   await refuseOtherServer(tx);
-  // The clock first: whatever was answered before it is over by then.
+  // The clock first: requests answered before it are settled by then.
   const asOf = await readSettledClock(tx);
   return { asOf, settled: await readSettled(tx) };
 }
 
-/** A cursor is the caller's to forge: what is not settled yet is in no export. */
+/** A forged cursor must not reveal unsettled rows. */
 function earlierOf(then: Settlement, now: Settlement): Settlement {
   return {
     asOf: brandAs<Instant>(Math.min(then.asOf, now.asOf)),
@@ -95,7 +95,7 @@ async function* write<Row>(
   }
 }
 
-/** Who took what away, before the first byte of it leaves. */
+/** Records the export before its first byte is sent. */
 async function audit<Row>(
   { cell, environmentId, from, to, asOf }: ExportJob,
   { actor }: Context,

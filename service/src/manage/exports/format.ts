@@ -1,6 +1,6 @@
 import { type Cell, type Column, CURSOR } from "./column.ts";
 
-/** Of what is handed to the socket at once; a line that is longer goes alone. */
+/** Bytes per write to the socket; a longer line is sent alone. */
 const CHUNK_BYTES = 64 * 1_024;
 
 export const FORMATS = ["csv", "ndjson"] as const;
@@ -13,15 +13,12 @@ export function mediaType(format: Format, hasHeader: boolean): string {
 
 export type Line<Row> = { readonly row: Row; readonly cursor: string };
 
-/** What stands above the rows. A file that is continued has it already. */
+/** The CSV header. A resumed file already has it. */
 export function formatHeader(format: Format, columns: readonly { readonly name: string }[]): string {
   return format === "ndjson" ? "" : `${[...columns.map(({ name }) => name), CURSOR].join(",")}\n`;
 }
 
-/**
- * Bytes right away, line by line: text that is put together for a whole page outlives the collections of garbage meanwhile,
- * and the process grows by it.
- */
+/** Encodes line by line: text for a whole page would survive garbage collections and let the process grow. */
 export function* formatLines<Row>(
   format: Format,
   columns: readonly Column<Row>[],
@@ -32,7 +29,7 @@ export function* formatLines<Row>(
   let length = 0;
   for (const line of lines) {
     const text = write(columns, line);
-    // No character takes more than three bytes for each of its units.
+    // UTF-8 takes at most three bytes per UTF-16 unit.
     const isCertain = text.length * 3 <= CHUNK_BYTES - length;
     if (!isCertain && Buffer.byteLength(text) > CHUNK_BYTES - length) {
       if (length > 0) yield chunk.subarray(0, length);
@@ -61,12 +58,12 @@ function toJson(cell: Cell): string {
 }
 
 /**
- * With these, also as wide as an ideograph, a spreadsheet takes a cell for a formula, and runs it. Where a comma is part of a
- * number it cuts at a semicolon or a tab instead, and takes no quotation mark behind a comma for one: so a cell may begin there, quoted or not.
+ * A spreadsheet runs cells that start with these characters, full-width forms included, as formulas. Where the comma is the decimal
+ * separator, spreadsheets split at semicolons or tabs instead and ignore quotes, so a cell may start there too.
  */
 const FORMULA = /(?<=^|[;\t\r\n]"*)(?=[=+\-@\t\r\n＝＋－＠])/g;
 
-/** Numbers stay numbers, also those below zero. RFC 4180: a quote is doubled, and what has one, a comma or a line's end is quoted. */
+/** Negative numbers stay numbers. RFC 4180: quotes are doubled, and cells with quotes, commas or line breaks are quoted. */
 function toCsv(cell: Cell): string | number {
   if (cell === null) return "";
   if (typeof cell === "number") return cell;

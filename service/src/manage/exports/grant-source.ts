@@ -17,27 +17,27 @@ type Row = ExportedGrant & { readonly names: CatalogNames };
 
 const time = (at: Instant | null): string | null => (at === null ? null : formatTimestamp(at));
 
-/** Of the column. */
+/** Maximum of the column. */
 const GRANT_NUMBER_MAX = 2 ** 31 - 1;
 
-/** Credits as they were given: how much of them is left is no fact of a moment. */
+/** Grants as created. The rest is not exported, because it changes over time. */
 export const grantSource: Source<Row> = {
   kind: "grants",
-  about: "Credits that were given, customer by customer, the oldest first.",
+  about: "Grants by customer, oldest first.",
   columns: [
-    { name: "customerId", about: "whose; empty once erased", of: ({ customerId }) => customerId },
-    { name: "grant", about: "counted within the customer's grants", of: ({ number }) => number },
+    { name: "customerId", about: "customer id; empty after erasure", of: ({ customerId }) => customerId },
+    { name: "grant", about: "number of the grant within the customer", of: ({ number }) => number },
     { name: "kind", about: "`allowance`, `purchase`, `manual` or `promotion`", of: ({ kind }) => kind },
-    { name: "pool", about: "the pool's key", of: ({ pool, names }) => names.pool(pool) },
-    { name: "credits", about: "what was given", of: ({ credits }) => credits },
-    { name: "effectiveAt", about: "when it was given", of: ({ effectiveAt }) => time(effectiveAt) },
+    { name: "pool", about: "pool key", of: ({ pool, names }) => names.pool(pool) },
+    { name: "credits", about: "granted credits", of: ({ credits }) => credits },
+    { name: "effectiveAt", about: "when it was granted", of: ({ effectiveAt }) => time(effectiveAt) },
     { name: "recordedAt", about: "when it was recorded", of: ({ recordedAt }) => time(recordedAt) },
-    { name: "expiresAt", about: "its end, if it has one", of: ({ expiresAt }) => time(expiresAt) },
-    { name: "revokedAt", about: "when its rest was taken back", of: ({ revokedAt }) => time(revokedAt) },
-    { name: "reference", about: "a payment's id, say", of: ({ reference }) => reference },
-    { name: "priceAmount", about: "paid, in the smallest unit", of: ({ price }) => price?.amount ?? null },
+    { name: "expiresAt", about: "expiry, if any", of: ({ expiresAt }) => time(expiresAt) },
+    { name: "revokedAt", about: "when it was revoked", of: ({ revokedAt }) => time(revokedAt) },
+    { name: "reference", about: "reference, for example a payment id", of: ({ reference }) => reference },
+    { name: "priceAmount", about: "price in the smallest unit", of: ({ price }) => price?.amount ?? null },
     { name: "priceCurrency", about: "ISO 4217", of: ({ price }) => price?.currency ?? null },
-    { name: "note", about: "what was said about it", of: ({ note }) => note },
+    { name: "note", about: "note", of: ({ note }) => note },
   ],
   readPosition: (values) => readNumbers(values, GRANT_NUMBER_MAX),
   pages: readPages,
@@ -68,7 +68,7 @@ function isMeant({ effectiveAt, recordedAt }: ExportedGrant, { from, to, asOf }:
   return effectiveAt >= from && effectiveAt < to && recordedAt < asOf;
 }
 
-/** A revocation is the one thing that is ever written on a grant. */
+/** Hides later revocations, the only change ever made to a grant. */
 function asOf(row: Row, { asOf }: ExportJob): Row {
   return row.revokedAt !== null && row.revokedAt >= asOf ? { ...row, revokedAt: null } : row;
 }

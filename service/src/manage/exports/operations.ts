@@ -26,16 +26,15 @@ import { aboutOf, continuedWindow, msLeft, readResume } from "./resume.ts";
 import type { Source } from "./source.ts";
 
 const ABOUT_FILES =
-  "The file has the rows there were when it began, as far back as the workspace's history window reaches, and is sent while it is made. " +
-  "Headers: `Purser-Rows-Estimate` says about how many rows the whole file has, as the database " +
-  "guesses, `Purser-Export-As-Of` the moment before which everything that was " +
-  "answered is in it, `Purser-Window-Start` where the window begins, or `none`. Each row ends with a `cursor`: after an interruption drop the last row if it is " +
-  "not whole, and send the same call with the `cursor` of the last one you have; what comes is exactly the rest, without a header " +
-  "line, to be appended. Where there is a history window a file can be continued for a day; later it has to begin anew. A file is complete when its transfer ended without an error; continued after its last row it has no more. " +
-  "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a line's end has an apostrophe before it, and so has one of these behind a " +
-  "semicolon, a tab or a line's end within a text, as a spreadsheet would run it; NDJSON has every text as it is. Every export is in the audit log. An environment has two at a time.";
+  "The file contains the rows that existed when it started, back to the start of the workspace's history window, and is streamed. " +
+  "Headers: `Purser-Rows-Estimate` is the estimated number of rows of the whole file; everything answered before " +
+  "`Purser-Export-As-Of` is included; `Purser-Window-Start` is the start of the history window or `none`. Each row ends with a `cursor`. " +
+  "To resume after an interruption, drop an incomplete last row, send the same call with the last `cursor`, and append the result, " +
+  "which has no header line. With a history window, a file can be resumed for a day. A file is complete when the transfer ended without " +
+  "an error; resuming after its last row returns nothing. In CSV, an apostrophe is put before text that starts with `=`, `+`, `-`, `@`, " +
+  "a tab or a line break, and before these characters after a semicolon, tab or line break, because a spreadsheet would run them as " +
+  "formulas. NDJSON has the original text. Every export is recorded in the audit log. An environment can run two exports at a time.";
 
-/** Everything of a kind in one file. */
 export function exportOperations(parts: ManageParts): Operation[] {
   const turns = new Turns(WAITING_FOR_CALLERS);
   return [
@@ -62,11 +61,11 @@ function exportOperation<Row>(
     params: Type.Object(environmentParams),
     query: Type.Object(
       {
-        format: Type.Optional(Type.Enum([...FORMATS], { description: "By default `csv`." })),
-        from: Type.Optional(ownTime("The first moment")),
-        to: Type.Optional(ownTime("The moment after the last")),
+        format: Type.Optional(Type.Enum([...FORMATS], { description: "Default: `csv`." })),
+        from: Type.Optional(ownTime("Start (inclusive)")),
+        to: Type.Optional(ownTime("End (exclusive)")),
         cursor: Type.Optional(
-          Type.String({ maxLength: 12_000, description: "`cursor` of the last whole row you have." }),
+          Type.String({ maxLength: 12_000, description: "`cursor` of the last complete row." }),
         ),
       },
       { additionalProperties: false },
@@ -122,7 +121,7 @@ function exportOperation<Row>(
 function ownTime(which: string) {
   return Type.String({
     ...timeField,
-    description: `${which}, by \`occurredAt\` of an event, by when all else took effect.`,
+    description: `${which}, by \`occurredAt\` of events and the effective time of other rows.`,
   });
 }
 
@@ -130,9 +129,9 @@ function describeFiles<Row>(columns: readonly Column<Row>[]) {
   const names = [...columns.map(({ name }) => name), "cursor"];
   return {
     "text/csv": Type.String({
-      description: "With a header line, unless it is continued.",
+      description: "With a header line, unless it is resumed.",
       examples: [`${names.join(",")}\n`],
     }),
-    "application/x-ndjson": Type.String({ description: "An object on each line.", examples: ["{}\n"] }),
+    "application/x-ndjson": Type.String({ description: "One object per line.", examples: ["{}\n"] }),
   };
 }

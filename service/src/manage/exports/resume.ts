@@ -8,10 +8,10 @@ import { invalidField } from "../fields.ts";
 import { decodeCursor, encodeCursor } from "../page.ts";
 import type { Moment, Position, Resume, Source } from "./source.ts";
 
-/** Where a history window moves on, a file can be continued for so long. */
+/** With a history window, how long a file can be resumed. */
 const CONTINUED_MS_MAX = 24 * 3_600_000;
 
-/** What an export was about when it began, and where it goes on. */
+/** The start state of an export and the position to resume at. */
 export function writeCursor({ asOf, settled, windowStart, about }: Moment, position: Position): string {
   return encodeCursor([asOf, writeSettled(settled), writeWindow(windowStart), ...position, about]);
 }
@@ -19,12 +19,12 @@ export function writeCursor({ asOf, settled, windowStart, about }: Moment, posit
 export type Asked = {
   readonly kind: ExportKind;
   readonly environmentId: EnvironmentId;
-  /** As they were asked for, whatever the history window makes of them. */
+  /** As requested, before the history window is applied. */
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
 };
 
-/** Enough digits that a mistake is found: nobody gains anything by forging them. */
+/** Long enough to detect mistakes; forging it gains nothing. */
 const ABOUT_LENGTH = 6;
 
 export function aboutOf({ kind, environmentId, from, to }: Asked): string {
@@ -43,38 +43,38 @@ export function readResume<Row>(
   if (values === null) return null;
   const [asOf, text, window, first, second, about] = values;
   if (about !== asked)
-    throw refused("is of a file of something else: go on with the same call, its `from` and `to` included");
+    throw refused("belongs to another export: resume with the same call, including `from` and `to`");
   const settled = readSettled(text);
   const after = source.readPosition([first, second]);
   const windowStart = readWindow(window);
   if (after !== null && settled !== null && windowStart !== undefined && asOf >= 0 && asOf <= TIME_MAX)
     return { asOf: brandAs<Instant>(asOf), settled, windowStart, about, after };
-  throw refused("is not one that this export gave out");
+  throw refused("is not a cursor of this export");
 }
 
 /**
- * Where the window begins in a file that goes on: where it did when the file began, else what left it meanwhile would be missing
- * in the middle. For a day at most, as what lies before the window is nobody's to see, and a cursor is the caller's to forge.
+ * A resumed file keeps the window of its start; otherwise rows would be missing in the middle. For a day at most, because a forged
+ * cursor must not reveal rows before the window.
  */
 export function continuedWindow(then: Instant | null, now: Instant | null): Instant | null {
   if (now !== null && now - (then ?? 0) > CONTINUED_MS_MAX)
     throw refused(
-      "is of a file that began with more than the history window has now, by over a day: export anew",
+      "belongs to an export whose history window has moved by more than a day since: start a new export",
     );
   return then;
 }
 
-/** How long a file with this window may still be read: in one go it holds the window open no longer than in several. */
+/** How long this file may still be read, so that one long read keeps the window no longer than several short ones. */
 export function msLeft(then: Instant | null, now: Instant): number {
   return CONTINUED_MS_MAX - Math.max(0, now - (then ?? 0));
 }
 
-/** No record is of before 1970, whatever the window reaches back to. */
+/** No record is older than 1970. */
 function writeWindow(start: Instant | null): string {
   return start === null ? "none" : String(Math.max(0, start));
 }
 
-/** Undefined: this is none. */
+/** Undefined: invalid. */
 function readWindow(text: string): Instant | null | undefined {
   if (text === "none") return null;
   const start = Number(text);
@@ -85,7 +85,7 @@ function refused(message: string): Problem {
   return invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
-/** Every row has it: those that were under way are told by how far below they are. */
+/** In every row, so transactions that were running are written as short distances. */
 function writeSettled({ below, without, latestEvent }: Settled): string {
   return [latestEvent, below, ...without.map((number) => below - number)].join("-");
 }

@@ -20,7 +20,7 @@ export type FeatureOutcome =
   | { kind: "pool_not_found" }
   | PreconditionFailure;
 
-/** Defines a feature, or changes one. Plans go on charging what they pinned until they are published again. */
+/** Creates or edits a feature. Plans keep charging the pinned cost until they are published again. */
 export function defineFeature(
   cell: Pool,
   context: Context,
@@ -39,7 +39,7 @@ export function defineFeature(
     const { name, unit, pool, cost } = input;
     const after = { key, name, unit, pool, cost, archived: before?.archived ?? false };
     const audits = await writeFeature(writing, before, after);
-    // As this edit leaves it: whoever reads again would see the next one's work, and take it for their own.
+    // Read in this transaction: a later read could return the next edit's ETag.
     const edited = await loadCatalog(tx, context.environmentId);
     return { outcome: { kind: "defined", id: featureId(writing, key), catalog: edited }, audits };
   });
@@ -50,7 +50,7 @@ type ArchiveFeatureOutcome =
   | { kind: "feature_not_found" }
   | PreconditionFailure;
 
-/** No further plan can take it up. Plans that include it keep it, and whoever is on them. */
+/** An archived feature cannot be added to further plans. Plans that include it keep it. */
 export function archiveFeature(
   cell: Pool,
   context: Context,

@@ -40,7 +40,6 @@ const NOUN = "Features";
 const FEATURE_PATH = `${ENVIRONMENT_PATH}/features/:key`;
 const featureParams = Type.Object({ ...environmentParams, key: keyField });
 
-/** What customers may do, and what it costs. */
 export function featureOperations({ cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -49,8 +48,8 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "listFeatures",
       noun: NOUN,
-      summary: "List the features",
-      description: "By key, each with the plans that include it.",
+      summary: "List features",
+      description: "Sorted by key, each with the plans that include it.",
       params: Type.Object(environmentParams),
       query: archivableQuery,
       answer: pageOf(Feature),
@@ -72,7 +71,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       id: "readFeature",
       noun: NOUN,
       summary: "Read a feature",
-      description: "The header `ETag` names what you read; send it as `If-Match` when you change it.",
+      description: "Send the `ETag` header as `If-Match` when you edit it.",
       params: featureParams,
       answer: Feature,
       codes: [],
@@ -84,10 +83,10 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "putFeature",
       noun: NOUN,
-      summary: "Make or change a feature",
+      summary: "Create or edit a feature",
       description:
-        "To change one, send the `ETag` of what you read as `If-Match`; to make one, send none. Another cost or pool " +
-        "reaches nobody by itself: plans go on charging what they pinned until they are published again.",
+        "To edit a feature, send its `ETag` as `If-Match`; to create one, omit it. A new cost or pool applies only once a plan is " +
+        "published again: until then plans charge the pinned cost.",
       params: featureParams,
       headers: preconditionHeaders,
       body: Type.Object(featureInput, STRICT),
@@ -121,9 +120,8 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "archiveFeature",
       noun: NOUN,
-      summary: "Archive a feature, or offer it again",
-      description:
-        "An archived feature can be put into no further plan. Plans that include it keep it, and so does whoever is on them.",
+      summary: "Archive or unarchive a feature",
+      description: "An archived feature cannot be added to further plans. Plans that include it keep it.",
       params: featureParams,
       headers: preconditionHeaders,
       body: archiveInput,
@@ -166,11 +164,11 @@ async function answer(
   if (feature === undefined) throw missing("feature");
   call.reply.header("etag", etagOf(featureContent(catalog, feature)));
   const [described] = await describeFeatures(cellOf, call, catalog, [feature]);
-  assert(described !== undefined, "each of them is described");
+  assert(described !== undefined, "each feature is described");
   return described;
 }
 
-/** By which plans they are used is asked of the database: of this catalog's versions, which never change. */
+/** The plans that use a feature are read from the database, by version ids that never change. */
 async function describeFeatures(
   cellOf: ManageParts["cellOf"],
   call: Call,
@@ -187,19 +185,19 @@ async function describeFeatures(
 const Feature = Type.Object({
   key: Type.String({ examples: ["image.generate"] }),
   name: Type.String({ examples: ["Image rendering"] }),
-  unit: nullable(Type.String({ description: "What is counted.", examples: ["image"] })),
-  pool: Type.String({ description: "The key of the pool that it draws from.", examples: ["credits"] }),
+  unit: nullable(Type.String({ description: "Unit that is counted.", examples: ["image"] })),
+  pool: Type.String({ description: "Key of the pool to spend from.", examples: ["credits"] }),
   cost: Cost,
   archivedAt: nullable(timeField),
   usedBy: Type.Array(Type.String(), {
-    description: "The keys of the plans whose latest version includes it.",
+    description: "Keys of the plans whose latest version includes it.",
     examples: [["pro"]],
   }),
 });
 
 type Feature = Static<typeof Feature>;
 
-/** `users` are versions that include it. */
+/** `users`: plan versions that include the feature. */
 function describeFeature(
   catalog: Catalog,
   feature: CatalogFeature,

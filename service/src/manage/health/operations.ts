@@ -8,7 +8,7 @@ import { nullable, timeField } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 
-/** What whoever runs Purser looks at. Whether to send it traffic is asked at `/livez` and `/readyz` instead. */
+/** For operators. Load balancers use `/livez` and `/readyz`. */
 export function healthOperations(parts: ManageParts): Operation[] {
   return [
     operation({
@@ -19,9 +19,8 @@ export function healthOperations(parts: ManageParts): Operation[] {
       noun: "Workspace",
       summary: "Read the installation's health",
       description:
-        "Releases, migrations, sizes and the database's clock. It is about the whole installation, of which the workspace may be one " +
-        "of several, and about the process that answers, of which there may be others. It reads the server's own catalog and no " +
-        "data: a few milliseconds, however much there is.",
+        "Releases, migrations, sizes and the database's clock, for the whole installation and the process that answers. Reads only system " +
+        "catalogs, in a few milliseconds.",
       answer: Installation,
       codes: [],
       handle: () => describeInstallation(parts),
@@ -31,30 +30,30 @@ export function healthOperations(parts: ManageParts): Operation[] {
 
 const TABLES_MAX = 10;
 
-/** Where every project is, as long as there are no others. */
+/** The cell of all projects, while there is only one. */
 const MAIN_CELL = "main";
 
 const Installation = Type.Object({
-  version: Type.String({ description: "Which release of Purser this is.", examples: ["0.1.0"] }),
-  nodeVersion: Type.String({ description: "What this process runs on.", examples: ["24.7.0"] }),
+  version: Type.String({ description: "Release of Purser.", examples: ["0.1.0"] }),
+  nodeVersion: Type.String({ description: "Node.js version of this process.", examples: ["24.7.0"] }),
   startedAt: Type.String({
     format: "date-time",
-    description: "When the process that answers was started, by the clock of its own machine.",
+    description: "Start of the answering process, by its own clock.",
     examples: ["2026-11-15T08:30:00.000Z"],
   }),
   postgresVersion: Type.String({ examples: ["18.1"] }),
   databaseClock: Type.String({
     format: "date-time",
-    description: "Now, by the clock that everything is decided by.",
+    description: "Current time of the database, which all decisions use.",
     examples: ["2026-11-15T08:30:00.000Z"],
   }),
-  databaseBytes: Type.Integer({ description: "All that is in the database.", examples: [73_400_320] }),
+  databaseBytes: Type.Integer({ description: "Size of the database.", examples: [73_400_320] }),
   tables: Type.Array(
     Type.Object({
       table: Type.String({ examples: ["cell.ledger"] }),
-      bytes: Type.Integer({ description: "With its partitions and indexes.", examples: [41_943_040] }),
+      bytes: Type.Integer({ description: "Including partitions and indexes.", examples: [41_943_040] }),
     }),
-    { description: `The ${TABLES_MAX} largest, the largest first.` },
+    { description: `The ${TABLES_MAX} largest tables, largest first.` },
   ),
   untrustedProxy: nullable(
     Type.Object(
@@ -63,7 +62,7 @@ const Installation = Type.Object({
         advice: Type.String({ examples: [UNTRUSTED_PROXY] }),
       },
       {
-        description: "Where this process last got `X-Forwarded-For` from without `TRUST_PROXY` covering it.",
+        description: "The last address that sent `X-Forwarded-For` without being covered by `TRUST_PROXY`.",
       },
     ),
   ),
@@ -74,13 +73,12 @@ const Installation = Type.Object({
       name: Type.String({ examples: ["000010-management.sql"] }),
       appliedAt: timeField,
     }),
-    { description: "The last that was applied to each schema." },
+    { description: "The latest migration of each schema." },
   ),
 });
 
 type Installation = Static<typeof Installation>;
 
-/** Of this process and the database behind it. */
 async function describeInstallation(parts: ManageParts): Promise<Installation> {
   const { postgresVersion, databaseBytes, clock, migration } = await single(parts.control, readControlHealth);
   const inCell = await single(parts.cellOf(MAIN_CELL), async (tx) => ({

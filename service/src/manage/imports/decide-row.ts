@@ -11,25 +11,25 @@ import type { WalletName } from "../../store/cell/wallets.ts";
 import { describeAddition, isSameGrant } from "../credits/add-credits.ts";
 import type { Column, ImportedCredits, ImportRow, RowError } from "./import-row.ts";
 
-/** What there is of a row's customer. */
+/** What the database has about a row's customer. */
 export type Known = {
   readonly wallet: Wallet;
-  /** Null: the customer was made with what the row says. */
+  /** Null: the customer was created with the row's profile. */
   readonly profile: ImportedProfile | null;
   readonly reference: string | null;
-  /** What the row's reference names already. */
+  /** The grant that already uses the row's reference. */
   readonly earlier: ReferencedGrant | null;
-  /** Null: a dry run of somebody who is not there yet. */
+  /** Null: a dry run, and the customer does not exist yet. */
   readonly customerNumber: CustomerNumber | null;
 };
 
 export type Decision = {
   readonly kind: "decided";
-  /** Null where it stays. */
+  /** Null: unchanged. */
   readonly profile: ImportedProfile | null;
   readonly isPlanChanged: boolean;
   readonly areCreditsAdded: boolean;
-  /** Of one wallet, one after the other. */
+  /** Successive edits of one wallet. */
   readonly edits: readonly Omit<WalletEdit, keyof WalletName>[];
 };
 
@@ -38,10 +38,10 @@ type Unchanged = { readonly kind: "unchanged"; readonly change: null };
 
 const UNCHANGED: Unchanged = { kind: "unchanged", change: null };
 
-/** The opening balance of a file is neither bought through us nor a gift. */
+/** An imported opening balance is neither a purchase nor a promotion. */
 const KIND = "manual" as const;
 
-/** All of a row or nothing of it: profile, then plan, then credits. Repeated, it finds everything done. */
+/** All or nothing of a row: profile, plan, credits. Repeated, it changes nothing. */
 export function decideRow(
   { catalog, clock }: { readonly catalog: Catalog; readonly clock: Instant },
   known: Known,
@@ -52,7 +52,7 @@ export function decideRow(
   const fields = Object.entries(row.profile).flatMap(([field, value]) => (value === null ? [] : [field]));
   if (profile !== null || known.profile === null) {
     const action = known.profile === null ? "customer.created" : "customer.changed";
-    // Which fields, not what they say: the audit outlives an erased person.
+    // Field names only, no values: the audit outlives an erased customer.
     edits.push({ change: null, audits: [{ action, subject: "profile", before: null, after: { fields } }] });
   }
 
@@ -80,7 +80,7 @@ export function decideRow(
   return { kind: "decided", profile, isPlanChanged: change !== null, areCreditsAdded, edits };
 }
 
-/** Null when the row says nothing new. */
+/** Null if nothing changes. */
 function mergeProfile(before: ImportedProfile, said: ImportedProfile): ImportedProfile | null {
   const after = {
     name: said.name ?? before.name,
@@ -103,15 +103,15 @@ function decidePlan(
   const { plan: sought } = row;
   if (sought === null) return UNCHANGED;
   const plan = catalog.plans.values().find(({ key }) => key === sought.key);
-  if (plan === undefined) return fail(row, "plan", "unknown_key", "is no plan of this environment");
+  if (plan === undefined) return fail(row, "plan", "unknown_key", "does not exist in this environment");
   const request = { plan: plan.id, anchor: null, endsAt: sought.endsAt };
   const outcome = assignPlan(catalog, wallet, request, clock);
-  if (outcome.kind === "plan_archived") return fail(row, "plan", "unknown_key", "is no longer offered");
+  if (outcome.kind === "plan_archived") return fail(row, "plan", "unknown_key", "is archived");
   if (outcome.kind === "ends_in_the_past")
-    return fail(row, "planEndsAt", "ends_in_the_past", "lies in the past");
+    return fail(row, "planEndsAt", "ends_in_the_past", "is in the past");
   if (outcome.kind === "would_shorten")
-    return fail(row, "planEndsAt", "would_shorten", "is earlier than the end that is set");
-  // What was due anyway is left to whoever next decides on this wallet.
+    return fail(row, "planEndsAt", "would_shorten", "is earlier than the current end");
+  // Due changes are left to the next decision on this wallet.
   return outcome.kind === "changed" ? outcome : UNCHANGED;
 }
 
@@ -124,7 +124,7 @@ function decideCredits(
   const { credits: given } = row;
   if (given === null) return UNCHANGED;
   const pool = catalog.pools.values().find(({ key }) => key === given.pool);
-  if (pool === undefined) return fail(row, "pool", "unknown_key", "is no pool of this environment");
+  if (pool === undefined) return fail(row, "pool", "unknown_key", "does not exist in this environment");
   const { earlier } = known;
   if (earlier !== null) {
     const asked = { customerNumber: known.customerNumber, kind: KIND, credits: given.credits, pool: pool.id };
@@ -136,9 +136,9 @@ function decideCredits(
     case "added":
       return outcome;
     case "expires_in_the_past":
-      return fail(row, "expiresAt", "expires_in_the_past", "lies in the past");
+      return fail(row, "expiresAt", "expires_in_the_past", "is in the past");
     case "too_many_grants":
-      return fail(row, "credits", outcome.kind, "would make one open grant too many");
+      return fail(row, "credits", outcome.kind, "would exceed 50 open grants");
     case "balance_too_large":
       return fail(row, "credits", outcome.kind, "would make the balance too large");
   }
@@ -146,8 +146,12 @@ function decideCredits(
 
 function describeReuse({ reference }: ImportedCredits): [Column, string, string] {
   return reference === null
-    ? ["credits", "reference_reused", "differs from what an import of this name has given this customer"]
-    : ["reference", "reference_reused", "names other credits already"];
+    ? [
+        "credits",
+        "reference_reused",
+        "differs from the credits that an import with this name gave this customer",
+      ]
+    : ["reference", "reference_reused", "is already used for other credits"];
 }
 
 function fail({ row }: ImportRow, column: Column, code: string, message: string): Failure {

@@ -31,7 +31,7 @@ import type { ImportRow, RowError } from "./import-row.ts";
 export type ImportJob = {
   readonly cell: Pool;
   readonly context: Context;
-  /** Of the import: what it gives without a reference of its own is given once under this name. */
+  /** Name of the import. Credits without a reference are added once under this name. */
   readonly name: string;
   readonly isDryRun: boolean;
   readonly stopsOnError: boolean;
@@ -46,7 +46,7 @@ export type RowOutcome =
       readonly areCreditsAdded: boolean;
     };
 
-/** Some hundreds of rows, each as a whole or not at all. */
+/** Imports a few hundred rows, each all or nothing. */
 export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
   if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, rows)));
   const outcomes: RowOutcome[] = [];
@@ -58,7 +58,7 @@ export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): P
         outcomes.push(...written.outcomes);
         return written.held;
       }
-      // Rolled back, customers that it had made included: those that failed must leave no trace.
+      // Rolled back, including new customers: failed rows must leave no trace.
       const failed = cutAtFailure(job, written.failed);
       outcomes.push(...failed);
       wanted = wanted.filter(({ row }) => canStillBeDone(job, row, failed));
@@ -67,7 +67,7 @@ export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): P
   return outcomes;
 }
 
-/** Of an import that stops at the first failure, what comes before it is still done. */
+/** An import that stops on an error still completes the rows before it. */
 function cutAtFailure(job: ImportJob, outcomes: readonly RowOutcome[]): RowOutcome[] {
   const sorted = outcomes.toSorted((a, b) => a.row - b.row);
   const first = sorted.findIndex(({ kind }) => kind === "failed");
@@ -112,7 +112,7 @@ async function createMissing(
     environmentId,
     rows.map(({ customerId }) => customerId),
   );
-  // Looked for first: an insert that finds its customer there has used up a number.
+  // Look up first: an insert that conflicts uses up a customer number.
   const known = new Set((await findCustomers(tx, names)).map(({ customerId }) => customerId));
   const profiles = new Map(rows.map(({ customerId, profile }) => [customerId, profile]));
   const missing = names.flatMap(({ customerId }) => {
@@ -122,7 +122,7 @@ async function createMissing(
   return missing.length === 0 ? new Set() : insertImportedCustomers(tx, environmentId, missing);
 }
 
-/** The same as an import would do now, by plain reads: nothing is locked, made or written. */
+/** Decides what the import would do, without locks or writes. */
 async function tryChunk(tx: Tx, job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
   const { environmentId } = job.context;
   const names = sortNames(
@@ -149,7 +149,7 @@ type DecidedRow = {
   readonly outcome: RowOutcome;
 };
 
-/** In the order of the file. What rows are compared with is read after the locks. */
+/** In file order. Reads its facts after the locks. */
 async function decideRows(
   tx: Tx,
   job: ImportJob,
@@ -203,8 +203,8 @@ async function readFacts(
 }
 
 /**
- * By our number of the customer, not by the caller's id: a reference is kept for ever, and an erased person must not live on
- * in it. Null: no credits, or nobody who could have been given any.
+ * Uses our customer number, not the caller's id: a reference is kept forever and must not contain an erased id. Null: no credits,
+ * or a dry run of a new customer.
  */
 function referenceOf(
   { name }: ImportJob,

@@ -7,7 +7,7 @@ import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts"
 import type { ImportRow, RowError } from "./import-row.ts";
 import type { ReadRow } from "./read-rows.ts";
 
-/** More would help nobody: whoever meets fifty mends the file. */
+/** Enough to fix a file. */
 const ERRORS_SHOWN_MAX = 50;
 
 export type ImportReport = {
@@ -23,8 +23,8 @@ export type ImportReport = {
 };
 
 /**
- * Brings in customers with their plans and opening balances, a chunk at a time. Whatever interrupts it, the same file can be
- * sent again: every row finds done what was done.
+ * Imports customers with their plans and opening balances, one chunk at a time. After an interruption, send the same file again:
+ * finished rows are unchanged.
  */
 export async function importCustomers(
   job: ImportJob,
@@ -63,7 +63,7 @@ async function importAll(
       if (chunk.length === CHUNK_SIZE) await flush();
     } else {
       const isEnd = read.kind === "broken" || job.stopsOnError;
-      // What stands before the mistake comes first.
+      // Rows before the error are imported first.
       if (isEnd) await flush();
       if (!tally.isStopped) tally.refuse(read.kind === "broken" ? [read.error] : read.errors);
       if (isEnd) tally.isStopped = true;
@@ -73,7 +73,7 @@ async function importAll(
   await flush();
 }
 
-/** Adds up what became of the rows. */
+/** Counts the outcomes of rows. */
 class Tally {
   isStopped = false;
   #created = 0;
@@ -106,7 +106,7 @@ class Tally {
     }
   }
 
-  /** All of one row. */
+  /** Counts one failed row with all its errors. */
   refuse(errors: readonly RowError[]): void {
     this.#failed += 1;
     this.#errors.push(...errors.slice(0, ERRORS_SHOWN_MAX - this.#errors.length));
@@ -122,13 +122,13 @@ class Tally {
       failed: this.#failed,
       planChanged: this.#planChanged,
       creditsAdded: this.#creditsAdded,
-      // A chunk's failures come after those that were seen while it was read.
+      // Parse errors are collected before the failures of their chunk.
       errors: this.#errors.toSorted((a, b) => a.row - b.row),
     };
   }
 }
 
-/** What was done for each customer stands in their own lines; this one says that it was one import. */
+/** One entry for the whole import; each customer's changes have their own. */
 async function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
   const { errors: _, outcome: __, ...counts } = report;
   await transaction(cell, async (tx) => {

@@ -2,7 +2,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 import { parseTimestamp } from "../../primitives/timestamp.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
 
-/** Everything a file may say about a customer. */
+/** Columns of an import file. */
 export const COLUMNS = [
   "customerId",
   "name",
@@ -18,16 +18,16 @@ export const COLUMNS = [
 
 export type Column = (typeof COLUMNS)[number];
 
-/** As a spreadsheet counts: the header is row 1. */
+/** Rows are numbered as in a spreadsheet: the header is row 1. */
 export type RowError = {
   readonly row: number;
-  /** Null: the row as a whole. */
+  /** Null: the whole row. */
   readonly column: Column | null;
   readonly code: string;
   readonly message: string;
 };
 
-/** What is null or undefined was not said, and stays as it is. */
+/** Null and undefined leave the current value. */
 export type ImportRow = {
   readonly row: number;
   readonly customerId: CustomerId;
@@ -40,7 +40,7 @@ export type ImportedCredits = {
   readonly credits: number;
   readonly pool: string;
   readonly expiresAt: Instant | null;
-  /** Null: one is made of the import's name and the customer. */
+  /** Null: derived from the import's name and the customer. */
   readonly reference: string | null;
 };
 
@@ -49,14 +49,14 @@ const KEY_LENGTH_MAX = 120;
 const CREDITS_MAX = 1_000_000_000_000;
 const FIRST_POOL = "credits";
 
-/** Strictly: what cannot be meant is an error of its row, and never guessed at. */
+/** Strict: an invalid cell is an error of its row and is never guessed. */
 export function parseRow(
   row: number,
   header: readonly Column[],
   cells: readonly string[],
 ): ImportRow | readonly RowError[] {
   if (cells.length !== header.length) {
-    const message = `has ${cells.length} columns, and the header has ${header.length}`;
+    const message = `has ${cells.length} columns, but the header has ${header.length}`;
     return [{ row, column: null, code: "wrong_form", message }];
   }
   const reader = new RowReader(row, header, cells);
@@ -78,7 +78,7 @@ function readPlan(reader: RowReader): ImportRow["plan"] {
   const key = reader.text("plan", KEY_LENGTH_MAX);
   const endsAt = reader.time("planEndsAt");
   if (key !== null) return { key, endsAt: endsAt ?? undefined };
-  if (endsAt !== null) reader.fail("plan", "required", "must not be empty where there is a planEndsAt");
+  if (endsAt !== null) reader.fail("plan", "required", "is required with planEndsAt");
   return null;
 }
 
@@ -87,19 +87,19 @@ function readCredits(reader: RowReader): ImportedCredits | null {
   const pool = reader.text("pool", KEY_LENGTH_MAX) ?? FIRST_POOL;
   const expiresAt = reader.time("expiresAt");
   const reference = reader.text("reference", LENGTH_MAX.reference);
-  // What an erased one is kept as.
+  // Prefix of erased references.
   if (reference?.startsWith("erased:") === true)
     reader.fail("reference", "wrong_form", "must not begin with erased:");
   if (credits === null) {
-    // A mere pool says nothing: files name it in every row.
+    // A pool alone is ignored: files often fill it in every row.
     if (expiresAt !== null || reference !== null)
-      reader.fail("credits", "required", "must not be empty where there is an expiresAt or a reference");
+      reader.fail("credits", "required", "is required with expiresAt or reference");
     return null;
   }
   return credits === 0 ? null : { credits, pool, expiresAt, reference };
 }
 
-/** The cells of one row, by column, and what is wrong with them. An empty cell is as good as none. */
+/** Reads the cells of one row by column and collects errors. An empty cell counts as absent. */
 class RowReader {
   readonly errors: RowError[] = [];
   readonly #row: number;
@@ -115,8 +115,8 @@ class RowReader {
   text(column: Column, lengthMax: number): string | null {
     const text = this.#cells[this.#header.indexOf(column)] ?? "";
     if (text === "") return null;
-    if (text.includes("\0")) this.fail(column, "wrong_form", "holds a NUL");
-    // Characters, not the halves of some of them that a string counts.
+    if (text.includes("\0")) this.fail(column, "wrong_form", "contains a NUL character");
+    // Counts characters, not UTF-16 code units.
     else if (text.length > lengthMax && [...text].length > lengthMax)
       this.fail(column, "too_long", `must have at most ${lengthMax} characters`);
     else return text;
@@ -136,7 +136,7 @@ class RowReader {
   wholeNumber(column: Column, max: number): number | null {
     const text = this.text(column, KEY_LENGTH_MAX);
     if (text === null) return null;
-    if (!/^\d+$/.test(text)) this.fail(column, "wrong_form", "must be a whole number, in digits alone");
+    if (!/^\d+$/.test(text)) this.fail(column, "wrong_form", "must be a whole number, digits only");
     else if (Number(text) > max) this.fail(column, "too_large", `must be at most ${max}`);
     else return Number(text);
     return null;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { FILE_BYTES_MAX, readText } from "../../edge/csv-body.ts";
-import { callerOf, Turns, tellInterruption, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
+import { callerOf, reportInterruption, Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import { keyField, nullable } from "../fields.ts";
 import {
   contextOf,
@@ -19,28 +19,32 @@ const count = (description: string) => Type.Integer({ description, examples: [0]
 
 const ImportAnswer = Type.Object({
   outcome: Type.Enum(["completed", "stopped"], {
-    description: "Stopped: at a row with an error, as asked for, or where the file could not be read on.",
+    description: "`stopped`: at an error with `onError=stop`, or where the file cannot be parsed.",
   }),
-  isDryRun: Type.Boolean({ description: "Nothing was written: this is what would be done." }),
-  rows: count("Rows that were looked at, without the header."),
-  created: count("Customers who were not known."),
-  changed: count("Customers who were known and now have another profile, plan or balance."),
-  unchanged: count("Customers of whom everything was as the file says."),
-  failed: count("Rows with errors. Nothing of such a row was done."),
-  planChanged: count("Rows that gave another plan, or a later end of it."),
+  isDryRun: Type.Boolean({
+    description: "True: nothing was written, and the counts show what would be done.",
+  }),
+  rows: count("Processed rows, without the header."),
+  created: count("New customers."),
+  changed: count("Existing customers whose profile, plan or balance changed."),
+  unchanged: count("Customers who already matched the file."),
+  failed: count("Rows with errors. Such a row changes nothing."),
+  planChanged: count("Rows that changed the plan or its end date."),
   creditsAdded: count("Rows that added credits."),
   errors: Type.Array(
     Type.Object({
-      row: Type.Integer({ description: "As a spreadsheet counts: the header is row 1.", examples: [17] }),
+      row: Type.Integer({
+        description: "Row number as in a spreadsheet: the header is row 1.",
+        examples: [17],
+      }),
       column: nullable(Type.String({ description: "Null: the whole row.", examples: ["plan"] })),
       code: Type.String({ examples: ["unknown_key"] }),
-      message: Type.String({ examples: ["is no plan of this environment"] }),
+      message: Type.String({ examples: ["does not exist in this environment"] }),
     }),
-    { description: "The first 50." },
+    { description: "The first 50 errors." },
   ),
 });
 
-/** Many customers at once, from a file. */
 export function importOperations({ cellOf }: ManageParts): Operation[] {
   const turns = new Turns(WAITING_FOR_CALLERS);
   return [
@@ -57,23 +61,22 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         )
           .map((column) => `\`${column}\``)
           .join(", ")}; at most ${ROWS_MAX} rows and ${FILE_BYTES_MAX / 2 ** 20} MiB. ` +
-        "Try it with `dryRun=true` first: it judges every row and writes nothing. An empty cell leaves what there is. " +
-        "Credits without a `reference` get one of the import's `name` and the customer, so the same file can be sent again " +
-        "under the same name, after an interruption say, and adds nothing twice. A row is done as a whole or not at all; the " +
-        "others are done all the same, unless `onError=stop`. Send at least 8 KiB a second on average: a slower upload is stopped " +
-        "where it is. An environment has two imports at a time. If your session, token or role ends meanwhile, the import stops with " +
-        "`sign_in_required` or `role_missing`; the rows before that stay done.",
+        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value. Credits without a " +
+        "`reference` get one from the import's `name` and the customer, so the same file can be sent again under the same name and " +
+        "adds nothing twice. Each row is all or nothing; a failed row does not stop the others, unless `onError=stop`. Send at least " +
+        "8 KiB per second on average, or the upload is stopped. An environment can run two imports at a time. If your session, token " +
+        "or role ends, the import stops with `sign_in_required` or `role_missing`; earlier rows are kept.",
       params: Type.Object(environmentParams),
       query: Type.Object(
         {
           name: Type.String({
             ...keyField,
-            description: "What you call this import.",
+            description: "Name of the import.",
             examples: ["opening-2026-11"],
           }),
-          dryRun: Type.Optional(Type.Enum(["true", "false"], { description: "By default `false`." })),
+          dryRun: Type.Optional(Type.Enum(["true", "false"], { description: "Default: `false`." })),
           onError: Type.Optional(
-            Type.Enum(["continue", "stop"], { description: "By default `continue`, with the next row." }),
+            Type.Enum(["continue", "stop"], { description: "Default: `continue` with the next row." }),
           ),
         },
         { additionalProperties: false },
@@ -96,7 +99,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         };
         const run = () => importCustomers(job, readRows(readText(call.request)), callerOf(call));
         const report = await turns.take(scopeOf(call).environmentId, () =>
-          isDryRun ? run() : tellInterruption(run),
+          isDryRun ? run() : reportInterruption(run),
         );
         return { isDryRun, ...report, errors: [...report.errors] };
       },

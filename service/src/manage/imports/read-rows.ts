@@ -4,12 +4,12 @@ import { BrokenFile } from "../../edge/csv-body.ts";
 import { type FieldError, Problem } from "../../edge/problem.ts";
 import { COLUMNS, type Column, type ImportRow, parseRow, type RowError } from "./import-row.ts";
 
-/** More are sent in several files: whose ids they are is kept in memory, to find those that come twice. */
+/** Limits memory: all customer ids of a file are kept to find duplicates. */
 export const ROWS_MAX = 200_000;
-/** Commas, double quotes, and nothing else: a parser that guesses reads the same file differently one day. */
+/** Only commas and double quotes: guessing the format could read the same file in two ways. */
 const STRICT = {
   record_delimiter: ["\r\n", "\n"],
-  // A row of another length is an error of that row, which we find ourselves.
+  // `parseRow` reports rows of another length.
   relax_column_count: true,
   max_record_size: 16_384,
 };
@@ -17,16 +17,13 @@ const STRICT = {
 export type ReadRow =
   | { readonly kind: "row"; readonly row: ImportRow }
   | { readonly kind: "bad_row"; readonly errors: readonly RowError[] }
-  /** The file cannot be read on from here. */
+  /** The rest of the file cannot be parsed. */
   | { readonly kind: "broken"; readonly error: RowError };
 
-/**
- * The rows of a file while it comes, each judged by itself and against those before it. A header that is not understood is
- * the caller's mistake as a whole: nothing was done yet.
- */
+/** Streams the rows of a file, validated and checked for duplicates. An invalid header throws: nothing was imported yet. */
 export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
   const parser = parse(STRICT);
-  // What ends it early is met by the loop below.
+  // The loop below sees the error.
   pipeline(text, parser).catch(() => {});
   const records: AsyncIterable<readonly string[]> = parser;
   const seen = new Seen();
@@ -41,7 +38,7 @@ export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<Rea
       }
       if (cells.length === 1 && cells[0] === "") continue;
       if (row > ROWS_MAX + 1) {
-        const message = `A file may have at most ${ROWS_MAX} rows. Send the rest as another one.`;
+        const message = `A file can have at most ${ROWS_MAX} rows. Send the rest in another file.`;
         yield { kind: "broken", error: { row, column: null, code: "too_large", message } };
         return;
       }
@@ -59,7 +56,7 @@ export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<Rea
     return;
   }
   if (header === null) {
-    const message = `is missing: the first row names the columns, of ${COLUMNS.join(", ")}`;
+    const message = `is missing: the first row names the columns: ${COLUMNS.join(", ")}`;
     throw invalidHeader([{ field: "header", code: "required", message }]);
   }
 }
@@ -71,10 +68,10 @@ function readHeader(cells: readonly string[]): readonly Column[] {
     const column = COLUMNS.find((known) => known === cell);
     const field = cell.slice(0, 120);
     if (column === undefined) {
-      const message = `is not a column of an import: those are ${COLUMNS.join(", ")}`;
+      const message = `is not a known column. Columns: ${COLUMNS.join(", ")}`;
       errors.push({ field, code: "unknown_column", message });
     } else if (header.includes(column)) {
-      errors.push({ field, code: "duplicate", message: "stands in the header twice" });
+      errors.push({ field, code: "duplicate", message: "appears twice in the header" });
     } else header.push(column);
   }
   if (!header.includes("customerId"))
@@ -89,14 +86,14 @@ function invalidHeader(errors: readonly FieldError[]): Problem {
   return new Problem("invalid_request", { detail, errors: errors.slice(0, 10) });
 }
 
-/** Null: it is not the file that is broken. */
+/** Null: the error has another cause. */
 function describeBreak(error: unknown, row: number): RowError | null {
   if (error instanceof BrokenFile) return { row, column: null, code: error.code, message: error.message };
   if (!(error instanceof CsvError)) return null;
   return { row, column: null, code: "not_csv", message: `cannot be read as CSV: ${error.message}` };
 }
 
-/** A customer or a reference that comes twice is a mistake in the file, whichever of the rows was meant. */
+/** Finds customers and references that appear twice. */
 class Seen {
   readonly #customers = new Map<string, number>();
   readonly #references = new Map<string, number>();
@@ -106,7 +103,7 @@ class Seen {
     const note = (rows: Map<string, number>, column: Column, value: string): void => {
       const first = rows.get(value);
       if (first === undefined) rows.set(value, row);
-      else errors.push({ row, column, code: "duplicate", message: `is that of row ${first} already` });
+      else errors.push({ row, column, code: "duplicate", message: `is already in row ${first}` });
     };
     note(this.#customers, "customerId", customerId);
     const reference = credits?.reference ?? null;

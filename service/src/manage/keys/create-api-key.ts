@@ -17,14 +17,14 @@ export type ApiKeyInput = {
   readonly kind: EnvironmentKind;
   readonly name: string;
   readonly scopes: readonly KeyScope[];
-  /** Left out: none. */
+  /** Omitted: the key never expires. */
   readonly expiresAt?: Instant | null;
   readonly createdBy: Pick<Actor, "kind" | "id">;
 };
 
 export type CreatedApiKey = ApiKeyRecord & { readonly secret: string };
 
-/** The secret is returned once and kept nowhere. */
+/** Returns the secret once; only its hash is stored. */
 export async function createApiKey(
   tx: Tx,
   input: ApiKeyInput,
@@ -58,7 +58,7 @@ export async function auditCreatedKey(tx: Tx, actor: Actor, key: ApiKeyRecord): 
 
 export type IssueOutcome = { kind: "issued"; key: CreatedApiKey } | { kind: Refusal | "ends_in_the_past" };
 
-/** A further key of an environment. It stays when its creator goes: a product's backend may run on it. */
+/** Creates a key. It outlives its creator's access, because a product's backend may depend on it. */
 export function issueApiKey(
   control: Pool,
   author: Author,

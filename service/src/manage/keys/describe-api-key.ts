@@ -6,17 +6,17 @@ import { createdByField, nameField, nullable, timeField } from "../fields.ts";
 
 export const scopesField = Type.Array(Type.Enum([...SCOPES]), {
   minItems: 1,
-  // Looked at first: comparing thousands with one another would take seconds.
+  // Checked before `uniqueItems`, which would take seconds for thousands of items.
   maxItems: SCOPES.length,
   uniqueItems: true,
-  description: "Which operations of the runtime API the key may call.",
+  description: "Runtime operations the key may call.",
   examples: [["check", "consume"]],
 });
 
 export const ApiKey = Type.Object({
   id: Type.String({ examples: ["7"] }),
   name: nameField,
-  lastFour: Type.String({ description: "How the secret ends, to tell keys apart.", examples: ["x7Qp"] }),
+  lastFour: Type.String({ description: "Last four characters of the secret.", examples: ["x7Qp"] }),
   scopes: scopesField,
   createdAt: timeField,
   createdBy: createdByField,
@@ -29,7 +29,7 @@ export const ApiKey = Type.Object({
 export type ApiKey = Static<typeof ApiKey>;
 
 export const secretField = Type.String({
-  description: "Shown this once: Purser keeps only a hash of it.",
+  description: "Shown only once: Purser stores only its hash.",
   examples: ["pur_test_…"],
 });
 
@@ -49,7 +49,7 @@ export function describeApiKey(key: ApiKeyRecord): ApiKey {
   };
 }
 
-/** What the audit keeps of a key: enough to tell which it was, and nothing that opens anything. */
+/** Identifies a key in the audit, without its secret. */
 export function summarizeApiKey(key: ApiKeyRecord): object {
   const { id, name, lastFour, scopes, expiresAt } = describeApiKey(key);
   return { id, name, lastFour, scopes, expiresAt };

@@ -22,7 +22,7 @@ export type RotateOutcome =
   | { kind: "rotated"; key: CreatedApiKey; replaced: ApiKeyRecord }
   | { kind: Refusal | "ends_in_the_past" };
 
-/** A new secret under the old name; the old one goes on for the overlap, so that callers can change over one by one. */
+/** Creates a key with the same name. The old one stays valid for the overlap, so that callers can switch one by one. */
 export function rotateApiKey(
   control: Pool,
   { author, scope }: { author: Author; scope: Scope },
@@ -35,7 +35,7 @@ export function rotateApiKey(
     const { projectId, environmentId, environment } = scope;
     const { expiresAt, overlapSeconds } = input;
     const before = await lockApiKey(tx, { environmentId, id: input.id });
-    // What has ended is not brought back under another secret.
+    // An ended key cannot be rotated.
     if (before === null || !before.isValid) return { kind: "not_found" };
     if (expiresAt !== null && expiresAt <= (await readControlClock(tx))) return { kind: "ends_in_the_past" };
     const { workspaceId, name, scopes } = before;
@@ -81,7 +81,7 @@ export async function endApiKeyIn(
   return revoke(tx, actor, key);
 }
 
-/** By the key itself. False: there is no such key, or it is revoked already. */
+/** Finds the key by its secret. False: it does not exist or is already revoked. */
 export function endApiKeyBySecret(control: Pool, actor: Actor, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const key = await lockApiKeyBySecret(tx, hashSecret(secret));

@@ -28,7 +28,6 @@ const keyParams = Type.Object({ ...environmentParams, id: Type.String({ examples
 
 const expiresAtField = Type.Optional(nullable(timeField));
 
-/** The secrets of a product's backend. */
 export function apiKeyOperations({ control }: ManageParts): Operation[] {
   return [
     operation({
@@ -38,7 +37,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       id: "listApiKeys",
       noun: NOUN,
       summary: "List API keys",
-      description: "The newest first, also those that have ended. The secrets are not among what is kept.",
+      description: "Newest first, including ended keys. Secrets are not stored.",
       params: Type.Object(environmentParams),
       query: Type.Object(pageQuery, { additionalProperties: false }),
       answer: pageOf(ApiKey),
@@ -56,8 +55,8 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "createApiKey",
       noun: NOUN,
-      summary: "Make an API key",
-      description: "Works at once. The secret is in the answer and nowhere else: keep it on your server.",
+      summary: "Create an API key",
+      description: "The key works immediately. Its secret is only in this response: keep it on your server.",
       params: Type.Object(environmentParams),
       body: Type.Object(
         { name: nameField, scopes: scopesField, expiresAt: expiresAtField },
@@ -84,7 +83,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       id: "revokeApiKey",
       noun: NOUN,
       summary: "Revoke an API key",
-      description: "For ever. Every process refuses it within 5 seconds. Safe to repeat.",
+      description: "Permanent. All processes refuse the key within 5 seconds. Safe to repeat.",
       params: keyParams,
       answer: ApiKey,
       codes: [],
@@ -106,10 +105,10 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
     access: { role: "admin", in: "environment" },
     id: "rotateApiKey",
     noun: NOUN,
-    summary: "Replace an API key",
+    summary: "Rotate an API key",
     description:
-      "Makes a key with the same name and scopes. The old one goes on working for `overlapSeconds`, and is refused by every process " +
-      "within 5 seconds after that. Idempotency keys belong to the project, so no retry breaks.",
+      "Creates a key with the same name and scopes. The old key keeps working for `overlapSeconds`; then all processes refuse it within " +
+      "5 seconds. Idempotency keys belong to the project, so retries are not affected.",
     params: keyParams,
     body: Type.Object(
       {
@@ -141,7 +140,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
   });
 }
 
-/** One that never was, or belongs to somebody else; and none that has ended is rotated. */
+/** The same answer for missing, foreign and (when rotating) ended keys. */
 function keyNotFound(): Problem {
   return new Problem("not_found", {
     detail: "There is no such API key in this environment, or it has ended.",
@@ -149,5 +148,5 @@ function keyNotFound(): Problem {
 }
 
 function endsInThePast(): Problem {
-  return new Problem("ends_in_the_past", { detail: "`expiresAt` lies in the past." });
+  return new Problem("ends_in_the_past", { detail: "`expiresAt` must be in the future." });
 }

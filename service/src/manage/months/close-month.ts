@@ -11,22 +11,21 @@ import { CatalogNames } from "../customers/catalog-names.ts";
 import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 
 const WALLETS_MAX = 500;
-/** Entries that one statement sums: some milliseconds, also from a cold disk well below a second. */
+/** Entries summed by one statement: milliseconds, and well below a second from a cold disk. */
 const ENTRIES_MAX = 5_000;
 
 export type MonthRange = { readonly from: Instant; readonly to: Instant };
 
 export type ClosedMonth = {
-  /** What the figures stand for ends here: the month's end, or now. */
+  /** End of the period: the month's end, or now. */
   readonly until: Instant;
   readonly completeTo: Instant;
   readonly lines: readonly (Omit<RolledLine, "pool"> & { readonly pool: string })[];
 };
 
 /**
- * What credits there were, came and went, over all customers. Wallets are walked a few at a time, each read with the
- * number of its last entry, so that charges go on meanwhile and no transaction is long. Null: nobody wants it any more, or
- * the month has not begun.
+ * Computes the monthly statement over all customers. Wallets are read a few at a time, each with the number of its last entry, so
+ * charges continue and no transaction is long. Null: the caller has gone, or the month has not started.
  */
 export async function closeMonth(
   cell: Pool,
@@ -37,14 +36,14 @@ export async function closeMonth(
   const asOf = await single(cell, readSettledClock);
   const until = brandAs<Instant>(Math.min(to, asOf));
   if (until <= from) return null;
-  // Books are rolled back from today: with a month missing on the way they would close, upon wrong figures.
+  // The statement is computed backwards from now: with a month missing in between, its figures would be wrong.
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const roll = new RollForward({ from, until });
   for (let after: number | null = 0; after !== null; ) {
     if (!isWanted()) return null;
     after = await addPage({ cell, environmentId, roll, from, until, asOf }, after);
   }
-  // Nor may one have gone meanwhile.
+  // A month may have been detached meanwhile.
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const names = new CatalogNames(await single(cell, (tx) => loadCatalog(tx, environmentId)));
   const lines = roll.lines().sort((a, b) => a.pool - b.pool || a.kind.localeCompare(b.kind));
@@ -64,12 +63,12 @@ type Walk = {
   readonly asOf: Instant;
 };
 
-/** Returns after whom it goes on; null when that was everybody. */
+/** Returns the customer to continue after. Null: all are done. */
 async function addPage(walk: Walk, after: number): Promise<number | null> {
   const { cell, environmentId, roll, asOf } = walk;
   const page = await single(cell, async (tx) => {
     const owned = await listMonthWallets(tx, environmentId, { after, limit: WALLETS_MAX });
-    // After the wallets, so that every version which they name is there.
+    // After the wallets, so that every version they refer to exists.
     const catalog = await loadCatalog(tx, environmentId);
     return owned.map((one) => ({ ...one, due: viewDue(catalog, one.wallet, asOf) }));
   });
@@ -82,7 +81,7 @@ async function addPage(walk: Walk, after: number): Promise<number | null> {
   return last === undefined || page.length < WALLETS_MAX ? null : last.customerNumber;
 }
 
-/** The entries that may be of the month or later, cut into what one statement sums. */
+/** Splits the entries of the month or later into runs of one statement. */
 async function* runsOf(walk: Walk, page: readonly OwnedWallet[]): AsyncGenerator<readonly MovedRun[]> {
   let runs: MovedRun[] = [];
   let room = ENTRIES_MAX;
@@ -103,7 +102,7 @@ async function* runsOf(walk: Walk, page: readonly OwnedWallet[]): AsyncGenerator
   if (runs.length > 0) yield runs;
 }
 
-/** Nothing is noticed after a wallet's last decision, and a long ledger is not walked from its beginning. */
+/** The entry before the month, so that a long ledger is not read from its beginning. A wallet has no entries after its last decision. */
 async function skipTo({ cell, environmentId, from }: Walk, { customerNumber, wallet }: OwnedWallet) {
   const { sequence: last, decidedAt } = wallet;
   if (decidedAt < from) return last;

@@ -19,48 +19,47 @@ const Month = Type.Object({
   month: Type.String({ examples: ["2026-11"] }),
   from: Type.String({
     format: "date-time",
-    description: "The month's beginning; or that of the history window, if it lies within the month.",
+    description: "Start of the month, or of the history window if that is later.",
     examples: ["2026-11-01T00:00:00.000Z"],
   }),
   to: Type.String({
     format: "date-time",
-    description: "The month's end, or now.",
+    description: "End of the month, or now.",
     examples: ["2026-12-01T00:00:00.000Z"],
   }),
   completeTo: Type.String({
     format: "date-time",
     description:
-      "Up to here the figures are final. What fell due later, an expiry or a new period's allowance of somebody who was not seen " +
-      "since, is counted as if they were seen now, and is written when they are.",
+      "The figures are final up to here. Later expiries and allowances that are due but not yet written are included as if written now; " +
+      "the customer's next request writes them.",
     examples: ["2026-11-28T09:12:44.120Z"],
   }),
   isFinal: Type.Boolean({
     description:
-      "The month is over, and its figures are final. Never of a month that the history window cuts off, whose opening moves with it.",
+      "True if the month is over and its figures are final. Always false for a month that the history window cuts off.",
   }),
   lines: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"], {
-        description: "How the credits had been given.",
+        description: "Kind of the grants.",
       }),
-      opening: amount("What there was at `from`."),
-      granted: amount("Given."),
-      used: amount("Charged."),
-      expired: amount("Expired, or ended with a plan."),
-      revoked: amount("Taken back."),
-      reversed: amount("Charges that were given back."),
-      closing: amount("What there was at `to`."),
+      opening: amount("Balance at `from`."),
+      granted: amount("Granted credits."),
+      used: amount("Charged credits."),
+      expired: amount("Expired credits, including those that ended with a plan."),
+      revoked: amount("Revoked credits."),
+      reversed: amount("Credits of reversed charges."),
+      closing: amount("Balance at `to`."),
     }),
     {
       description:
-        "`opening + granted - used - expired - revoked + reversed = closing`, to the credit. What the kinds of a pool come to together is " +
-        "exact as well: beyond 2^53 - 1 the month is refused with `total_too_large`.",
+        "`opening + granted - used - expired - revoked + reversed = closing`, exactly. If the sum of a pool exceeds 2^53 - 1, the answer is " +
+        "`total_too_large`.",
     },
   ),
 });
 
-/** How many credits there were, came and went. */
 export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
   const turns = new Turns();
   return [
@@ -70,16 +69,16 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "readMonth",
       noun: "Months",
-      summary: "Close a month's books",
+      summary: "Read a monthly statement",
       description:
-        "A roll-forward of all customers' credits by pool and kind of grant, by when things happened, in UTC. A month's closing is the " +
-        "next one's opening. It looks at every wallet and at all entries since the month began, a short statement at a time: about a " +
-        "second for 100,000 customers or entries. A process does two at a time.",
+        "A roll-forward of all customers' credits by pool and kind of grant, in UTC. A month's closing balance is the next month's opening " +
+        "balance. Reads every wallet and all entries since the start of the month in short statements: about a second per 100,000 customers " +
+        "or entries. A process runs two at a time.",
       params: Type.Object({
         ...environmentParams,
         month: Type.String({
           pattern: "^[12]\\d{3}-(0[1-9]|1[0-2])$",
-          description: "Year and month, in UTC.",
+          description: "Year and month in UTC.",
           examples: ["2026-11"],
         }),
       }),
@@ -102,7 +101,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
   ];
 }
 
-/** Null: all of it lies before the history window. */
+/** Null: the whole month is before the history window. */
 function rangeOf(month: string, start: Instant | null): MonthRange | null {
   const first = firstOf(month);
   const to = nextUtcMonth(first);
@@ -129,7 +128,7 @@ function describe(
   };
 }
 
-/** Of whole pools, too: readers add up the kinds of each, and must not have to round. No amount is negative. */
+/** Also checks the sum of each pool: callers add up its kinds and must not round. No amount is negative. */
 function exactLines(lines: ClosedMonth["lines"]): Static<typeof Month>["lines"] {
   for (const ofPool of Map.groupBy(lines, ({ pool }) => pool).values())
     for (const amount of AMOUNTS) exactTotal(ofPool.reduce((total, line) => total + line[amount], 0n));
@@ -148,6 +147,6 @@ function exactLines(lines: ClosedMonth["lines"]): Static<typeof Month>["lines"] 
 
 function notFound(): Problem {
   return new Problem("not_found", {
-    detail: "This month has not begun, or lies before the history window of the workspace.",
+    detail: "This month has not started, or is before the workspace's history window.",
   });
 }

@@ -23,12 +23,12 @@ export type LinkInput = { readonly token: string; readonly password?: string; re
 export type AcceptOutcome =
   | { kind: "accepted"; member: Member; sessionToken: string }
   | { kind: "link_invalid" }
-  /** The link is left as it is: whoever forgot a field can try again. */
+  /** The link stays valid, so that the caller can correct the field. */
   | { kind: "misfit"; field: "password" | "name"; code: "required" | "unknown_field"; message: string };
 
 type Purpose = "invitation" | "password" | "sign_in";
 
-/** Whoever has an invitation, a link to a new password or a sign-in link comes in by it, once. */
+/** Logs in with an invitation, password or sign-in link, once. */
 export async function acceptLink(
   control: Pool,
   input: LinkInput,
@@ -36,7 +36,7 @@ export async function acceptLink(
   hash: HashNew,
 ): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
-  // Looked at before a password is judged and hashed, or strangers could keep the processor busy; taken only with the lock.
+  // Checked before the expensive password hash, so that strangers cannot use up CPU; the link is used only under the lock.
   const found = await single(control, (tx) => findLink(tx, tokenHash));
   if (found === null || found.purpose === "setup") return { kind: "link_invalid" };
   const invited = await transaction(control, (tx) => findMemberOf(tx, found));
@@ -74,10 +74,7 @@ export async function acceptLink(
   );
 }
 
-/**
- * Whom a link lets in, while it does. It is good for no more than its creator may do now: it ends with their removal, demotion or
- * revoked token.
- */
+/** The member of a valid link. A link ends when its creator is removed or demoted or the creating token is revoked. */
 async function findMemberOf(
   tx: Tx,
   { memberId, createdBy }: Pick<FoundLink, "memberId" | "createdBy">,
@@ -93,7 +90,7 @@ function findMisfit(purpose: Purpose, { password, name }: LinkInput): AcceptOutc
   if (purpose !== "sign_in" && password === undefined) {
     return { kind: "misfit", field: "password", code: "required", message: "is required with this link" };
   }
-  const message = "is not taken with this link";
+  const message = "is not allowed with this link";
   if (purpose === "sign_in" && password !== undefined) {
     return { kind: "misfit", field: "password", code: "unknown_field", message };
   }

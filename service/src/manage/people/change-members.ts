@@ -24,7 +24,7 @@ export type LinkOutcome = { kind: "done"; member: Member; link: MadeLink } | { k
 
 const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
 
-/** `email` in lower case. */
+/** `email`: lower case. */
 export function inviteMember(
   control: Pool,
   author: Author,
@@ -52,11 +52,11 @@ type MemberChange = {
   readonly id: number;
   readonly name?: string;
   readonly role?: Role;
-  /** Those of their API keys that are to end with a demotion, or with its repetition. */
+  /** API keys of the member to revoke with a demotion. */
   readonly revokeApiKeys?: readonly number[];
 };
 
-/** What is left out stays. A demotion ends what the member created and how they came in. Safe to repeat. */
+/** Omitted fields stay. A demotion ends the member's sessions, links and tokens. Safe to repeat. */
 export function changeMember(control: Pool, author: Author, input: MemberChange): Promise<ChangeOutcome> {
   return transaction<ChangeOutcome>(
     control,
@@ -69,13 +69,13 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
       const isDemoted = !mayActAs(role, before.role);
       if (isDemoted) await endAccess(tx, author.actor, before);
-      // A demotion that is repeated names the role the member has by now.
+      // A repeated demotion names the role the member already has.
       const mayNameKeys = isDemoted || input.role === before.role;
       if (!mayNameKeys && revokeApiKeys.length > 0) return { kind: "not_demoted" };
       if (!(await endApiKeysOf(tx, author.actor, before, revokeApiKeys))) return { kind: "not_found" };
       if (name === before.name && role === before.role) return { kind: "done", member: before };
       await updateMember(tx, { id: before.id, name, role });
-      // Whoever holds a link to a lesser member must not become the greater one by it.
+      // A link created for a lower role must not grant the higher one.
       if (!mayActAs(before.role, role)) await endLinksOf(tx, before.id);
       const after = { ...before, name, role };
       await audit(tx, author, { action: "member.changed", before, after });
@@ -85,7 +85,7 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
   );
 }
 
-/** Their sessions, links and tokens end with them, and those of their API keys that are named. */
+/** Ends the member's sessions, links and tokens, and revokes the named API keys. */
 export function expelMember(
   control: Pool,
   author: Author,
@@ -98,7 +98,7 @@ export function expelMember(
       if (found.kind !== "found") return found;
       const { member } = found;
       if (await isLastOwner(tx, member)) return { kind: "last_owner" };
-      // First: what belongs to a removed member is not found any more.
+      // Before the removal: a removed member's tokens are no longer found.
       await endAccess(tx, author.actor, member);
       if (!(await endApiKeysOf(tx, author.actor, member, revokeApiKeys))) return { kind: "not_found" };
       await removeMember(tx, id);
@@ -109,7 +109,7 @@ export function expelMember(
   );
 }
 
-/** A new invitation for who has not accepted theirs, a new password for who has. */
+/** A new invitation if the member has not accepted one, otherwise a password link. */
 export function renewLink(control: Pool, author: Author, id: number): Promise<LinkOutcome> {
   return transaction<LinkOutcome>(
     control,
@@ -132,7 +132,7 @@ type Found =
   | { kind: "found"; member: Member; authority: Authority }
   | { kind: "author_gone" | "author_demoted" | "not_found" | "above_own_role" };
 
-/** Nobody touches somebody of a higher role: a link to a new password would be a way to become them. */
+/** Refuses changes to a member with a higher role: a password link would let the caller take over the account. */
 async function openMember(tx: Tx, author: Author, id: number): Promise<Found> {
   const opened = await openMembership(tx, author);
   if (opened.kind !== "open") return opened;
@@ -158,7 +158,7 @@ async function isLastOwner(tx: Tx, member: Member): Promise<boolean> {
 
 async function getMember(tx: Tx, sought: { workspaceId: number; id: number }): Promise<Member> {
   const member = await findMember(tx, sought);
-  assert(member !== null, "a member who was just made is there");
+  assert(member !== null, "an inserted member is found");
   return member;
 }
 

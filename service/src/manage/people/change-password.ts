@@ -8,24 +8,21 @@ import { lockMembership, replacePassword } from "../../store/control/members.ts"
 import { deleteOtherSessionsOf } from "../../store/control/sessions.ts";
 import type { MemberWithPassword } from "./sign-in.ts";
 
-/**
- * By somebody who has just shown the old one. Everyone who came in with that one is sent away, but for this session. False: it
- * was changed meanwhile.
- */
+/** After the old password was checked. Ends all other sessions. False: the password has changed meanwhile. */
 export async function changePassword(
   control: Pool,
   member: MemberWithPassword,
   input: {
     readonly passwordHash: string;
     readonly sessionHash: Buffer;
-    /** Of this browser, which stays known. */
+    /** The current device, which stays known. */
     readonly device: string | null;
     readonly requestId: string;
   },
 ): Promise<boolean> {
   const { id, workspaceId, email } = member;
   return transaction(control, async (tx) => {
-    // Before the sessions end: whoever changes access in one of them comes before all of this, or not at all.
+    // Before the sessions end, so that a concurrent access change in one of them happens entirely before or not at all.
     await lockMembership(tx);
     const after = input.passwordHash;
     if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;

@@ -3,7 +3,6 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { ManagementToken } from "../../store/control/management-tokens.ts";
 import type { Token } from "./schema.ts";
 
-/** Everything but the secret, which nobody has. */
 export function describeToken(token: ManagementToken): Static<typeof Token> {
   const { environment, expiresAt, revokedAt, lastUsedAt } = token;
   return {

@@ -19,7 +19,7 @@ import { createManagementToken } from "./management-tokens.ts";
 import { makeLinkFor } from "./member-links.ts";
 import { hashPassword } from "./password.ts";
 
-/** How a developer comes in. The database keeps only hashes of it. */
+/** Credentials of a developer. The database stores only their hashes. */
 export type DevelopmentAccess = {
   readonly owner: { readonly email: string; readonly password: string };
   readonly managementToken: string;
@@ -28,10 +28,7 @@ export type DevelopmentAccess = {
 const ACTOR = { kind: "command", id: "purser dev", requestId: null } as const satisfies Actor;
 const EMAIL = "owner@localhost";
 
-/**
- * Sees to it that an owner and a token are there: those of the last start, unless they were removed or are not known any
- * more; and makes a link that signs the owner in, once.
- */
+/** Creates an owner and a token unless the last start's still exist, and a one-time sign-in link. */
 export async function openDevelopment(
   control: Pool,
   last: DevelopmentAccess | null,
@@ -43,7 +40,7 @@ export async function openDevelopment(
     await lockMembership(tx);
     const found = await findMemberByEmail(tx, owner.email);
     if (found === null) return insertOwner(tx, { workspaceId, email: owner.email, passwordHash });
-    // Nobody knows the old one any more; one that was changed by hand stays.
+    // The old password is lost; a password changed by hand is kept.
     if (last === null) await replacePassword(tx, found, passwordHash);
     return found;
   });
@@ -59,7 +56,7 @@ export async function openDevelopment(
 async function keepToken(control: Pool, workspaceId: number, last: string | null): Promise<string> {
   const token =
     last === null ? null : await single(control, (tx) => findLiveManagementToken(tx, hashSecret(last)));
-  // One from before tokens could be created for managing access is replaced.
+  // Replaces a token from a release before `managesAccess`.
   if (last !== null && token?.managesAccess === true) return last;
   const input = {
     workspaceId,
@@ -78,7 +75,7 @@ async function insertOwner(
 ): Promise<Member> {
   await insertMember(tx, { ...owner, name: "Owner", role: "owner" });
   const member = await findMemberByEmail(tx, owner.email);
-  assert(member !== null, "a member who was just made is there");
+  assert(member !== null, "an inserted member is found");
   await audit(tx, member, "member.created");
   return member;
 }

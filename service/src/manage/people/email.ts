@@ -2,14 +2,14 @@ import { invalidField } from "../fields.ts";
 
 export const EMAIL_LENGTH_MIN = 3;
 export const EMAIL_LENGTH_MAX = 254;
-/** Whether mail arrives there is not ours to judge: none is ever sent. */
+/** Loose on purpose: Purser sends no mail. */
 export const EMAIL_PATTERN = "^[^\\s@]+@[^\\s@]+$";
 
 export function isEmail(text: string): boolean {
   return text.toLowerCase().length <= EMAIL_LENGTH_MAX && new RegExp(EMAIL_PATTERN, "u").test(text);
 }
 
-/** Of a field that a schema has found to be an email: in lower case, where some letters take more room. */
+/** Lower case, where some letters take more characters. */
 export function readEmail(text: string): string {
   if (isEmail(text)) return text.toLowerCase();
   throw invalidField({

@@ -5,7 +5,7 @@ import { findMemberByEmail } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import type { Visit } from "./sign-in.ts";
 
-/** At most one row in this time for each member, and one for all unknown emails together. */
+/** At most one row per member in this time, and one for all unknown emails. */
 const WINDOW_MS = 60_000;
 const ADDRESSES_SHOWN_MAX = 8;
 const ADDRESSES_COUNTED_MAX = 1_000;
@@ -14,22 +14,21 @@ export type FailedAction = "member.sign_in_failed" | "member.password_refused";
 
 type Subject = {
   readonly action: FailedAction;
-  /** Null: the first one, where the email of nobody was tried. */
+  /** Null: unknown email, recorded in the first workspace. */
   readonly workspaceId: number | null;
-  /** An unknown email is never stored: people type passwords there. */
+  /** Unknown emails are not stored, because users sometimes type their password there. */
   readonly text: string;
 };
 
 type Pending = { attempts: number; readonly addresses: Set<string>; readonly untilMs: number };
 
 /**
- * Wrong passwords for the audit log. The first of a member is written at once; those that follow within a minute become one row
- * with their count, so that guessing cannot fill the table. Nobody's answer may wait for it: the time would tell members from
- * strangers.
+ * Records wrong passwords in the audit log. The first is written immediately; more within a minute become one row with a count, so
+ * that guessing cannot fill the table. The response must not wait for it: its time would reveal which emails exist.
  */
 export class FailedLogIns {
   readonly #control: Pool;
-  /** As many as there are members, and one. */
+  /** At most one per member, plus one. */
   readonly #pending = new Map<string, { readonly subject: Subject; pending: Pending }>();
 
   readonly #recording = new Set<Promise<void>>();
@@ -64,13 +63,13 @@ export class FailedLogIns {
     try {
       await this.#write(subject, { attempts: 1, addresses: new Set([visit.address]) }, visit.requestId);
     } catch (error) {
-      // Left to the row that follows.
+      // Counted in the next row.
       countIn(entry.pending, visit);
       throw error;
     }
   }
 
-  /** Writes what was counted in the minutes that are over; with `everything`, also in those that are not. */
+  /** Writes finished windows, and with `everything` also the current ones. */
   async flush(nowMs: number, everything = false): Promise<void> {
     await Promise.allSettled(this.#recording);
     for (const [key, entry] of this.#pending) {
@@ -84,7 +83,7 @@ export class FailedLogIns {
       try {
         await this.#write(entry.subject, pending, null);
       } catch (error) {
-        // Together with those that came meanwhile, and at the next turn.
+        // Merged with new attempts for the next flush.
         for (const address of entry.pending.addresses) pending.addresses.add(address);
         pending.attempts += entry.pending.attempts;
         entry.pending = pending;

@@ -1,7 +1,4 @@
-/**
- * What people most often build passwords from. Each stands for all its variants: with digits, years, signs, doubled, or with
- * letters written as digits.
- */
+/** The usual parts of passwords. Each covers its variants: with digits, years or symbols, doubled, or with letters as digits. */
 const COMMON_WORDS = `
   password passwort passwd passphrase passw pass motdepasse contrasena senha parola wachtwoord haslo salasana losenord
   admin administrator administrador root user username guest login logon signin welcome willkommen bienvenue letmein opensesame
@@ -29,7 +26,7 @@ const COMMON_WORDS = `
   .split(/\s+/)
   .sort((a, b) => b.length - a.length);
 
-/** Keys side by side, letters and digits in order, and the zigzags over a keyboard. */
+/** Sequences of letters, digits and adjacent keys. */
 const WALKS = [
   "abcdefghijklmnopqrstuvwxyz",
   "01234567890",
@@ -48,7 +45,7 @@ const WALKS = [
   "159357",
 ].flatMap((walk) => [walk, [...walk].reverse().join("")]);
 const WALK_LENGTH_MIN = 3;
-/** What is left of each walk from where these characters begin. */
+/** Rests of the sequences by their first characters. */
 const WALKS_FROM = indexWalks();
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -65,17 +62,17 @@ const LETTERS: Readonly<Record<string, string>> = {
   "|": "l",
 };
 
-/** Own characters below which a password is little more than what everybody tries first. */
+/** Characters a password needs besides common parts. */
 const OWN_LETTERS_MIN = 4;
 const OWN_CHARACTERS_MIN = 6;
 const DISTINCT_MIN = 5;
 const WORDS_MIN = 3;
-/** One sign may stand for 18 letters, and anybody may send 200 of them. */
+/** NFKC can expand one character to 18, and anyone can send 200 of them. */
 const JUDGED_LENGTH_MAX = 200;
 
 /**
- * Whether a list of common passwords, stretched by the usual rules, would contain it. Needs no network. `own`: words that
- * anybody knows of this person, such as their email.
+ * Whether a list of common passwords with the usual variations would contain it. Needs no network. `own`: known words about this
+ * member, such as the email.
  */
 export function isGuessablePassword(password: string, own: readonly string[] = []): boolean {
   const text = password.normalize("NFKC").toLowerCase().slice(0, JUDGED_LENGTH_MAX);
@@ -94,13 +91,13 @@ function toLetters(text: string, one: "i" | "l"): string {
   return [...text].map((character) => (character === "1" ? one : (LETTERS[character] ?? character))).join("");
 }
 
-/** Takes out common words, walks, years and repetitions, and looks at what is left. */
+/** Removes common words, sequences, years and repetitions, and counts the rest. */
 function isPredictable(text: string, own: readonly string[]): boolean {
   const found = new Set<string>();
   let rest = text;
   for (const word of [...own, ...COMMON_WORDS]) {
     if (!rest.includes(word)) continue;
-    // A whole email is one word that is known of its owner, not three unrelated ones.
+    // All parts of the member's email count as one known word.
     found.add(own.includes(word) ? "" : word);
     rest = rest.replaceAll(word, " ");
   }
@@ -124,7 +121,7 @@ function withoutWalks(text: string): string {
   return rest;
 }
 
-/** How far the text follows the walk from here. */
+/** How far the text follows the sequence from here. */
 function commonLength(text: string, at: number, walk: string): number {
   let length = WALK_LENGTH_MIN;
   while (length < walk.length && text[at + length] === walk[length]) length += 1;

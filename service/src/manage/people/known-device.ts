@@ -6,7 +6,7 @@ import { deleteDevicesBeyond, isDevice, isDeviceOf, upsertDevice } from "../../s
 
 const DEVICES_MAX = 20;
 
-/** The device's hash, if this browser has logged in as this member before; else null: a stranger. */
+/** The device's hash if this browser has logged in as this member before, otherwise null. */
 export async function findKnownDevice(
   control: Pool,
   { token, email }: { token: string | null; email: string },
@@ -17,7 +17,7 @@ export async function findKnownDevice(
   return isKnown ? tokenHash.toString("hex") : null;
 }
 
-/** After a log-in. A browser keeps its token, which may be known to several members; one that we did not make is replaced. */
+/** Called after a log-in. A browser keeps its token, which several members may share; an unknown token is replaced. */
 export function rememberDevice(
   control: Pool,
   { memberId, shown }: { memberId: number; shown: string | null },

@@ -9,11 +9,11 @@ import {
   touchSessions,
 } from "../../store/control/sessions.ts";
 
-/** The sessions that have not ended: not logged out, not past their end, and used within the idle time. */
+/** Open sessions: not logged out, not expired, and used within the idle time. */
 export class LiveSessions {
   readonly #control: Pool;
   readonly #idleSeconds: number;
-  /** Addresses by session, since they were last written. At most as many as there are sessions. */
+  /** Unwritten uses: addresses by session. */
   #uses = new Map<number, string>();
 
   constructor(control: Pool, idleSeconds: number) {
@@ -21,7 +21,7 @@ export class LiveSessions {
     this.#idleSeconds = idleSeconds;
   }
 
-  /** Who has this session. The use is noted here and written later, so that a request waits for no write. */
+  /** Finds the session's principal. The use is written later, so that no request waits for it. */
   async find(token: string, address: string): Promise<Principal | null> {
     const tokenHash = hashSecret(token);
     const sought = { tokenHash, idleSeconds: this.#idleSeconds };

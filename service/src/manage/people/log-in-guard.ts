@@ -1,31 +1,30 @@
 import { Problem } from "../../edge/problem.ts";
 import { networkOf } from "../../primitives/network.ts";
 
-/** A password check takes a core for 30 ms and more: one at a time leaves the others to the runtime API. */
+/** A password check takes a core for 30 ms or more: one at a time leaves CPU for the runtime API. */
 const AT_ONCE_MAX = 1;
-/** Each for strangers and for known devices. */
+/** Separately for unknown and known devices. */
 const WAITING_MAX = 10;
-/** Of one member from one device or network in a window: each is a check and a row of the audit log. */
+/** Log-ins of one member from one device or network per window: each costs a check and an audit row. */
 const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
-/** More than the checks of passwords that fit into a window: only malformed attempts could fill one of the counters. */
+/** More than the password checks that fit a window: only malformed attempts can fill a counter. */
 const REMEMBERED_MAX = 10_000;
 
-/** Somebody who tries to log in. */
 export type Attempt = {
   readonly email: string;
   readonly address: string;
-  /** A device or session that has shown this member's password before. Null: a stranger. */
+  /** A device or session that used this member's password before. Null: unknown. */
   readonly known: string | null;
 };
 
 /**
- * Keeps guessing slow, and keeps it from taking the processor. Per process, as the runtime's rates are.
+ * Slows down password guessing and limits its CPU use. Per process, like the runtime's rate limits.
  *
- * Strangers are counted by account and network, by network, and by account from everywhere. So strangers can keep other
- * strangers out of an account, but never a known device: that one is counted by itself alone, and is served first. A member with
- * known devices has one place in the queue, and after each of those a stranger has a turn: no member keeps the others out. Right
- * passwords are counted by device, session or network too, so that a thief of one cannot keep its owner from changing it.
+ * Unknown devices are counted by account and network, by network, and by account. They can lock each other out of an account, but
+ * never a known device: that is counted by itself and served first. A member's known devices share one place in the queue, and known
+ * and unknown devices alternate, so no member blocks the others. Correct passwords are counted by device, session or network too, so
+ * that a thief cannot keep the owner from changing the password.
  */
 export class LogInGuard {
   readonly #wrong = {
@@ -39,10 +38,10 @@ export class LogInGuard {
   #running = 0;
   readonly #waiting: Readonly<Record<Kind, (() => void)[]>> = { known: [], stranger: [] };
   #lastServed: Kind = "stranger";
-  /** Emails whose known devices have an attempt that waits or runs. */
+  /** Emails with a waiting or running attempt from a known device. */
   readonly #knownAtWork = new Set<string>();
 
-  /** Runs a check of a password in turn, and counts what it finds. `email` in lower case. */
+  /** Runs a password check in turn and counts its result. `email`: lower case. */
   async guard<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
     const counts = this.#countsFor(attempt);
     if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
@@ -51,10 +50,10 @@ export class LogInGuard {
     const right = `${from} ${attempt.email}`;
     this.#right.refuse(right, nowMs);
     const kind = attempt.known === null ? "stranger" : "known";
-    // Refused before it is counted: whoever was not checked has not guessed.
+    // Refused before counting: an unchecked attempt is not a guess.
     if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
     this.#refuseFull(kind);
-    // Counted before it is checked: many at once must not all be let in.
+    // Counted before the check, so that concurrent attempts cannot exceed the limit.
     for (const { counter, key } of counts) counter.add(key, nowMs);
     if (kind === "known") this.#knownAtWork.add(attempt.email);
     let isWrong = false;
@@ -69,13 +68,13 @@ export class LogInGuard {
     }
   }
 
-  /** Hashes a new password, for somebody who has shown a link that is good: it is good once. */
+  /** Hashes a new password for a caller with a valid one-time link. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#refuseFull("known");
     return this.#inTurn("known", work);
   }
 
-  /** A body that could not be an attempt to log in. Throws where a network sends too many of them. */
+  /** Counts an invalid body. Throws if a network sends too many. */
   countMalformed(address: string, nowMs: number): void {
     const network = networkOf(address);
     this.#malformed.refuse(network, nowMs);
@@ -105,7 +104,7 @@ export class LogInGuard {
     try {
       return await work();
     } finally {
-      // The turn goes over to who waited longest; nobody who comes just now takes it.
+      // Passes the turn to the longest waiting attempt; a new one cannot take it.
       const { known, stranger } = this.#waiting;
       const [first, second] = this.#lastServed === "known" ? [stranger, known] : [known, stranger];
       const next = first.shift() ?? second.shift();
@@ -119,9 +118,9 @@ type Kind = "known" | "stranger";
 
 type Count = { count: number; readonly sinceMs: number };
 
-/** Counts within a window that begins with the first of a key. Bounded. */
+/** Counts per key within a window that starts with its first use. Bounded. */
 class Counter {
-  /** In the order in which their windows began, and so in which they end. */
+  /** In order of window start, which is also the order of window end. */
   readonly #counts = new Map<string, Count>();
   readonly #max: number;
 
@@ -159,7 +158,7 @@ class Counter {
     }
   }
 
-  /** The oldest of those with the lowest count: many that tried once never push out one that tried often. */
+  /** Evicts the oldest of the lowest counts, so that single attempts never evict a repeated one. */
   #forgetLeast(): void {
     let least: { key: string; count: number } | null = null;
     for (const [key, { count }] of this.#counts) {
@@ -172,7 +171,7 @@ class Counter {
 
 function tooMany(retryAfterSeconds: number): Problem {
   return new Problem("rate_limited", {
-    detail: "Too many attempts to log in. Wait a little, then try again.",
+    detail: "Too many log-in attempts. Wait, then try again.",
     retryAfterSeconds,
   });
 }

@@ -20,15 +20,15 @@ import {
 import { describeToken } from "./describe-token.ts";
 import { type Author, openMembership, type Refusal } from "./membership.ts";
 
-/** Valid ones that one member and their tokens have created: as many as somebody can look through. */
+/** Valid tokens created by one member and their tokens. */
 export const TOKENS_MAX = 500;
-/** From before there was a bound, somebody may have many thousands: no statement takes long. */
+/** Keeps statements short: before the limit existed, a member could create many thousands. */
 const REVOKED_AT_ONCE = 1_000;
 
 export type TokenInput = Omit<NewManagementToken, "secretHash" | "lastFour" | "createdBy" | "rootMemberId">;
 export type CreatedToken = ManagementToken & { readonly secret: string };
 
-/** By the command line or the service itself. The secret is returned once and kept nowhere. */
+/** For the command line and the service itself. Returns the secret once; only its hash is stored. */
 export function createManagementToken(
   control: Pool,
   actor: Actor & { readonly kind: "command" | "system" },
@@ -60,7 +60,7 @@ export type IssueTokenOutcome =
   | { kind: "outlives_creator"; endsAtMax: Instant }
   | { kind: Refusal | "ends_in_the_past" | "too_many_tokens" };
 
-/** By somebody, and never above what they may do themselves. Made with a token that ends, it ends then at the latest. */
+/** Never above the creator's role. Created with an expiring token, it expires no later than that. */
 export function issueManagementToken(
   control: Pool,
   author: Author,
@@ -87,7 +87,7 @@ export function issueManagementToken(
 
 export type RevokeTokenOutcome = { kind: "revoked"; token: ManagementToken } | { kind: Refusal };
 
-/** Those that it created end with it. Safe to repeat. */
+/** Also revokes the tokens created with it. Safe to repeat. */
 export function endManagementToken(control: Pool, author: Author, id: number): Promise<RevokeTokenOutcome> {
   return transaction<RevokeTokenOutcome>(control, async (tx) => {
     const opened = await openMembership(tx, author);
@@ -103,7 +103,7 @@ export function endManagementToken(control: Pool, author: Author, id: number): P
   });
 }
 
-/** With the links that they created. Whoever calls this holds the membership and has found all descendants. */
+/** Also ends their links. The caller holds the membership lock and passes all descendants. */
 export async function revokeTokens(
   tx: Tx,
   actor: Actor,

@@ -12,13 +12,13 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endApiKeyIn } from "../keys/end-api-key.ts";
 import { revokeTokens } from "./management-tokens.ts";
 
-/** Of each kind, in a preview. */
+/** Items of each kind in a preview. */
 const LISTED_MAX = 1_000;
 
-/** What ends beside their sessions when a member is demoted or removed, and the API keys they created, which stay. */
+/** What ends when a member is demoted or removed, besides sessions; API keys stay. */
 export type MemberAccess = {
   readonly tokens: readonly ManagementToken[];
-  /** To them, or created by them or their tokens for anybody. */
+  /** For the member, or created by the member or their tokens. */
   readonly links: readonly OpenLink[];
   readonly apiKeys: readonly ApiKeyRecord[];
 };
@@ -33,7 +33,7 @@ export async function listAccess(tx: Tx, { id, workspaceId }: Whose): Promise<Me
   };
 }
 
-/** Ends all of it and their sessions, but for the API keys. Whoever calls this holds the membership. */
+/** Ends sessions, links and tokens, but not API keys. The caller holds the membership lock. */
 export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">): Promise<void> {
   await deleteSessionsOf(tx, id);
   await endLinksOf(tx, id);
@@ -41,10 +41,7 @@ export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">)
   await revokeTokens(tx, actor, await listTokensOfMember(tx, id));
 }
 
-/**
- * Only those that are named: a product's backend may run on the others. False: one of them was not created by this member.
- * Safe to repeat.
- */
+/** Revokes only the named keys: a backend may depend on the others. False: the member did not create one of them. Safe to repeat. */
 export async function endApiKeysOf(
   tx: Tx,
   actor: Actor,

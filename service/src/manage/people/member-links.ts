@@ -12,17 +12,17 @@ const SECONDS: Readonly<Record<MemberPurpose, number>> = {
   sign_in: 24 * 3_600,
 };
 
-/** Where the pages that take a link's token are. */
+/** Dashboard pages that accept the link's token. */
 const PATHS: Readonly<Record<MemberPurpose, string>> = {
   invitation: "/join",
   password: "/join",
   sign_in: "/sign-in",
 };
 
-/** The token stands behind the `#`, which no browser sends and no server logs. */
+/** The token is in the URL fragment, which browsers do not send. */
 export type MadeLink = { readonly path: string; readonly expiresAt: Instant };
 
-/** Good once, in place of all that the member had before, and no longer than the token that creates it. */
+/** Creates a one-time link that replaces the member's earlier ones and expires no later than the creating token. */
 export async function makeLinkFor(
   tx: Tx,
   link: {

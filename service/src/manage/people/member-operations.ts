@@ -35,7 +35,6 @@ const PATH = "/manage/v1/members";
 const memberParams = Type.Object({ id: Type.String({ examples: ["3"] }) });
 const MemberWithLink = Type.Object({ member: Member, link: Link });
 
-/** The people who run Purser. */
 export function memberOperations({ control, sessions }: ManageParts): Operation[] {
   return [
     operation({
@@ -45,7 +44,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       id: "listMembers",
       noun: NOUN,
       summary: "List members",
-      description: "The oldest first, also those who were only invited yet.",
+      description: "Oldest first, including invited members.",
       query: Type.Object(pageQuery, { additionalProperties: false }),
       answer: pageOf(ListedMember),
       codes: [],
@@ -73,8 +72,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Invite a member",
       description:
-        "Answers with a link that is good once, for a week, and not after you are demoted or removed. Hand it over yourself: Purser " +
-        "sends no mail. Nobody gives a role above their own, so only an owner makes an owner.",
+        "Returns a link that works once, within a week, and not after you are demoted or removed. Send it yourself: Purser sends no mail. " +
+        "You cannot give a role above your own.",
       body: Type.Object(
         { email: emailField, name: personNameField, role: roleField },
         { additionalProperties: false },
@@ -94,11 +93,11 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       access: ACCESS,
       id: "changeMember",
       noun: NOUN,
-      summary: "Change a member's name or role",
+      summary: "Edit a member's name or role",
       description:
-        "A role counts from the member's next call on. A lower role ends their sessions, links and management tokens, and the " +
-        "tokens and links created with those; `…/access` lists them before. API keys that they created stay, unless named. The last " +
-        "owner stays one.",
+        "The role applies from the member's next call on. A lower role ends the member's sessions, links and management tokens, and the " +
+        "tokens and links created with those; `…/access` lists them. API keys stay, unless you name them. The last owner cannot be " +
+        "demoted.",
       params: memberParams,
       body: Type.Object(
         {
@@ -115,7 +114,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         const input = { id: memberIdOf(call), ...change, revokeApiKeys: revokeApiKeys.map(readKeyId) };
         const outcome = await changeMember(control, authorOf(call), input);
         if (outcome.kind === "not_demoted") {
-          const message = "needs `role`: a lower one, or the one that the member has";
+          const message = "needs `role`: a lower role, or the member's current one";
           throw invalidField({ field: "revokeApiKeys", code: "unknown_field", message });
         }
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
@@ -130,15 +129,15 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Remove a member",
       description:
-        "Their sessions, links and management tokens end at once, with the tokens and links created with those; `…/access` lists them " +
-        "before. API keys that they created stay, as a backend may run on them: name those to revoke. The last owner cannot be removed.",
+        "Ends the member's sessions, links and management tokens, and the tokens and links created with those; `…/access` lists them. API " +
+        "keys stay, because a backend may depend on them: name those to revoke. The last owner cannot be removed.",
       params: memberParams,
       query: Type.Object(
         {
           revokeApiKeys: Type.Optional(
             Type.String({
               pattern: "^[1-9][0-9]{0,8}(,[1-9][0-9]{0,8}){0,99}$",
-              description: "Ids of API keys that they created, with commas between.",
+              description: "Ids of API keys the member created, separated by commas.",
               examples: ["7,9"],
             }),
           ),
@@ -161,10 +160,10 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       access: ACCESS,
       id: "renewMemberLink",
       noun: NOUN,
-      summary: "Make a new link for a member",
+      summary: "Create a new link for a member",
       description:
-        "A new invitation for who has not accepted theirs, good for a week; a link to a new password for everyone else, good for a day. " +
-        "The links before it end. It is not good after you are demoted or removed, nor after the token that created it.",
+        "A new invitation, valid for a week, if the member has not accepted one; otherwise a password link, valid for a day. Earlier links " +
+        "end. The link ends when you are demoted or removed, or when the token that created it ends.",
       params: memberParams,
       answer: MemberWithLink,
       codes: ["not_found"],
@@ -184,10 +183,10 @@ function accessOperation({ control, sessions }: Pick<ManageParts, "control" | "s
     access: ACCESS,
     id: "readMemberAccess",
     noun: NOUN,
-    summary: "List what ends with a member",
+    summary: "List a member's access",
     description:
-      "Sessions, links and management tokens end when the member is demoted or removed. API keys that they or their tokens created " +
-      "stay, unless you name them then. The last used first, at most 1,000 of each.",
+      "Sessions, links and management tokens end when the member is demoted or removed. API keys created by the member or their tokens " +
+      "stay, unless you name them then. Last used first, at most 1,000 of each.",
     params: memberParams,
     answer: MemberAccess,
     codes: ["not_found"],

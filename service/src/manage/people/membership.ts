@@ -9,23 +9,23 @@ import { findMember, lockMembership } from "../../store/control/members.ts";
 import { isSessionOpen } from "../../store/control/sessions.ts";
 import { actorOf, type Call, principalOf } from "../operation.ts";
 
-/** Who changes who may do what. */
+/** The caller of a change of access. */
 export type Author = { readonly principal: Principal; readonly actor: Actor };
 
 export function authorOf(call: Call): Author {
   return { principal: principalOf(call), actor: actorOf(call) };
 }
 
-/** What the creator of something may do now, and so the most that it can be good for. */
+/** The current rights of a creator, which limit everything created by them. */
 export type Authority = {
   readonly role: Role;
-  /** The member who began the chain of creators. Null: a command did. */
+  /** The member at the start of the chain of creators. Null: a command. */
   readonly rootMemberId: number | null;
-  /** When it ends, and with it everything created with it. Null: never. */
+  /** When it and everything created with it ends. Null: never. */
   readonly expiresAt: Instant | null;
 };
 
-/** Why such a change was not made; nothing of it is kept. */
+/** Why a change was refused; it is rolled back. */
 export type Refusal =
   | "author_gone"
   | "author_demoted"
@@ -37,8 +37,8 @@ export type Refusal =
 type Opened = { kind: "open"; authority: Authority } | { kind: "author_gone" | "author_demoted" };
 
 /**
- * One such change at a time, and each by what its author may do now: whoever was removed or demoted, or whose session
- * ended, while their request was under way changes nothing any more.
+ * Serializes access changes and checks the caller's rights under the lock: a caller whose session ended or who was removed or demoted
+ * meanwhile changes nothing.
  */
 export async function openMembership(tx: Tx, { principal, actor }: Author): Promise<Opened> {
   await lockMembership(tx);
@@ -50,7 +50,7 @@ export async function openMembership(tx: Tx, { principal, actor }: Author): Prom
   return { kind: "open", authority };
 }
 
-/** Null: the member was removed, or the token is not valid any more. */
+/** Null: the member is removed, or the token is no longer valid. */
 export async function findAuthority(
   tx: Tx,
   workspaceId: number,
@@ -69,15 +69,15 @@ export async function findAuthority(
 }
 
 const DETAILS = {
-  author_gone: [
-    "sign_in_required",
-    "Your session or token ended, or you were removed, while this was under way.",
-  ],
-  author_demoted: ["role_missing", "Your role was changed while this was under way."],
+  author_gone: ["sign_in_required", "Your session or token ended, or you were removed, during this call."],
+  author_demoted: ["role_missing", "Your role changed during this call."],
   not_found: ["not_found", "There is no such member, token or key in this workspace."],
-  above_own_role: ["role_missing", "Nobody gives, changes or takes away a role above their own."],
-  last_owner: ["last_owner", "Make somebody else an owner first; an invitation counts once it is accepted."],
-  already_exists: ["already_exists", "There is a member with this email."],
+  above_own_role: ["role_missing", "You cannot grant, change or remove a role above your own."],
+  last_owner: [
+    "last_owner",
+    "Make another member an owner first. An invited owner counts once the invitation is accepted.",
+  ],
+  already_exists: ["already_exists", "A member with this email already exists."],
 } as const satisfies Record<Refusal, readonly [string, string]>;
 
 export function toProblem(refusal: Refusal): Problem {

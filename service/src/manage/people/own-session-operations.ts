@@ -18,19 +18,16 @@ const PATH = "/manage/v1/sessions";
 const Session = Type.Object({
   id: Type.String({ examples: ["7"] }),
   createdAt: timeField,
-  lastUsedAt: Type.String({ ...timeField, description: "To the minute." }),
+  lastUsedAt: Type.String({ ...timeField, description: "Accurate to a minute." }),
   expiresAt: Type.String({
     ...timeField,
-    description: "Ends then, in use or not; earlier when it is not used for some hours.",
+    description: "The latest end. A session ends earlier if it is not used for some hours.",
   }),
-  address: nullable(Type.String({ description: "Of its last use.", examples: ["203.0.113.7"] })),
-  userAgent: nullable(
-    Type.String({ description: "What the browser called itself at log-in.", examples: ["Mozilla/5.0 (…)"] }),
-  ),
-  isCurrent: Type.Boolean({ description: "The session of this very call." }),
+  address: nullable(Type.String({ description: "Address of the last use.", examples: ["203.0.113.7"] })),
+  userAgent: nullable(Type.String({ description: "User agent at log-in.", examples: ["Mozilla/5.0 (…)"] })),
+  isCurrent: Type.Boolean({ description: "True for the session of this call." }),
 });
 
-/** Where a member is logged in. */
 export function ownSessionOperations({ control, sessions }: ManageParts): Operation[] {
   return [
     operation({
@@ -40,7 +37,7 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       id: "listSessions",
       noun: NOUN,
       summary: "List your sessions",
-      description: "The last used first, 50 at most. A token has no sessions.",
+      description: "Last used first, at most 50. A token has no sessions.",
       answer: pageOf(Session),
       codes: [],
       handle: async (call) => {
@@ -56,7 +53,7 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       id: "endOtherSessions",
       noun: NOUN,
       summary: "End your other sessions",
-      description: "All but the one of this call.",
+      description: "Ends all your sessions except the current one.",
       answer: Type.Object({ ended: Type.Integer({ examples: [2] }) }),
       codes: [],
       handle: async (call) => {
@@ -77,7 +74,7 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       id: "endSession",
       noun: NOUN,
       summary: "End one of your sessions",
-      description: "From its next call on.",
+      description: "Ends the session from its next call on.",
       params: Type.Object({ id: Type.String({ examples: ["7"] }) }),
       answer: Type.Object({ ended: Type.Integer({ examples: [1] }) }),
       codes: ["not_found"],

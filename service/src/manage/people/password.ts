@@ -3,21 +3,21 @@ import { promisify } from "node:util";
 
 const argon2Async = promisify(argon2);
 
-/** What OWASP advises for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** Of a new one. Older ones may be shorter, and still log in. */
+/** For new passwords. Existing shorter ones still work. */
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;
 
-/** Judges a member's new password, throws if it is refused, and hashes it when its turn has come. */
+/** Checks and hashes a member's new password. Throws if it is refused. */
 export type HashNew = (password: string, email: string) => Promise<string>;
 
-/** A PHC string: the cost stands beside the hash, so that a later release can raise it. */
+/** A PHC string includes the cost, so that a later release can raise it. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const tag = await derive(password, { ...COST, salt, tagLength: TAG_BYTES });
@@ -43,7 +43,7 @@ export async function isPassword(password: string, stored: string): Promise<bool
 type Cost = { memory: number; passes: number; parallelism: number; salt: Buffer; tagLength: number };
 
 function derive(password: string, { salt, ...cost }: Cost): Promise<Buffer> {
-  // The same password typed on another keyboard may be composed otherwise.
+  // Another keyboard may compose the same characters differently.
   return argon2Async("argon2id", { message: password.normalize("NFKC"), nonce: salt, ...cost });
 }
 

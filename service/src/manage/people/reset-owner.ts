@@ -16,7 +16,7 @@ import { endAccess, listAccess } from "./member-access.ts";
 import { type MadeLink, makeLinkFor } from "./member-links.ts";
 import { hashPassword } from "./password.ts";
 
-/** What could no longer be trusted. The API keys they created stay: a product's backend may run on them. */
+/** What was ended. API keys stay, because a product's backend may depend on them. */
 export type Ended = {
   readonly passwordEnded: boolean;
   readonly sessionsEnded: number;
@@ -35,8 +35,8 @@ export type ResetOwner = {
 const ACTOR = { kind: "command", id: "purser reset-owner", requestId: null } as const;
 
 /**
- * A one-time link by which this person becomes an owner with a new password. `email` in lower case. Whoever else has their password, or
- * has used it, is out at once, and cannot end this link.
+ * Creates a one-time link for a new owner password. `email`: lower case. Ends the password and all access based on it, so that nobody
+ * who knows it can end the link.
  */
 export async function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
   const nobodysHash = await hashPassword(makeSecret("nobody_"));

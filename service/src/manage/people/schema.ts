@@ -9,7 +9,7 @@ export const emailField = Type.String({
   minLength: EMAIL_LENGTH_MIN,
   maxLength: EMAIL_LENGTH_MAX,
   pattern: EMAIL_PATTERN,
-  description: "In any case: letters are compared as lower case.",
+  description: "Case-insensitive.",
   examples: ["ada@example.com"],
 });
 
@@ -18,14 +18,14 @@ export const personNameField = Type.String({ minLength: 1, maxLength: 120, examp
 export const newPasswordField = Type.String({
   minLength: PASSWORD_LENGTH_MIN,
   maxLength: PASSWORD_LENGTH_MAX,
-  description: "Several words that nobody else would put together. Common passwords are refused.",
+  description: "Use several unrelated words. Common passwords are refused.",
   examples: ["seven-green-kettles"],
 });
 
 export const roleField = Type.Enum([...ROLES], {
   description:
     "`viewer` reads; `operator` also changes customers and credits; `admin` also changes catalog, keys and members; `owner` also " +
-    "makes owners and changes the workspace.",
+    "creates owners and changes the workspace.",
 });
 
 export const Me = Type.Object({
@@ -42,7 +42,7 @@ export const NewOwnerBody = Type.Object(
     token: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: "From the setup link.",
+      description: "Token of the setup link.",
       examples: ["pur_link_…"],
     }),
     email: emailField,
@@ -81,7 +81,7 @@ export const LinkBody = Type.Object(
     token: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: "What stands after the `#` of the link.",
+      description: "The part of the link after `#`.",
       examples: ["pur_link_…"],
     }),
     password: Type.Optional(newPasswordField),
@@ -92,7 +92,8 @@ export const LinkBody = Type.Object(
 
 export const Link = Type.Object({
   path: Type.String({
-    description: "Copy it, behind the address of this installation, to whom it is for. Purser sends no mail.",
+    description:
+      "Append it to the address of this installation and send it to the member. Purser sends no mail.",
     examples: ["/join#pur_link_…"],
   }),
   expiresAt: timeField,
@@ -120,7 +121,7 @@ export const ListedMember = Type.Object({
   ...Member.properties,
   openLink: nullable(
     Type.Object(OpenLink, {
-      description: "A link to them that can still be used; null where there is none.",
+      description: "The member's usable link. Null: none.",
     }),
   ),
 });
@@ -128,8 +129,7 @@ export const ListedMember = Type.Object({
 export const revokeApiKeysField = Type.Array(Type.String({ examples: ["7"] }), {
   maxItems: 100,
   uniqueItems: true,
-  description:
-    "Ids of API keys that the member created, to revoke with a demotion. All others stay. `role` must be named too.",
+  description: "Ids of API keys the member created, to revoke with a demotion. Others stay. Requires `role`.",
 });
 
 export const managesAccessField = Type.Boolean({
@@ -141,18 +141,18 @@ export const Token = Type.Object({
   id: Type.String({ examples: ["5"] }),
   name: Type.String({ examples: ["Billing webhooks"] }),
   role: Type.Enum([...ROLES], {
-    description: "Never above the present role of the member who created the token.",
+    description: "Never above the current role of the member who created the token.",
   }),
   managesAccess: managesAccessField,
-  projectId: nullable(Type.String({ description: "Null: all of the workspace.", examples: ["1"] })),
+  projectId: nullable(Type.String({ description: "Null: the whole workspace.", examples: ["1"] })),
   environment: nullable(Type.Enum(["test", "live"])),
-  lastFour: Type.String({ description: "How the secret ends, to tell tokens apart.", examples: ["x7Qp"] }),
+  lastFour: Type.String({ description: "Last four characters of the secret.", examples: ["x7Qp"] }),
   createdAt: timeField,
   createdBy: createdByField,
   expiresAt: nullable(timeField),
   revokedAt: nullable(timeField),
   lastUsedAt: nullable(timeField),
-  isValid: Type.Boolean({ description: "Neither revoked nor expired, and its creator was not removed." }),
+  isValid: Type.Boolean({ description: "Neither revoked nor expired, and its creator is not removed." }),
 });
 
 export const MemberAccess = Type.Object({
@@ -167,7 +167,7 @@ export const MemberAccess = Type.Object({
           name: Type.String({ examples: ["Ben Blue"] }),
           email: Type.String({ examples: ["ben@example.com"] }),
         },
-        { description: "Whom the link is for." },
+        { description: "The member the link is for." },
       ),
     }),
   ),
@@ -177,6 +177,6 @@ export const MemberAccess = Type.Object({
       projectId: Type.String({ examples: ["1"] }),
       environment: Type.Enum(["test", "live"]),
     }),
-    { description: "These stay." },
+    { description: "API keys are not revoked." },
   ),
 });

@@ -27,13 +27,12 @@ import { isSetupNeeded, setUp } from "./set-up.ts";
 import { checkPassword, openSession, signOut, type Visit } from "./sign-in.ts";
 
 const NOUN = "Session";
-/** For so long nobody asks the database again whether somebody has been set up. */
+/** How long a negative answer is cached. */
 const SETUP_DONE_MS = 60_000;
 
-/** How people come in and go out. */
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
-  // The last owner can be neither removed nor demoted, but a failover may lose the first one. Strangers may ask as often as they like.
+  // Cached only for a while: a failover may lose the first owner. Anyone can call it, so the database must not be asked each time.
   let doneUntilMs = Number.NEGATIVE_INFINITY;
   const needsSetup = async (): Promise<boolean> => {
     if (performance.now() < doneUntilMs) return false;
@@ -44,7 +43,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
   const recordFailure = (request: FastifyRequest, action: FailedAction, email: string): void => {
     failedLogIns
       .record(action, email, visitOf(request), performance.now())
-      .catch((error: unknown) => request.log.error({ err: error }, "a failed log-in was not recorded"));
+      .catch((error: unknown) => request.log.error({ err: error }, "could not record a failed log-in"));
   };
   return [
     operation({
@@ -53,8 +52,8 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       access: "anyone",
       id: "readSetup",
       noun: NOUN,
-      summary: "Whether somebody has to become the first owner",
-      description: "True on a fresh installation: then the service has printed a setup link when it started.",
+      summary: "Read whether setup is needed",
+      description: "True on a new installation, where the service logged a setup link at its start.",
       answer: Type.Object({ isNeeded: Type.Boolean() }),
       codes: [],
       handle: async () => ({ isNeeded: await needsSetup() }),
@@ -65,13 +64,13 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       access: "anyone",
       id: "setUp",
       noun: NOUN,
-      summary: "Become the first owner",
-      description: "Takes the token of the setup link that the service printed when it started, once.",
+      summary: "Create the first owner",
+      description: "Takes the one-time token of the setup link that the service logged at its start.",
       body: NewOwnerBody,
       answer: Me,
       codes: ["link_invalid", "rate_limited"],
       handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
-        // Before a password is judged and hashed.
+        // Before the expensive password hash.
         if (!(await needsSetup())) throw linkInvalid();
         const email = readEmail(body.email);
         const owner = { email, name, password };
@@ -90,7 +89,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "logIn",
       noun: NOUN,
       summary: "Log in with email and password",
-      description: "Sets a session cookie. For automation use a management token instead.",
+      description: "Sets a session cookie. Use a management token for automation.",
       body: LogInBody,
       answer: Me,
       codes: ["credentials_invalid", "rate_limited"],
@@ -117,8 +116,8 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       access: "signed_in",
       id: "readSession",
       noun: NOUN,
-      summary: "Who you are",
-      description: "The member or token that this call was made by.",
+      summary: "Read the current session",
+      description: "The member or token of this call.",
       answer: Me,
       codes: [],
       handle: async (call) => describeMe(principalOf(call)),
@@ -130,7 +129,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "logOut",
       noun: NOUN,
       summary: "Log out",
-      description: "Ends this session; with `everywhere=true` every session of this member.",
+      description: "Ends this session, or with `everywhere=true` all sessions of this member.",
       query: Type.Object(
         { everywhere: Type.Optional(Type.Enum(["true", "false"])) },
         { additionalProperties: false },
@@ -151,7 +150,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       noun: NOUN,
       summary: "Change your password",
       description:
-        "Ends every other session of yours, forgets your other devices, and ends the links that were made for you. A token has no password.",
+        "Ends your other sessions, removes your other known devices, and ends the links created for you. A token has no password.",
       body: PasswordBody,
       answer: Me,
       codes: ["credentials_invalid", "role_missing", "rate_limited"],
@@ -191,10 +190,10 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
     access: "anyone",
     id: "acceptLink",
     noun: NOUN,
-    summary: "Come in by a link",
+    summary: "Log in with a link",
     description:
-      "Takes the token of an invitation, of a link to a new password, or of a sign-in link, once, and sets a session cookie. The first " +
-      "two need a `password`, which ends every other session of the member; an invitation also takes another `name`.",
+      "Takes the one-time token of an invitation, password or sign-in link and sets a session cookie. The first two require a " +
+      "`password`, which ends the member's other sessions; an invitation also accepts a `name`.",
     body: LinkBody,
     answer: Me,
     codes: ["link_invalid", "rate_limited"],
@@ -237,10 +236,7 @@ function visitOf(request: FastifyRequest): Visit {
   return { requestId: request.id, address: addressOf(request), userAgent };
 }
 
-/**
- * From now on strangers' guesses do not keep this browser from logging in as this member. Whoever came in has come in, whether or not
- * this succeeds.
- */
+/** From now on, failed attempts from other devices do not block this browser. A failure here does not undo the log-in. */
 async function knowDevice(
   control: Pool,
   { request, reply }: Pick<Call, "request" | "reply">,
@@ -250,7 +246,7 @@ async function knowDevice(
   try {
     setDeviceCookie(reply, await rememberDevice(control, { memberId, shown }));
   } catch (error) {
-    request.log.error({ err: error }, "a device was not remembered");
+    request.log.error({ err: error }, "could not remember a device");
   }
 }
 
@@ -265,5 +261,5 @@ function credentialsInvalid(): Problem {
 }
 
 function linkInvalid(): Problem {
-  return new Problem("link_invalid", { detail: "Ask whoever sent it for a new one." });
+  return new Problem("link_invalid", { detail: "Ask the sender for a new link." });
 }

@@ -15,12 +15,12 @@ const SETUP_SECONDS = 24 * 3_600;
 
 export type NewOwner = { readonly email: string; readonly name: string; readonly password: string };
 
-/** While nobody is a member, whoever has a setup link may become the first owner. */
+/** Setup is needed while there are no members. */
 export async function isSetupNeeded(control: Pool): Promise<boolean> {
   return (await single(control, countMembers)) === 0;
 }
 
-/** The token of a link that makes its holder the first owner; null when there is a member already. */
+/** Creates a setup link's token. Null: there is already a member. */
 export function makeSetupLink(control: Pool): Promise<string | null> {
   return transaction(control, async (tx) => {
     if ((await countMembers(tx)) > 0) return null;
@@ -40,7 +40,7 @@ export type SetUpOutcome =
   | { kind: "created"; memberId: number; workspaceId: number; sessionToken: string }
   | { kind: "link_invalid" };
 
-/** Makes the first owner, once: two who follow the link together do not both become one. */
+/** Creates the first owner, once, even if two callers use the link together. */
 export async function setUp(
   control: Pool,
   token: string,
@@ -49,10 +49,10 @@ export async function setUp(
   hash: HashNew,
 ): Promise<SetUpOutcome> {
   const tokenHash = hashSecret(token);
-  // Strangers with made-up tokens must not keep the processor busy with their passwords.
+  // Checked first, so that invalid tokens cannot use up CPU with password hashes.
   const link = await single(control, (tx) => findLink(tx, tokenHash));
   if (link?.purpose !== "setup") return { kind: "link_invalid" };
-  // Before the transaction: a lock is not held while a processor works.
+  // Hashed before the transaction, so that no lock is held meanwhile.
   const passwordHash = await hash(owner.password, owner.email);
   return transaction<SetUpOutcome>(
     control,
@@ -70,7 +70,7 @@ export async function setUp(
   );
 }
 
-/** The first owner without a link, for installations that nobody clicks through. False: there is a member already. */
+/** Creates the first owner for unattended installations. False: there is already a member. */
 export async function createFirstOwner(control: Pool, owner: NewOwner): Promise<boolean> {
   const passwordHash = await hashPassword(owner.password);
   return transaction(control, async (tx) => {

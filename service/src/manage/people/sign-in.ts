@@ -15,18 +15,18 @@ import {
 } from "../../store/control/sessions.ts";
 import { hashPassword, isPassword } from "./password.ts";
 
-/** What a stranger's guess is compared with, so that it takes as long as a member's. Made once, of nothing anyone knows. */
+/** Compared for unknown emails, so that they take as long as known ones. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
 
-/** Of one member: somebody who logs in again and again must not fill the table. */
+/** Sessions per member, so that repeated log-ins cannot fill the table. */
 const SESSIONS_MAX = 50;
 
-/** Where a person came from. `userAgent` as their browser calls itself, cut to a length. */
+/** Origin of a request. `userAgent` is truncated. */
 export type Visit = { readonly requestId: string; readonly address: string; readonly userAgent: string };
 
 export type MemberWithPassword = Member & { readonly passwordHash: string };
 
-/** Null: email and password do not match. Which of the two is wrong is not said, nor shown by the time it takes. */
+/** Null: email and password do not match. Neither the result nor the time shows which is wrong. */
 export async function checkPassword(
   control: Pool,
   { email, password }: { email: string; password: string },
@@ -37,10 +37,7 @@ export async function checkPassword(
   return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
 }
 
-/**
- * A new session; the token goes into the cookie and is kept nowhere. Null: the password that was checked is no longer the
- * member's, and whoever changed it has ended the sessions that there were.
- */
+/** Returns the new session's token; only its hash is stored. Null: the password has changed since it was checked. */
 export function openSession(control: Pool, member: MemberWithPassword, visit: Visit): Promise<string | null> {
   return transaction(control, async (tx) =>
     (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit) : null,
@@ -68,7 +65,7 @@ export async function openSessionIn(
   return token;
 }
 
-/** Here, or wherever this member is signed in. A token has no session to end. */
+/** Ends this session or all of the member's. A token has none. */
 export async function signOut(
   control: Pool,
   { id, workspaceId, email, sessionHash }: Principal,

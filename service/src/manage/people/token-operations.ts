@@ -28,21 +28,23 @@ const TokenBody = Type.Object(
     managesAccess: Type.Optional(managesAccessField),
     projectId: Type.Optional(
       nullable(
-        Type.String({ description: "With `environment`: the token reaches nothing else.", examples: ["1"] }),
+        Type.String({
+          description: "With `environment`: limits the token to that environment.",
+          examples: ["1"],
+        }),
       ),
     ),
     environment: Type.Optional(nullable(Type.Enum(["test", "live"]))),
     expiresAt: Type.Optional(
       nullable({
         ...timeField,
-        description: "Null or left out: no end, or that of the token that creates it.",
+        description: "Null or omitted: no expiry, or that of the creating token.",
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-/** The secrets of automation. */
 export function tokenOperations({ control }: ManageParts): Operation[] {
   return [
     operation({
@@ -52,7 +54,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       id: "listTokens",
       noun: NOUN,
       summary: "List management tokens",
-      description: "The newest first, also those that have ended. The secrets are not among what is kept.",
+      description: "Newest first, including ended tokens. Secrets are not stored.",
       query: Type.Object(pageQuery, { additionalProperties: false }),
       answer: pageOf(Token),
       codes: [],
@@ -69,16 +71,16 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       access: ACCESS,
       id: "createToken",
       noun: NOUN,
-      summary: "Make a management token",
+      summary: "Create a management token",
       description:
-        "For one environment, or for all of the workspace; with a role that is not above your own. It ends when you are demoted or " +
-        `removed; created with a token, it ends with that token. You and your tokens can have ${TOKENS_MAX} valid ones. The secret is in ` +
-        "the answer and nowhere else.",
+        "For one environment or the whole workspace, with a role not above your own. It ends when you are demoted or removed; created " +
+        `with a token, it ends with that token. You and your tokens can have ${TOKENS_MAX} valid tokens. The secret is only in this ` +
+        "response.",
       body: TokenBody,
       answer: Type.Object({
         token: Token,
         secret: Type.String({
-          description: "Shown this once: Purser keeps only a hash of it.",
+          description: "Shown only once: Purser stores only its hash.",
           examples: ["pur_mgmt_…"],
         }),
       }),
@@ -94,15 +96,15 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
         const input = { name, role, managesAccess, environment: scope, expiresAt };
         const outcome = await issueManagementToken(control, authorOf(call), input);
         if (outcome.kind === "ends_in_the_past") {
-          throw new Problem("ends_in_the_past", { detail: "`expiresAt` lies in the past." });
+          throw new Problem("ends_in_the_past", { detail: "`expiresAt` must be in the future." });
         }
         if (outcome.kind === "too_many_tokens") {
           throw new Problem("too_many_tokens", {
-            detail: `You and your tokens have created ${TOKENS_MAX} tokens that are still valid. Revoke some first.`,
+            detail: `You and your tokens already have ${TOKENS_MAX} valid tokens. Revoke some first.`,
           });
         }
         if (outcome.kind === "outlives_creator") {
-          const message = `must not be after ${formatTimestamp(outcome.endsAtMax)}, when the token that creates it ends`;
+          const message = `must not be after ${formatTimestamp(outcome.endsAtMax)}, when the creating token expires`;
           throw invalidField({ field: "expiresAt", code: "too_large", message });
         }
         if (outcome.kind !== "issued") throw toProblem(outcome.kind);
@@ -117,7 +119,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Revoke a management token",
       description:
-        "Permanently, and from its next call on, with the tokens and links created with it. Safe to repeat.",
+        "Permanent, from its next call on. Also revokes the tokens and links created with it. Safe to repeat.",
       params: Type.Object({ id: Type.String({ examples: ["5"] }) }),
       answer: Token,
       codes: ["not_found"],

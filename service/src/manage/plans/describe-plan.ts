@@ -10,7 +10,7 @@ import type { FullPlanState, PlanState } from "./plan-state.ts";
 
 export const PinnedFeature = Type.Object({
   feature: Type.String({ examples: ["image.generate"] }),
-  pool: Type.String({ description: "As pinned when the version was published.", examples: ["credits"] }),
+  pool: Type.String({ description: "Pinned when the version was published.", examples: ["credits"] }),
   cost: Cost,
   limit: Limit,
 });
@@ -32,24 +32,24 @@ const Draft = Type.Object(
     ),
     changedAt: timeField,
   },
-  { description: "The next version, while it is worked on. It reaches nobody before it is published." },
+  { description: "The next version, not yet published." },
 );
 
 const base = {
   key: Type.String({ examples: ["pro"] }),
   name: Type.String({ examples: ["Pro"] }),
   archivedAt: nullable(timeField),
-  isDefault: Type.Boolean({ description: "Whom nobody assigned a plan has this one." }),
+  isDefault: Type.Boolean({ description: "Customers without an assigned plan have this one." }),
 };
 
 export const Plan = Type.Object({
   ...base,
   versions: Type.Array(PlanVersion, {
-    description: "The newest first, at most 10 of them. Empty: it was never published.",
+    description: "Newest first, at most 10. Empty: never published.",
   }),
   nextBefore: nullable(
     Type.Integer({
-      description: "Send it as `before` to read the versions that come after these. Null: there are none.",
+      description: "Send it as `before` to read older versions. Null: there are none.",
       examples: [31],
     }),
   ),
@@ -65,7 +65,7 @@ export const PlanSummary = Type.Object({
 export type Plan = Static<typeof Plan>;
 export type PlanSummary = Static<typeof PlanSummary>;
 
-/** Null: there is neither a version nor a draft of it. */
+/** Null: the plan has neither a version nor a draft. */
 export function describePlan(state: FullPlanState): Plan | null {
   const { plan, draft, shown, nextBefore } = state;
   if (plan === null && draft === null) return null;
@@ -106,8 +106,8 @@ function describeBase({ key, catalog, plan, draft }: PlanState): Pick<Plan, keyo
 }
 
 /**
- * Whether it is the default is not the plan's own affair. What was published never changes, so that the last of it names it
- * all. Null: there is no such plan.
+ * Leaves out `isDefault`, which is not part of the plan. Published versions never change, so the latest identifies them all. Null:
+ * the plan does not exist.
  */
 export function etagOfPlan(state: PlanState): string | null {
   const { plan, draft } = state;

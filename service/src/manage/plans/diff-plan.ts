@@ -13,12 +13,12 @@ const feature = Type.String({ examples: ["image.generate"] });
 
 export const PlanDiff = Type.Object({
   catalogVersion: Type.Integer({
-    description: "Send it as `expectedVersion` when you publish, so that the costs are the ones you saw.",
+    description: "Send it as `expectedVersion` when you publish, to pin the costs shown here.",
     examples: [17],
   }),
   latest: nullable(
     Type.Integer({
-      description: "The version that the draft is compared with. Null: there is none yet.",
+      description: "The version compared with the draft. Null: none is published yet.",
       examples: [3],
     }),
   ),
@@ -28,7 +28,7 @@ export const PlanDiff = Type.Object({
         before: nullable(Type.String({ examples: ["Pro"] })),
         after: Type.String({ examples: ["Professional"] }),
       },
-      { description: "Null: it stays." },
+      { description: "Null: unchanged." },
     ),
   ),
   allowances: Type.Object({
@@ -40,15 +40,17 @@ export const PlanDiff = Type.Object({
   }),
   features: Type.Object({ added: Type.Array(PinnedFeature), removed: Type.Array(PinnedFeature) }),
   limits: Type.Array(Type.Object({ feature, before: Limit, after: Limit }), {
-    description: "Of features that stay.",
+    description: "Changed limits of features in both versions.",
   }),
   costs: Type.Array(Type.Object({ feature, before: Pinned, after: Pinned }), {
-    description:
-      "Of features that stay, and were given another cost or pool since: what would be pinned anew.",
+    description: "Features in both versions whose cost or pool has changed since and would be pinned.",
   }),
   customersOnPlan: Type.Object(
     { count: Type.Integer({ examples: [132] }), isExact: Type.Boolean() },
-    { description: "How many have the plan now, chosen or by default. Not exact: at least so many." },
+    {
+      description:
+        "Customers on the plan now, assigned or by default. If not exact, there are at least this many.",
+    },
   ),
 });
 
@@ -58,7 +60,7 @@ type Terms = Pick<PlanContent, "allowances" | "features">;
 
 const NOTHING: Terms = { allowances: [], features: [] };
 
-/** What would change for whoever gets the new version. */
+/** What changes for customers who get the new version. */
 export function diffTerms(
   before: Terms | null,
   after: Terms,
@@ -103,10 +105,7 @@ const CUSTOMERS_MAX = 100_000;
 const CUSTOMERS_AT_ONCE = 10_000;
 const COUNT_MS_MAX = 2_000;
 
-/**
- * A customer's plan stands inside the wallet, and follows from time: no index can hold it. So customers are looked through
- * in short statements, as far as there is patience for it.
- */
+/** The plan depends on wallet and time, so no index can count it: customers are scanned in short statements, within limits. */
 export async function countCustomersOn(
   cell: Pool,
   where: { readonly environmentId: EnvironmentId; readonly plan: PlanId },

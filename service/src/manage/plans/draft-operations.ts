@@ -25,7 +25,7 @@ import { readTerms } from "./read-terms.ts";
 
 const NOUN = "Plans";
 
-/** From an idea to a version: draft, compare, publish. */
+/** Draft, compare and publish plan versions. */
 export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -34,10 +34,10 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "putPlanDraft",
       noun: NOUN,
-      summary: "Write the draft of a plan's next version",
+      summary: "Save the draft of a plan's next version",
       description:
-        "Of the first one if the plan is new. Nobody gets it before it is published. To replace a draft, send the plan's " +
-        "`ETag` as `If-Match`; to begin one, you may send none.",
+        "Creates the plan if it is new. A draft applies to no customer before it is published. To replace a draft, send the plan's " +
+        "`ETag` as `If-Match`; to create one, you can omit it.",
       params: planParams,
       headers: preconditionHeaders,
       body: planTermsInput,
@@ -62,7 +62,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       id: "discardPlanDraft",
       noun: NOUN,
       summary: "Discard the draft of a plan",
-      description: "A plan that was never published is gone with it.",
+      description: "Deletes the plan if it was never published.",
       params: planParams,
       headers: preconditionHeaders,
       answer: Type.Object({ outcome: Type.Enum(["discarded"]) }),
@@ -92,8 +92,8 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Compare a plan's draft with its latest version",
       description:
-        "What publishing would change, costs included, and how many customers have the plan. Up to 100,000 customers are " +
-        "looked through, and for about 2 seconds at most; beyond that the count is marked as not exact.",
+        "What publishing would change, including costs, and how many customers have the plan. The count stops after 100,000 customers " +
+        "or about 2 seconds and is then marked as not exact.",
       params: planParams,
       answer: PlanDiff,
       codes: ["unknown_key"],
@@ -107,7 +107,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Publish the draft of a plan",
       description:
-        "Makes a version that pins what each feature costs now, and ends the draft. A published version never changes.",
+        "Creates a version that pins the current cost of each feature, and deletes the draft. A published version never changes.",
       params: planParams,
       headers: preconditionHeaders,
       body: Type.Object({ reach: Reach, expectedVersion: Type.Optional(expectedVersionField) }, STRICT),

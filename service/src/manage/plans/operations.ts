@@ -45,7 +45,6 @@ const NOUN = "Plans";
 export const PLAN_PATH = `${ENVIRONMENT_PATH}/plans/:key`;
 export const planParams = Type.Object({ ...environmentParams, key: keyField });
 
-/** What customers are on. */
 export function planOperations({ cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -54,9 +53,9 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "listPlans",
       noun: NOUN,
-      summary: "List the plans",
+      summary: "List plans",
       description:
-        "By key, each as of its latest version. A plan that was never published has none, only a draft.",
+        "Sorted by key, each with its latest version. A plan that was never published has only a draft.",
       params: Type.Object(environmentParams),
       query: archivableQuery,
       answer: pageOf(PlanSummary),
@@ -78,8 +77,8 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Read a plan",
       description:
-        "With its versions, what each has pinned, and the draft of the next one. The header `ETag` names what you read; " +
-        "send it as `If-Match` when you change the draft, publish or archive.",
+        "Includes its versions with pinned costs, and the draft of the next one. Send the `ETag` header as `If-Match` when you edit " +
+        "the draft, publish or archive.",
       params: planParams,
       query: Type.Object(
         {
@@ -109,10 +108,10 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "archivePlan",
       noun: NOUN,
-      summary: "Archive a plan, or offer it again",
+      summary: "Archive or unarchive a plan",
       description:
-        "An archived plan cannot be assigned to anybody else. Customers who are on it keep it, and can be renewed. The " +
-        "default plan cannot be archived.",
+        "An archived plan cannot be assigned to further customers. Customers on it keep it and can renew it. The default plan cannot " +
+        "be archived.",
       params: planParams,
       headers: preconditionHeaders,
       body: archiveInput,
@@ -147,9 +146,9 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "putDefaultPlan",
       noun: NOUN,
-      summary: "Choose the default plan, or none",
+      summary: "Set or remove the default plan",
       description:
-        "The plan of customers whom nobody assigned one. Who has the old one by default moves to the new one at once.",
+        "The plan of customers without an assigned one. Customers on the old default plan move to the new one immediately.",
       params: Type.Object(environmentParams),
       body: Type.Object({ plan: nullable(Type.String({ ...keyField, examples: ["free"] })) }, STRICT),
       answer: Type.Object({ plan: nullable(Type.String({ examples: ["free"] })) }),
@@ -174,7 +173,7 @@ function listPlanStates(cellOf: ManageParts["cellOf"], call: Call): Promise<Plan
   });
 }
 
-/** The latest version of each, in full. */
+/** Loads the latest version of each plan. */
 function withLatest(
   cellOf: ManageParts["cellOf"],
   call: Call,
@@ -202,7 +201,7 @@ type ArchivePlanOutcome =
   | { kind: "plan_not_found" | "still_default" }
   | PreconditionFailure;
 
-/** Nobody else is assigned it. Who is on it keeps it. */
+/** An archived plan cannot be assigned. Customers on it keep it. */
 export function archivePlan(
   cell: Pool,
   context: Context,
@@ -216,7 +215,7 @@ export function archivePlan(
     if (state.plan === null) return { outcome: { kind: "plan_not_found" }, audits: [] };
     const failure = judgePreconditions(preconditions, { etag: etagOfPlan(state), isReplaced: false });
     if (failure !== null) return { outcome: failure, audits: [] };
-    // Whoever nobody assigned a plan would go on getting it.
+    // Customers without an assigned plan would still get it.
     if (archived && catalog.defaultPlan.plan === state.plan.id)
       return { outcome: { kind: "still_default" }, audits: [] };
     const before = await readPlanContent(tx, environmentId, catalog, state.plan);

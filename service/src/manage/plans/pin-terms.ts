@@ -10,7 +10,7 @@ export type MissingTerm =
 
 export type PinnedTerms = { kind: "pinned"; content: PlanContent } | MissingTerm;
 
-/** What a plan would say if it were published now: each feature at its present cost. */
+/** The plan as if published now: each feature at its current cost. */
 export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): PinnedTerms {
   const plan = findPlan(catalog, key);
   const kept = plan === null ? null : latestVersion(plan).features;
@@ -22,7 +22,7 @@ export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): Pinne
   const features: PlanContent["features"][number][] = [];
   for (const { feature: featureKey, limit } of terms.features) {
     const feature = catalog.features.get(brandAs<FeatureKey>(featureKey));
-    // What is archived stays where it is, and comes to no further plan.
+    // A plan keeps its archived features, but no further plan can add them.
     const isOffered =
       feature !== undefined && (feature.archivedAt === null || kept?.has(feature.id) === true);
     const pool = feature && pools.get(feature.pool);
@@ -35,7 +35,7 @@ export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): Pinne
   return { kind: "pinned", content: { key, name, allowances, features, archived } };
 }
 
-/** Lists have no order of their own: versions keep none. */
+/** Order carries no meaning: versions do not store it. */
 export function sortTerms({ name, allowances, features }: PlanTerms): PlanTerms {
   return {
     name,

@@ -12,7 +12,7 @@ import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { findPlanDraft, type PlanDraft } from "../../store/cell/plan-drafts.ts";
 import { type PlanContent, planContent } from "../catalog/content.ts";
 
-/** A plan with what was published of it and what is being worked on. Either may be missing. */
+/** A plan with its published versions and its draft. Either may be missing. */
 export type PlanState = {
   readonly key: string;
   readonly catalog: Catalog;
@@ -20,10 +20,10 @@ export type PlanState = {
   readonly draft: PlanDraft | null;
 };
 
-/** Also with some of its versions in full, the newest first. */
+/** Includes some versions with their terms, newest first. */
 export type FullPlanState = PlanState & {
   readonly shown: readonly PlanVersion[];
-  /** The number to go on before; null: there are no more. */
+  /** Version number to continue before. Null: no more versions. */
   readonly nextBefore: number | null;
 };
 
@@ -40,7 +40,7 @@ export async function readPlanState(
   return fillPlanState(tx, environmentId, state, before);
 }
 
-/** What its versions have pinned is read, if it is not in memory: of so many, however often it was published. */
+/** Loads the terms of the shown versions that are not in memory. */
 export async function fillPlanState(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -66,7 +66,7 @@ export function findPlan({ plans }: Catalog, key: string): Plan | null {
   return [...plans.values()].find((plan) => plan.key === key) ?? null;
 }
 
-/** As of its latest version, which is read if it is not in memory. */
+/** The latest version, which is read if it is not in memory. */
 export async function readPlanContent(
   tx: Tx,
   environmentId: EnvironmentId,

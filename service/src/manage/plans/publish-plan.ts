@@ -18,13 +18,13 @@ import { type FullPlanState, fillPlanState, findPlan, readPlanContent, toPlanSta
 
 export type PlanInput = PlanTerms & {
   readonly key: string;
-  /** Who gets it besides new assignments. */
+  /** Which customers get it besides new assignments. */
   readonly reach: VersionReach;
 };
 
 export type PublishOutcome = { kind: "published"; state: FullPlanState } | MissingTerm;
 
-/** Publishes a version of a plan, the first one if the plan is new. It pins what its features cost now. */
+/** Publishes a version of a plan, or its first one. Pins the current cost of its features. */
 export function publishPlan(cell: Pool, context: Context, input: PlanInput): Promise<PublishOutcome> {
   return editCatalog<PublishOutcome>(cell, context, (tx, catalog, at) =>
     publish(tx, context.environmentId, catalog, { input, at }),
@@ -33,7 +33,7 @@ export function publishPlan(cell: Pool, context: Context, input: PlanInput): Pro
 
 export type PublishDraftOutcome = PublishOutcome | { kind: "draft_not_found" } | PreconditionFailure;
 
-/** Publishes what was worked on, and ends the draft. */
+/** Publishes the draft and deletes it. */
 export function publishDraft(
   cell: Pool,
   context: Context,

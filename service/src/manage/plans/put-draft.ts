@@ -19,7 +19,7 @@ import { type FullPlanState, fillPlanState, toPlanState } from "./plan-state.ts"
 
 export type PutDraftOutcome = { kind: "drafted"; state: FullPlanState } | MissingTerm | PreconditionFailure;
 
-/** Begins a plan's next version, the first one if the plan is new, or replaces what was begun. Nobody gets it yet. */
+/** Creates or replaces the draft of a plan's next version. */
 export function putDraft(
   cell: Pool,
   context: Context,

@@ -23,7 +23,7 @@ export function readAllowances(path: string, given: Static<typeof allowanceInput
   return allowances;
 }
 
-/** What a list names twice has no one meaning. `path` names the list, `field` what its items are known by. */
+/** Refuses a list that contains a key twice. `path` names the list, `field` the key. */
 export function refuseRepeats<F extends string>(
   path: string,
   field: F,
@@ -33,7 +33,7 @@ export function refuseRepeats<F extends string>(
   for (const [index, item] of items.entries()) {
     const key = item[field];
     if (seen.has(key)) {
-      const message = "names what an item before it has named already";
+      const message = "repeats an earlier item";
       throw invalidField({ field: `${path}.${index}.${field}`, code: "repeated", message });
     }
     seen.add(key);

@@ -6,7 +6,7 @@ import { findPlan } from "./plan-state.ts";
 
 export type DefaultPlanOutcome = { kind: "set" | "unchanged" | "plan_not_found" };
 
-/** The plan of customers whom nobody assigned one. Who has the old one by default moves to the new one. */
+/** The plan of customers without an assigned one. Customers on the old default plan move to the new one. */
 export function setDefaultPlan(
   cell: Pool,
   context: Context,

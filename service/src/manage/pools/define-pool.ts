@@ -4,7 +4,7 @@ import { beginWriting, writePool } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
 
-/** A further kind of credits, or another name for one that is there. */
+/** Creates or renames a pool. */
 export function definePool(cell: Pool, context: Context, pool: PoolContent): Promise<void> {
   const { environmentId } = context;
   const { key, name } = pool;

@@ -24,7 +24,6 @@ const Pool = Type.Object({
   name: Type.String({ examples: ["Credits"] }),
 });
 
-/** Kinds of credits. Most environments have one. */
 export function poolOperations({ cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -33,8 +32,8 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "listPools",
       noun: NOUN,
-      summary: "List the pools",
-      description: "By key. An environment starts with one, `credits`, and most never need another.",
+      summary: "List pools",
+      description: "Sorted by key. Every environment starts with `credits`.",
       params: Type.Object(environmentParams),
       query: Type.Object(pageQuery, STRICT),
       answer: pageOf(Pool),
@@ -51,8 +50,8 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "putPool",
       noun: NOUN,
-      summary: "Make or rename a pool",
-      description: "Safe to repeat. A pool is never deleted: what was granted and spent in it stays.",
+      summary: "Create or rename a pool",
+      description: "Safe to repeat. Pools are never deleted.",
       params: Type.Object({ ...environmentParams, key: keyField }),
       body: Type.Object({ name: nameField }, STRICT),
       answer: Pool,

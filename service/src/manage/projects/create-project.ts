@@ -25,7 +25,7 @@ export type ProjectInput = { readonly workspaceId: number; readonly name: string
 
 const COMMAND: Actor = { kind: "command", id: "purser create-project", requestId: null };
 
-/** A project with both its environments and a key for each, in the workspace that every installation has. */
+/** Creates a project with both environments and a key for each, in the first workspace. */
 export function createProject(control: Pool, name: string, actor = COMMAND): Promise<CreatedProject> {
   return transaction(control, async (tx) => {
     const workspaceId = await getFirstWorkspace(tx);
@@ -42,11 +42,11 @@ export async function createProjectIn(tx: Tx, input: ProjectInput): Promise<Crea
   return { projectId, test: await create("test"), live: await create("live") };
 }
 
-/** For installations that nobody clicks through: a key that was known before. False: there is a project already. */
+/** Creates a project with a given key, for unattended installations. False: there is already a project. */
 export function createFirstProject(control: Pool, name: string, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const workspaceId = await getFirstWorkspace(tx);
-    // Many processes may start at once, and one of them makes it.
+    // Many processes may start together; one of them creates it.
     await lockMembership(tx);
     if ((await countProjects(tx)) > 0) return false;
     const actor: Actor = { kind: "system", id: null, requestId: null };

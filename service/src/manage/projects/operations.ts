@@ -42,11 +42,11 @@ const Project = Type.Object({
     Type.Object({
       environment: Type.Enum(["test", "live"]),
       validApiKeys: Type.Integer({
-        description: "How many of its API keys are neither revoked nor expired.",
+        description: "API keys that are neither revoked nor expired.",
         examples: [1],
       }),
     }),
-    { description: "Always both, `test` first." },
+    { description: "Always both; `test` first." },
   ),
 });
 
@@ -55,7 +55,6 @@ const nameBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** A workspace's products. */
 export function projectOperations({ control }: ManageParts): Operation[] {
   const read = async (call: Call): Promise<Static<typeof Project>> => {
     const found = await single(control, (tx) => findProject(tx, scopeOf(call).projectId));
@@ -71,7 +70,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       id: "listProjects",
       noun: NOUN,
       summary: "List projects",
-      description: "The oldest first, each with both its environments.",
+      description: "Oldest first, each with both environments.",
       query: Type.Object(pageQuery, { additionalProperties: false }),
       answer: pageOf(Project),
       codes: [],
@@ -88,9 +87,9 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       access: { role: "admin", in: "workspace" },
       id: "createProject",
       noun: NOUN,
-      summary: "Make a project",
+      summary: "Create a project",
       description:
-        "With both environments and a first API key for each. The secrets are in the answer and nowhere else.",
+        "Creates both environments and an API key for each. The secrets are only in this response.",
       body: nameBody,
       answer: Type.Object({
         project: Project,
@@ -101,7 +100,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
         const { workspaceId } = principalOf(call);
         const author = authorOf(call);
         const outcome = await transaction(control, async (tx) => {
-          // The first keys stay when their creator goes, as all API keys do.
+          // API keys outlive their creator's access.
           const opened = await openMembership(tx, author);
           if (opened.kind !== "open") return opened;
           const input = { workspaceId, name: call.body.name, actor: author.actor };
@@ -111,7 +110,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
         });
         if (outcome.kind !== "created") throw toProblem(outcome.kind);
         const { created, project } = outcome;
-        assert(project !== null, "a project that was just made is there");
+        assert(project !== null, "an inserted project is found");
         const secrets = { test: created.test.key.secret, live: created.live.key.secret };
         return { project: describeProject(project), secrets };
       },
@@ -123,7 +122,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       id: "readProject",
       noun: NOUN,
       summary: "Read a project",
-      description: "With both its environments.",
+      description: "Includes both environments.",
       params: Type.Object(projectParams),
       answer: Project,
       codes: [],
@@ -136,7 +135,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       id: "renameProject",
       noun: NOUN,
       summary: "Rename a project",
-      description: "Keys, customers and history stay as they are.",
+      description: "Keys, customers and history are not affected.",
       params: Type.Object(projectParams),
       body: nameBody,
       answer: Project,

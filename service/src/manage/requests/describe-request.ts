@@ -11,40 +11,40 @@ import { nullable, timeField } from "../fields.ts";
 export const endpointField = Type.Enum(["check", "consume", "events"]);
 
 export const reasonField = nullable(
-  Type.String({ description: "Of a denial: why.", examples: ["insufficient_credits"] }),
+  Type.String({ description: "Set for denials.", examples: ["insufficient_credits"] }),
 );
 
 export const codeField = nullable(
-  Type.String({ description: "Of an error: which.", examples: ["idempotency_key_reused"] }),
+  Type.String({ description: "Set for errors.", examples: ["idempotency_key_reused"] }),
 );
 
-/** What every kind of request has that people look at. */
+/** Fields of every kind of request. */
 export const requestFields = {
   recordedAt: timeField,
   endpoint: endpointField,
   status: Type.Integer({ examples: [200] }),
   code: codeField,
   reason: reasonField,
-  isReplay: Type.Boolean({ description: "It was answered before: the caller got the same answer again." }),
+  isReplay: Type.Boolean({ description: "The caller got an earlier answer again." }),
   feature: nullable(
-    Type.String({ description: "As it came, defined or not.", examples: ["image.generate"] }),
+    Type.String({ description: "As requested, even if it is not defined.", examples: ["image.generate"] }),
   ),
-  event: nullable(Type.String({ description: "As it came.", examples: ["tokens.generated"] })),
+  event: nullable(Type.String({ description: "As sent.", examples: ["tokens.generated"] })),
   idempotencyKey: nullable(
-    Type.String({ description: "Where an answer is kept under it.", examples: ["job-7f3a-charge"] }),
+    Type.String({ description: "Set if an answer is stored under it.", examples: ["job-7f3a-charge"] }),
   ),
 };
 
 export const LoggedRequest = Type.Object({
   id: Type.String({ examples: ["log_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
   requestId: Type.String({
-    description: "From the header X-Request-Id.",
+    description: "`X-Request-Id` of the response.",
     examples: ["req_01k9zq6n2wf3rvd0"],
   }),
   ...requestFields,
   customerId: nullable(
     Type.String({
-      description: "Null where nobody known was meant, or was erased since.",
+      description: "Null: unknown or erased customer.",
       examples: ["customer_42"],
     }),
   ),
@@ -53,7 +53,7 @@ export const LoggedRequest = Type.Object({
 
 export type LoggedRequest = Static<typeof LoggedRequest>;
 
-/** With the names of what the log keeps as numbers and hashes. */
+/** Resolves customer numbers and key hashes of the log. */
 export async function describeRequests(
   tx: Tx,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },

@@ -17,19 +17,23 @@ import { requestFields } from "./describe-request.ts";
 
 export const CustomerRequest = Type.Object({
   kind: Type.Enum(["charge", "denial", "logged"], {
-    description: "`charge` and `denial` are kept for ever; `logged` is from the request log, which forgets.",
+    description: "`charge` and `denial` are permanent; `logged` is from the request log of the last 7 days.",
   }),
   id: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
   ...requestFields,
-  quantity: nullable(Type.Integer({ description: "Not of what is only logged.", examples: [1] })),
-  credits: nullable(Type.Integer({ description: "Charged, or lacking for a denial.", examples: [10] })),
-  balance: nullable(Type.Integer({ description: "After the charge, or at the denial.", examples: [90] })),
-  reversedQuantity: nullable(Type.Integer({ description: "Of a charge.", examples: [0] })),
+  quantity: nullable(Type.Integer({ description: "Null for logged requests.", examples: [1] })),
+  credits: nullable(
+    Type.Integer({ description: "Credits charged, or required by a denied request.", examples: [10] }),
+  ),
+  balance: nullable(
+    Type.Integer({ description: "Balance after the charge, or at the denial.", examples: [90] }),
+  ),
+  reversedQuantity: nullable(Type.Integer({ description: "Set for charges.", examples: [0] })),
 });
 
 export type CustomerRequest = Static<typeof CustomerRequest>;
 
-/** Where each of the three sources goes on. */
+/** Position in each of the three sources. */
 export type CustomerRequestCursor = {
   readonly charge: number;
   readonly denial: DenialName;
@@ -41,10 +45,10 @@ type Found =
   | { readonly kind: "denial"; readonly at: Instant; readonly row: Denial }
   | { readonly kind: "logged"; readonly at: Instant; readonly row: LogRecord };
 
-/** Read for one page of the log: most of them are charges and denials, which come from elsewhere. */
+/** Log rows read for one page; most are charges and denials, which come from their own tables. */
 const LOGGED_MAX = 1_000;
 
-/** Charges, denials and whatever else the log knows of a customer, the newest first. Null: there is no such customer. */
+/** Charges, denials and other logged requests, newest first. Null: the customer does not exist. */
 export function listCustomerRequests(
   cell: Pool,
   scope: Scope,
@@ -71,29 +75,29 @@ export function listCustomerRequests(
     const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
     const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
     const found = merged.filter(({ at }) => since === null || at >= since);
-    // What lies before the history window is the end of it.
+    // The list ends at the history window.
     if (found.length < merged.length) return { items: await describe(tx, scope, found), next: null };
     const count = charges.length + denials.length + others.length;
     const isThrough = found.filter(({ kind }) => kind === "logged").length === others.length;
-    const next = found.length === count && end === null ? null : goOn(from, found, isThrough ? end : null);
+    const next = found.length === count && end === null ? null : advance(from, found, isThrough ? end : null);
     return { items: await describe(tx, scope, found), next };
   });
 }
 
-/** An event that came late is passed by: unlike anything else before the window it is not the end of the list. */
+/** A late event is skipped; unlike other rows before the window it does not end the list. */
 function isInSight({ occurredAt }: LogRecord, since: Instant | null): boolean {
   return occurredAt === null || occurredAt >= (since ?? 0);
 }
 
-/** A consume that was decided stands in the ledger or among the denials, but for these two, which are not kept. */
+/** Decided consumes are in the ledger or denials, except these two denials, which are not stored. */
 function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean {
   const isPassing = reason === "customer_not_found" || reason === "no_active_plan";
   return endpoint !== "consume" || code !== null || isReplay || isPassing;
 }
 
 /**
- * Always the newest of those at the front. Each source keeps its own order, by which it goes on; and once the log is
- * through with what was read of it, nothing older than its end can be placed.
+ * Takes the newest front row of all sources; each source keeps its own order. Once all log rows read are used, nothing older than the
+ * last of them can be placed.
  */
 function merge(
   { charges, denials, others }: { charges: Charge[]; denials: Denial[]; others: LogRecord[] },
@@ -118,7 +122,7 @@ function merge(
   return merged;
 }
 
-function goOn(
+function advance(
   from: CustomerRequestCursor,
   found: readonly Found[],
   lastLogged: LogRecord | null,

@@ -15,28 +15,28 @@ import { describeRequests, type LoggedRequest } from "./describe-request.ts";
 
 export type RequestFilter = {
   readonly endpoint: LoggedEndpoint | null;
-  /** A whole class, or one status. */
+  /** One status, or a class of them. */
   readonly status: { readonly from: number; readonly below: number } | null;
   readonly code: string | null;
   readonly reason: string | null;
   readonly customerId: CustomerId | null;
   readonly since: Instant | null;
-  /** Where the history window begins. */
+  /** Start of the history window. */
   readonly start: Instant | null;
 };
 
 export type RequestPage = {
   readonly items: LoggedRequest[];
-  /** Where older ones go on. Null: there are none. */
+  /** Position of older requests. Null: there are none. */
   readonly next: Uuid | null;
-  /** The newest that was looked at. Null: there is none. */
+  /** The newest scanned request. Null: there is none. */
   readonly latest: Uuid | null;
 };
 
-/** Rows looked at for one page: one that finds little among so many is given out short, and its cursor goes on. */
+/** Rows scanned for one page. A page that finds few matches is returned short, with a cursor. */
 const SCANNED_MAX = 2_000;
 
-/** The newest first. */
+/** Newest first. */
 export function listRequests(
   cell: Pool,
   scope: Scope,
@@ -62,7 +62,7 @@ export function listRequests(
   });
 }
 
-/** The rarest that is asked for has the index walked along; the others are looked at one by one. */
+/** The most selective condition uses an index; the others are checked row by row. */
 function chooseColumn({ code, reason }: RequestFilter, customer: CustomerNumber | null): LogColumn | null {
   if (customer !== null) return { column: "customer_number", value: customer };
   if (code !== null) return { column: "code", value: code };
@@ -78,14 +78,14 @@ function isByIndexAlone({ endpoint, status, code, reason }: RequestFilter, by: L
   );
 }
 
-/** Nothing is written to the log before it was answered. */
+/** A request is logged after it was answered, so its id is not lower than `since`. */
 function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
   if (since === null) return after;
   const lowest = lowestLogId(since);
   return after !== null && Buffer.compare(after, lowest) > 0 ? after : lowest;
 }
 
-/** What matches, up to the limit, and the last that was looked at. */
+/** The matches up to the limit, and the last scanned row. */
 function pick(
   scanned: readonly LogRecord[],
   filter: RequestFilter,

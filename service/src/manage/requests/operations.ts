@@ -22,11 +22,11 @@ const NOUN = "Requests";
 const HOURS_MAX = 168;
 
 const ABOUT_THE_LOG =
-  "The log is kept for 7 days and written about a second after the answer, off the way of the request, so that it costs the " +
-  "caller nothing; a crash may lose the last second of it. Of one environment a process keeps at most 200 requests a second " +
-  "that went well, and 1,000 errors and denials. It holds no bodies, no metadata and no API keys.";
+  "The log is kept for 7 days. It is written about a second after the response and does not delay requests; a crash may lose the last " +
+  "second. A process logs at most 200 successful requests and 1,000 errors and denials per second and environment. The log contains no " +
+  "bodies, metadata or API keys.";
 
-/** What a product's backend asked, and how it went. */
+/** The request log of the runtime API. */
 export function requestOperations(parts: ManageParts): Operation[] {
   return [list(parts), summary(parts), ofCustomer(parts)];
 }
@@ -40,8 +40,8 @@ function list({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List the latest requests",
     description:
-      "The newest first. To follow them as they come, pass `latestCursor` of the answer before as `after`: you get what was " +
-      "written since, and miss nothing. A page with filters or a history window may hold fewer than `limit`, even none: read on while there is a " +
+      "Newest first. To follow new requests, send the last `latestCursor` as `after`: you get everything written since. With filters or a " +
+      "history window, a page may hold fewer than `limit` items or none: continue while there is a " +
       `\`nextCursor\`. ${ABOUT_THE_LOG}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
@@ -50,14 +50,14 @@ function list({ control, cellOf }: ManageParts): Operation {
         after: Type.Optional(
           Type.String({
             maxLength: 100,
-            description: "`latestCursor` of an answer before: only newer ones.",
+            description: "`latestCursor` of an earlier response: only newer requests.",
           }),
         ),
         endpoint: Type.Optional(endpointField),
         status: Type.Optional(
           Type.String({
             pattern: "^([245]xx|[245]\\d\\d)$",
-            description: "One status, or a whole class of them.",
+            description: "One status, or a class of them.",
             examples: ["4xx"],
           }),
         ),
@@ -72,7 +72,7 @@ function list({ control, cellOf }: ManageParts): Operation {
       ...pageOf(LoggedRequest).properties,
       latestCursor: nullable(
         Type.String({
-          description: "Pass it as `after` to read what comes. Null: nothing came yet.",
+          description: "Send it as `after` to read newer requests. Null: no requests yet.",
           examples: ["WyIwMTlhN…"],
         }),
       ),
@@ -117,15 +117,14 @@ function summary({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Count requests by hour and outcome",
     description:
-      "Counts all requests, those too that the log leaves out. The keys that nobody defined or named are those among the newest " +
-      "20,000 that the log has kept.",
+      "Counts all requests, including those not in the log. Unknown and unnamed keys are from the newest 20,000 logged requests.",
     params: Type.Object(environmentParams),
     query: Type.Object(
       {
         hours: Type.Optional(
           Type.String({
             pattern: "^([1-9]\\d?|1[0-5]\\d|16[0-8])$",
-            description: `How far back, this hour included: 1 to ${HOURS_MAX}, by default 24.`,
+            description: `Hours including the current one, 1 to ${HOURS_MAX}. Default: 24.`,
             examples: ["24"],
           }),
         ),
@@ -155,8 +154,8 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's requests",
     description:
-      "The newest first: charges and denials, which are kept for ever, and beside them what the request log of the last 7 days has " +
-      "of checks, usage events, errors and replays. Usage events that are older are not in this list.",
+      "Newest first: all charges and denials, and the checks, usage events, errors and replays of the last 7 days from the request log. " +
+      "Older usage events are not listed.",
     params: customerParams,
     query: Type.Object({ ...pageQuery }, { additionalProperties: false }),
     answer: Type.Object({ ...pageOf(CustomerRequest).properties, ...windowAnswer }),
@@ -193,10 +192,10 @@ function readLogCursor(field: "cursor" | "after", text: string | undefined): Uui
 }
 
 function refuseCursor(field: string): never {
-  throw invalidField({ field, code: "wrong_form", message: "is not one that this list gave out" });
+  throw invalidField({ field, code: "wrong_form", message: "is not a cursor of this list" });
 }
 
-/** Later than anything there is. */
+/** Position after all rows. */
 const FIRST_PAGE: CustomerRequestCursor = {
   charge: Number.MAX_SAFE_INTEGER,
   denial: { recordedAt: brandAs<Instant>(TIME_MAX), id: Buffer.alloc(16, 0xff) },

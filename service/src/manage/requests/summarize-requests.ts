@@ -16,16 +16,16 @@ import { timeField } from "../fields.ts";
 import { codeField, endpointField, reasonField } from "./describe-request.ts";
 
 const kinds = {
-  ok: Type.Integer({ description: "Allowed, accepted, or available.", examples: [1200] }),
+  ok: Type.Integer({ description: "Allowed or accepted.", examples: [1200] }),
   denied: Type.Integer({ examples: [14] }),
-  failed: Type.Integer({ description: "Answered with an error.", examples: [3] }),
+  failed: Type.Integer({ description: "Failed with an error.", examples: [3] }),
 };
 
 const SeenKeys = (description: string) =>
   Type.Array(
     Type.Object({
       key: Type.String({ examples: ["image.rendr"] }),
-      requests: Type.Integer({ description: "Among those that the log has kept.", examples: [12] }),
+      requests: Type.Integer({ description: "Logged requests.", examples: [12] }),
       lastSeenAt: timeField,
     }),
     { description },
@@ -35,7 +35,7 @@ export const RequestSummary = Type.Object({
   since: timeField,
   total: Type.Object(kinds),
   byHour: Type.Array(Type.Object({ hour: timeField, ...kinds }), {
-    description: "Every hour since then, the oldest first.",
+    description: "Every hour, oldest first.",
   }),
   byOutcome: Type.Array(
     Type.Object({
@@ -44,17 +44,17 @@ export const RequestSummary = Type.Object({
       reason: reasonField,
       requests: Type.Integer({ examples: [14] }),
     }),
-    { description: "The most frequent first. Neither code nor reason: it went well." },
+    { description: "Most frequent first. Without code and reason: successful." },
   ),
-  unknownFeatures: SeenKeys("Feature keys that were asked for and are not defined."),
-  unnamedEvents: SeenKeys("Event keys that were recorded and have no name yet."),
+  unknownFeatures: SeenKeys("Requested feature keys that are not defined."),
+  unnamedEvents: SeenKeys("Recorded event keys without a name."),
 });
 
 export type RequestSummary = Static<typeof RequestSummary>;
 
 const HOUR_MS = 3_600_000;
 
-/** Of this hour and those before it, `hours` in all; what lies before `start` is not counted. */
+/** Counts `hours` hours including the current one; requests before `start` are left out. */
 export function summarizeRequests(
   cell: Pool,
   environmentId: EnvironmentId,

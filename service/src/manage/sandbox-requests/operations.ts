@@ -22,15 +22,15 @@ const TIMES_MAX = 50;
 
 const SandboxBody = Type.Object(
   {
-    endpoint: Type.Enum(["check", "consume"], { description: "Which of the runtime's operations." }),
-    customerId: customerIdField("What becomes of an unknown one is as the endpoint has it."),
+    endpoint: Type.Enum(["check", "consume"], { description: "Runtime operation." }),
+    customerId: customerIdField("Unknown customers are handled as by the endpoint."),
     feature: featureField,
     quantity: Type.Optional(quantityField),
-    idempotencyKey: idempotencyKeyField("All of them carry it. A check ignores it."),
+    idempotencyKey: idempotencyKeyField("Used by all requests. A check ignores it."),
     times: Type.Integer({
       minimum: 1,
       maximum: TIMES_MAX,
-      description: "How often it is sent, all at once.",
+      description: "Number of concurrent requests.",
       examples: [32],
     }),
   },
@@ -40,25 +40,24 @@ const SandboxBody = Type.Object(
 const SandboxAnswerSchema = Type.Object({
   answers: Type.Array(
     Type.Object({
-      count: Type.Integer({ description: "How many of the requests were answered so.", examples: [31] }),
+      count: Type.Integer({ description: "Requests with this answer.", examples: [31] }),
       status: Type.Integer({ examples: [200] }),
-      isReplay: Type.Boolean({ description: "It was answered before: the same answer came again." }),
+      isReplay: Type.Boolean({ description: "An earlier answer was returned again." }),
       body: Type.Record(Type.String(), Type.Unknown(), {
-        description: "What a backend would have read: the endpoint's answer, or a problem with its `code`.",
+        description: "The endpoint's response, or a problem with its `code`.",
       }),
     }),
     {
-      description:
-        "Those that are the same in everything stand together, in the order in which they first came.",
+      description: "Identical answers are grouped, in order of first arrival.",
     },
   ),
   charged: Type.Integer({
-    description: "Credits that all of them charged together. A replay charges nothing.",
+    description: "Credits charged by all requests. A replay charges nothing.",
     examples: [10],
   }),
 });
 
-/** To see what a product's backend would see, before there is one. */
+/** Sends test requests without a backend. */
 export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts): Operation[] {
   return [
     operation({
@@ -67,13 +66,12 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       access: { role: "operator", in: "environment" },
       id: "tryRequest",
       noun: "Requests",
-      summary: "Send one request many times at once",
+      summary: "Send concurrent test requests",
       description:
-        "Sends a check or a consume as often as you say, all at once, by the very way that a backend's requests go: one of them is " +
-        "charged, and the others get its answer again. Only in the test environment; in live it is refused with `invalid_request` " +
-        "and nothing is sent. No API key is needed, nor any rate counted. What the runtime turns down, such as a key that was used " +
-        "for another request, is one of the answers. The requests are in the request log, under the id of this call, and the audit " +
-        "says who sent them. Safe to repeat: the idempotency key sees to that.",
+        "Sends the same check or consume `times` times concurrently, like a backend would: one of them is charged, and the others get its " +
+        "answer again. Only in the test environment; in live the call fails with `invalid_request` and sends nothing. Needs no API key and " +
+        "is not rate limited. Errors of the runtime, such as a reused key, are part of the answers. The requests are in the request log " +
+        "under the id of this call, and in the audit log. Safe to repeat because of the idempotency key.",
       params: Type.Object(environmentParams),
       body: SandboxBody,
       answer: SandboxAnswerSchema,
@@ -93,12 +91,12 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
   ];
 }
 
-/** Whom it charges there pays for it. */
+/** In live, it would charge a real customer. */
 function refuseLive(call: Call): void {
   if (scopeOf(call).environment === "test") return;
   throw invalidField({
     field: "environment",
     code: "wrong_form",
-    message: "must be test: requests are not tried out on live customers",
+    message: "must be test: test requests are not sent in live",
   });
 }

@@ -20,10 +20,10 @@ export type SandboxInput = {
   };
 };
 
-/** What a backend would read. */
+/** The response as a backend would read it. */
 export type Reading = { readonly status: number; readonly isReplay: boolean; readonly text: string };
 
-/** Asks the runtime once, by the way of a backend's request, and answers whatever comes of it. */
+/** Sends one request through the runtime and returns its response. */
 export type SandboxRequest = (scope: Scope, attempt: Omit<SandboxInput, "times">) => Promise<Reading>;
 
 export type SandboxAnswer = {
@@ -35,13 +35,13 @@ export type SandboxAnswer = {
 
 export type SandboxOutcome = { readonly answers: readonly SandboxAnswer[]; readonly charged: number };
 
-/** Sends one request several times at once. */
+/** Sends one request several times concurrently. */
 export async function sendSandboxRequests(
   parts: { readonly cell: Pool; readonly sandboxRequest: SandboxRequest },
   { scope, actor }: { readonly scope: Scope; readonly actor: Actor },
   input: SandboxInput,
 ): Promise<SandboxOutcome> {
-  // First: were it to fail afterwards, somebody would be charged and nobody would know by whom.
+  // Audited first, so that no charge is without an audit entry.
   await audit(parts.cell, scope, actor, input);
   const { times, ...attempt } = input;
   const readings = await Promise.all(
@@ -78,7 +78,7 @@ function audit(
   });
 }
 
-/** Of answers that are all the same. */
+/** Describes a group of identical responses. */
 function describe([first, ...others]: readonly Reading[]): SandboxAnswer[] {
   if (first === undefined) return [];
   const { status, isReplay, text } = first;

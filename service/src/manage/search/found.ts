@@ -7,9 +7,7 @@ const whereFields = {
   environment: Type.Enum(["test", "live"]),
 };
 
-const customerIdField = nullable(
-  Type.String({ description: "Null: erased since.", examples: ["customer_42"] }),
-);
+const customerIdField = nullable(Type.String({ description: "Null: erased.", examples: ["customer_42"] }));
 
 const recordFields = {
   ...whereFields,
@@ -32,19 +30,19 @@ export const Found = Type.Object({
       email: nullable(Type.String({ examples: ["billing@acme.example"] })),
       billingReference: nullable(Type.String({ examples: ["cus_NffrFeUfNV2Hib"] })),
     }),
-    { description: "Whose id, name, email or billing reference begins with the text, in any case." },
+    { description: "Id, name, email or billing reference starts with the text, ignoring case." },
   ),
   grants: Type.Array(
     Type.Object({
       ...whereFields,
       recordedAt: timeField,
       customerId: customerIdField,
-      grant: Type.Integer({ description: "Its number within the customer's grants.", examples: [3] }),
+      grant: Type.Integer({ description: "Number of the grant within the customer.", examples: [3] }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
       credits: Type.Integer({ examples: [500] }),
       reference: Type.String({ examples: ["pi_3MtwBwLkdIwHu7ix"] }),
     }),
-    { description: "Whose reference is the text." },
+    { description: "Reference equals the text." },
   ),
   keys: Type.Array(
     Type.Object({
@@ -53,7 +51,7 @@ export const Found = Type.Object({
       idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
       endpoint: Type.Enum(["consume", "events"]),
     }),
-    { description: "Idempotency keys that are the text." },
+    { description: "Idempotency keys equal to the text." },
   ),
   charges: Type.Array(
     Type.Object({
@@ -80,8 +78,8 @@ export const Found = Type.Object({
       event: Type.String({ examples: ["tokens.generated"] }),
     }),
   ),
-  plans: Type.Array(CatalogItem, { description: "Whose key begins with the text." }),
-  features: Type.Array(CatalogItem, { description: "Whose key begins with the text." }),
+  plans: Type.Array(CatalogItem, { description: "Key starts with the text." }),
+  features: Type.Array(CatalogItem, { description: "Key starts with the text." }),
 });
 
 export type Found = Static<typeof Found>;

@@ -37,23 +37,21 @@ import { Found } from "./found.ts";
 const NOUN = "Search";
 
 const DESCRIPTION =
-  "Finds what was pasted or begun: customers by the beginning of id, name, email or billing reference; grants by their reference, a " +
-  "payment's id say; idempotency keys; charges, denials and usage events by their id; plans and features by the beginning of their " +
-  "key. At most 10 of each kind.";
+  "Finds customers by the beginning of id, name, email or billing reference; grants by reference, such as a payment id; idempotency " +
+  "keys; charges, denials and usage events by id; plans and features by the beginning of their key. Returns at most 10 of each kind.";
 
 const query = Type.Object(
   {
     q: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: "The text.",
+      description: "Search text.",
       examples: ["pi_3MtwBwLkdIwHu7ix"],
     }),
   },
   { additionalProperties: false },
 );
 
-/** One box for everything that has a name. */
 export function searchOperations({ control, cellOf }: ManageParts): Operation[] {
   const search = async (call: Call<unknown, { q: string }>, isReached: (id: number) => boolean) => {
     const { workspaceId } = principalOf(call);
@@ -72,7 +70,7 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       id: "search",
       noun: NOUN,
       summary: "Search all projects",
-      description: `${DESCRIPTION} Looks in both environments of all projects.`,
+      description: `${DESCRIPTION} Searches both environments of all projects.`,
       query,
       answer: Found,
       codes: [],
@@ -85,7 +83,7 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       id: "searchEnvironment",
       noun: NOUN,
       summary: "Search one environment",
-      description: `${DESCRIPTION} Looks in this environment alone: for tokens that reach no further.`,
+      description: `${DESCRIPTION} Searches this environment only, for tokens limited to it.`,
       params: Type.Object(environmentParams),
       query,
       answer: Found,
@@ -95,17 +93,17 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
   ];
 }
 
-/** Of each kind. */
+/** Results of each kind. */
 const FOUND_MAX = 10;
 
 type SearchInput = {
   readonly scopes: readonly NamedScope[];
   readonly text: string;
-  /** What was recorded before this is out of sight. Null: nothing is. */
+  /** Older records are hidden. Null: none. */
   readonly since: Instant | null;
 };
 
-/** In every environment that is named, whichever cell it is in. At most 10 of each kind. */
+/** Searches all given environments, across cells. */
 async function searchScopes(cellOf: (cell: string) => Pool, input: SearchInput): Promise<Found> {
   const all: Found[] = [];
   for (const [cell, scopes] of Map.groupBy(input.scopes, (scope) => scope.cell)) {
@@ -219,7 +217,7 @@ function describeWhere(scopes: readonly NamedScope[]) {
   const byId = new Map(scopes.map((scope) => [scope.environmentId, scope]));
   return (environmentId: EnvironmentId) => {
     const scope = byId.get(environmentId);
-    assert(scope !== undefined, "a search finds only where it looks");
+    assert(scope !== undefined, "results are from the searched environments");
     const { projectId, projectName, environment } = scope;
     return { projectId: String(projectId), projectName, environment };
   };

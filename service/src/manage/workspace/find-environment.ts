@@ -7,7 +7,7 @@ import { readRowId } from "../../store/control/row-id.ts";
 import { findScope, type Scope } from "../../store/control/scopes.ts";
 import { invalidField } from "../fields.ts";
 
-/** Of fields that name one environment together, or none. Null: none. */
+/** Resolves `projectId` and `environment`, which must be given together. Null: neither is given. */
 export async function findEnvironment(
   control: Pool,
   workspaceId: number,

@@ -23,7 +23,7 @@ const limitFields = {
   metadataBytesMax: Type.Integer({
     minimum: 0,
     maximum: 65_536,
-    description: "How large an event's or a charge's metadata may be.",
+    description: "Maximum size of an event's or charge's metadata.",
     examples: [8_192],
   }),
   metadataKeysMax: Type.Integer({ minimum: 0, maximum: 10_000, examples: [50] }),
@@ -32,7 +32,7 @@ const limitFields = {
     Type.Integer({
       minimum: 1,
       maximum: 36_500,
-      description: "How far back usage is shown and exported. Nothing is deleted. Null: without limit.",
+      description: "How far back history is shown and exported. Nothing is deleted. Null: unlimited.",
       examples: [90],
     }),
   ),
@@ -40,7 +40,7 @@ const limitFields = {
     Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: "Of each API key, in each process. Null: without limit.",
+      description: "Per API key and process. Null: unlimited.",
       examples: [500],
     }),
   ),
@@ -50,10 +50,9 @@ const Workspace = Type.Object({
   id: Type.String({ examples: ["1"] }),
   name: nameField,
   limits: Type.Object(limitFields),
-  version: Type.String({ description: "Which release of Purser this is.", examples: ["0.1.0"] }),
+  version: Type.String({ description: "Release of Purser.", examples: ["0.1.0"] }),
 });
 
-/** The company that runs Purser. */
 export function workspaceOperations({ control, version }: ManageParts): Operation[] {
   const describe = ({ id, name, limits }: StoredWorkspace): Static<typeof Workspace> => {
     return { id: String(id), name, limits, version };
@@ -66,7 +65,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       id: "readWorkspace",
       noun: NOUN,
       summary: "Read the workspace",
-      description: "Its name, its limits, and which release serves it.",
+      description: "Name, limits and release.",
       answer: Workspace,
       codes: [],
       handle: async (call) => {
@@ -80,9 +79,9 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       access: { role: "owner", in: "workspace" },
       id: "changeWorkspace",
       noun: NOUN,
-      summary: "Change name or limits",
+      summary: "Edit name or limits",
       description:
-        "What is left out stays. Limits are those of this workspace alone, and every process keeps to new ones within 5 seconds.",
+        "Omitted fields stay. Limits apply to this workspace only. All processes apply new limits within 5 seconds.",
       body: Type.Object(
         {
           name: Type.Optional(nameField),
@@ -102,7 +101,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
 
 type WorkspaceInput = { readonly name?: string; readonly limits?: Partial<WorkspaceLimits> };
 
-/** What is left out stays. Safe to repeat. */
+/** Omitted fields stay. Safe to repeat. */
 function changeWorkspace(
   control: Pool,
   { workspaceId, actor }: { workspaceId: number; actor: Actor },

@@ -1,12 +1,12 @@
 import { decodeCursor, encodeCursor } from "../page.ts";
 
-/** Where a list that goes by a row's number goes on; null at its beginning. */
+/** The row id to continue after. Null: the first page. */
 export function readIdCursor(cursor: string | undefined): number | null {
   const [id = null] = decodeCursor(cursor, ["number"]) ?? [];
   return id;
 }
 
-/** A page of rows of which one more than `limit` was read, to see whether the list goes on. */
+/** Expects one row more than `limit`, if there are more. */
 export function pageById<T extends { readonly id: number }, I>(
   rows: readonly T[],
   limit: number,
