@@ -18,13 +18,13 @@ whenSignedOut(() => {
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
 createRoot(root, {
-  // What the API answered stands on the page. The console is for what nobody expected.
+  // API errors are shown on the page; log only unexpected ones.
   onCaughtError: (error) => {
     if (!(error instanceof ApiProblem)) console.error(error);
   },
 }).render(
   <StrictMode>
-    {/* The policy forbids style elements: what a component would put into one is not needed here. */}
+    {/* The content security policy forbids style elements. */}
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <Toasts>

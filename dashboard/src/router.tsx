@@ -41,15 +41,15 @@ export const router = createRouter({
   routeTree,
   context: { queryClient },
   defaultPreload: "intent",
-  // Query keeps what was read; the router asks it every time.
+  // Caching is left to React Query.
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 300,
   defaultPendingComponent: SkeletonPage,
   defaultErrorComponent: PageError,
   defaultNotFoundComponent: PageNotFound,
-  // Another environment or customer is another page: no form that was open may stay, and act there.
+  // Remount when a parameter changes, so that an open form never acts on another customer or environment.
   defaultRemountDeps: ({ params }) => params,
-  // Only what a route has read and found sound: not whatever else stands in the address.
+  // Drop search parameters that no route has validated.
   search: { strict: true },
   scrollRestoration: true,
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 import { signIn } from "./browser.ts";
 
-test("a link that asks for a top-up opens it, once", async () => {
+test("a link to the top-up dialog opens it once", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers/ada?do=add-credits");
   await page.getByRole("dialog", { name: /Add credits to ada/ }).waitFor();
@@ -14,7 +14,7 @@ test("a link that asks for a top-up opens it, once", async () => {
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 });
 
-test("what nobody can ask for is not asked for", async () => {
+test("a link cannot open the erase dialog", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers/ada?do=erase");
   await page.getByRole("heading", { name: "ada" }).waitFor();

@@ -8,10 +8,10 @@ import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { openWindow } from "./browser.ts";
 
-// Whole journeys, on a machine that has other work.
+// Full journeys on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-/** An installation that nobody has come into yet. */
+/** An installation without members. */
 async function setupEmpty(): Promise<{ url: string; pool: Pool }> {
   const database = await createDatabase();
   await createTestProject(database);
@@ -21,7 +21,7 @@ async function setupEmpty(): Promise<{ url: string; pool: Pool }> {
   return { url, pool };
 }
 
-test("an invitation is accepted by keyboard alone; used again, it says so and what to do", async () => {
+test("an invitation is accepted by keyboard, and a second use explains what to do", async () => {
   const { service, manage } = await setupManage();
   const invited = await manage("POST", "/manage/v1/members", {
     body: { email: "vera@example.com", name: "Vera Viewer", role: "viewer" },
@@ -45,9 +45,9 @@ test("an invitation is accepted by keyboard alone; used again, it says so and wh
   const later = await openWindow(service.url);
   await later.goto(path);
   await later.getByLabel("Password").fill("another-long-password");
-  await later.getByRole("button", { name: "Save and come in" }).click();
-  await later.getByText("This link was used, or its time is over").waitFor();
-  await later.getByText("log in with the password you chose").waitFor();
+  await later.getByRole("button", { name: "Save and log in" }).click();
+  await later.getByText("This link was already used or has expired").waitFor();
+  await later.getByText("Log in with your password, or ask an admin for a new link.").waitFor();
   await expectAccessible(later);
   await later.getByRole("link", { name: "Log in" }).click();
   await later.getByLabel("Email").fill("vera@example.com");
@@ -56,16 +56,16 @@ test("an invitation is accepted by keyboard alone; used again, it says so and wh
   await later.getByRole("button", { name: /Vera Viewer/ }).waitFor();
 });
 
-test("a sign-in link takes a click, works once, and says so the second time", async () => {
+test("a sign-in link needs a click, works once, and reports a second use", async () => {
   const { url, pool } = await setupEmpty();
   const { signInPath } = await openDevelopment(pool, null);
   const page = await openWindow(url);
   await page.goto(signInPath);
   await page.getByRole("button", { name: "Sign in" }).waitFor();
   await expectAccessible(page);
-  // Looked at, reloaded and looked at again: it is still good.
+  // Opening and reloading the page does not use up the link.
   await page.reload();
-  await page.getByText("This link is not whole").waitFor();
+  await page.getByText("This link is incomplete").waitFor();
   await expectAccessible(page);
   await page.goto("about:blank");
   await page.goto(signInPath);
@@ -76,14 +76,14 @@ test("a sign-in link takes a click, works once, and says so the second time", as
   await later.goto(signInPath);
   await later.getByRole("button", { name: "Sign in" }).focus();
   await later.keyboard.press("Enter");
-  await later.getByText("This link was used, or its time is over").waitFor();
+  await later.getByText("This link was already used or has expired").waitFor();
   await expectAccessible(later);
   await later.getByRole("link", { name: "Log in" }).click();
   await later.getByRole("heading", { name: "Log in" }).waitFor();
   await expectAccessible(later);
 });
 
-test("who sets up without a good link is told where to find one; who comes late, to log in", async () => {
+test("setup without a valid link explains where to find one, and after setup leads to the log-in", async () => {
   const { url, pool } = await setupEmpty();
   const page = await openWindow(url);
   await page.goto("/");
@@ -99,20 +99,20 @@ test("who sets up without a good link is told where to find one; who comes late,
     await page.getByRole("button", { name: "Create owner" }).click();
   };
   await enter("pur_link_of-last-week");
-  await page.getByText("This link is no longer good").waitFor();
+  await page.getByText("This link is no longer valid").waitFor();
   await expectAccessible(page);
   await enter(token);
-  // There is a project already, and no need for another.
+  // A project exists already.
   await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
 
   const late = await openWindow(url, { scheme: "dark" });
   await late.goto(`/setup#${token}`);
-  await late.getByText("the installation has its owner").waitFor();
+  await late.getByText("Setup is complete.").waitFor();
   await expectAccessible(late);
   await late.getByRole("link", { name: "Log in" }).click();
   await late.getByLabel("Email").fill(OWNER.email);
   await late.getByLabel("Password").fill("not-the-password");
   await late.keyboard.press("Enter");
-  await late.getByText("Email and password do not match").waitFor();
+  await late.getByText("Wrong email or password").waitFor();
   await expectAccessible(late);
 });

@@ -6,9 +6,9 @@ import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** No serious or critical violation on what the page shows now. */
+/** Expects no serious or critical accessibility violation on the current page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Fading in lowers contrast for a moment; what pulses for as long as it waits never ends.
+  // Fade-ins lower the contrast, so wait for them. Endless animations never finish and are skipped.
   await page.evaluate(() =>
     Promise.allSettled(
       document
@@ -28,7 +28,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** The same, light and dark: colours follow what the machine prefers, without a new page. */
+/** The same in dark and light mode. */
 export async function expectAccessibleInBoth(page: Page): Promise<void> {
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });

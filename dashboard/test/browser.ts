@@ -15,7 +15,7 @@ export type Look = { readonly scheme?: "light" | "dark"; readonly width?: number
 
 export type Credentials = { readonly email: string; readonly password: string };
 
-/** An own window, as a new visitor has it. A page that complains on the console fails its test. */
+/** A window with a new browser context. A console error or warning fails the test. */
 export async function openWindow(url: string, { scheme = "light", width = 1440 }: Look = {}): Promise<Page> {
   browser ??= await launchChromium();
   const context: BrowserContext = await browser.newContext({
@@ -26,7 +26,7 @@ export async function openWindow(url: string, { scheme = "light", width = 1440 }
     timezoneId: "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  // Long enough for a machine that does much else; what is right is there at once.
+  // Long enough for a busy machine.
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -38,7 +38,7 @@ export async function openWindow(url: string, { scheme = "light", width = 1440 }
   return page;
 }
 
-/** A window that is signed in and shows the page. */
+/** Opens a page and logs in. */
 export async function signIn(
   url: string,
   path: string,
@@ -54,7 +54,7 @@ export async function signIn(
   return page;
 }
 
-/** Somebody of another role, invited by the owner's token and come in by the link. */
+/** Creates a member of another role through an invitation. */
 export async function addMember(
   url: string,
   ownerToken: string,

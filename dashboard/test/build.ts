@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 
-/** The service serves what is built: tests look at what people get. */
+/** Tests run against the production build, which the service serves. */
 export function setup(): void {
   execFileSync("npm", ["run", "--silent", "build"], {
     cwd: join(import.meta.dirname, "../.."),
     stdio: "inherit",
-    // Vitest says "test", and React's development build would be tested.
+    // Vitest sets NODE_ENV to "test", which would select React's development build.
     env: { ...process.env, NODE_ENV: "production" },
   });
 }

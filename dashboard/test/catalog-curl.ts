@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 
-/** What the shown call answers when somebody pastes it into a shell. */
+/** Runs the shown curl call in a shell and returns the response. */
 export async function runCurlOf(page: Page, token: string): Promise<unknown> {
   const curl = await page.getByRole("region", { name: "the call" }).textContent();
   const { stdout } = await promisify(execFile)("bash", ["-c", curl ?? ""], {

@@ -7,46 +7,46 @@ import { tabTo } from "./tab-to.ts";
 
 const FEATURES = "/projects/1/test/features";
 
-test("a feature is defined by its key, and the list says what it costs and that no plan has it", async () => {
+test("a created feature is listed with its cost and without plans", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?define=audio.mix`);
-  const dialog = page.getByRole("dialog", { name: "New feature" });
+  const dialog = page.getByRole("dialog", { name: "Create feature" });
   expect(await dialog.getByLabel("Key").inputValue()).toBe("audio.mix");
   expect(await dialog.getByLabel("Name").inputValue()).toBe("Audio mix");
   await dialog.getByLabel("Unit", { exact: true }).fill("second");
   await dialog.getByLabel("Credits").fill("7");
-  await dialog.getByLabel("For how many units").fill("60");
+  await dialog.getByLabel("Per units").fill("60");
   await dialog
     .getByText("1 second costs 1 credit, 60 seconds cost 7 credits and 150 seconds cost 18 credits")
     .waitFor();
   await expectAccessibleInBoth(page);
-  await dialog.getByRole("button", { name: "Define feature in test" }).click();
+  await dialog.getByRole("button", { name: "Create feature in test" }).click();
   const row = page.getByRole("row", { name: /Audio mix/ });
   await row.waitFor();
   expect(await row.textContent()).toContain("7 credits per 60 seconds");
-  expect(await row.textContent()).toContain("In no plan");
+  expect(await row.textContent()).toContain("None");
   await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
   const { body } = await manage("GET", "features/audio.mix");
   expect(body).toMatchObject({ name: "Audio mix", unit: "second", cost: { credits: 7, per: 60 } });
   await expectAccessibleInBoth(page);
 });
 
-test("what is there already is not defined twice: its own dialog opens", async () => {
+test("creating an existing feature opens the existing one", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?define=export`);
   await page.getByRole("dialog", { name: "export" }).waitFor();
   await expectAccessibleInBoth(page);
   await page.goto(`${FEATURES}?define=`);
-  const dialog = page.getByRole("dialog", { name: "New feature" });
+  const dialog = page.getByRole("dialog", { name: "Create feature" });
   await dialog.getByLabel("Key").fill("export");
   await page.keyboard.press("Enter");
   await dialog.getByRole("alert").waitFor();
   await expectAccessibleInBoth(page);
-  await dialog.getByRole("link", { name: "Look at it" }).click();
+  await dialog.getByRole("link", { name: "Open that feature" }).click();
   await page.getByRole("dialog", { name: "export" }).waitFor();
 });
 
-test("another cost is changed by keyboard alone, and plans go on charging what they pinned", async () => {
+test("a cost is edited by keyboard, and plans keep charging the pinned cost", async () => {
   const { service, consume } = await setupManage();
   const page = await signIn(service.url, FEATURES);
   await tabTo(page, page.getByRole("link", { name: "image.render" }));
@@ -56,11 +56,11 @@ test("another cost is changed by keyboard alone, and plans go on charging what t
   await tabTo(page, dialog.getByLabel("Credits"));
   await page.keyboard.press("Control+a");
   await page.keyboard.type("12");
-  await dialog.getByText("Nobody is charged this yet").waitFor();
+  await dialog.getByText("No effect until you publish").waitFor();
   await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
   await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
-  // Where one was, one is again.
+  // Focus returns to the link.
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("image.render");
   const row = page.getByRole("row", { name: /image.render/ });
   expect(await row.textContent()).toContain("12 credits each");
@@ -69,7 +69,7 @@ test("another cost is changed by keyboard alone, and plans go on charging what t
   expect(body["creditsCharged"]).toBe(10);
 });
 
-test("two people edit a feature: the second hears who was first, and loses nothing of what they typed", async () => {
+test("an edit conflict on a feature names the other author and keeps the input", async () => {
   const { service, manage, tokens } = await setupManage();
   const bob = await addMember(service.url, tokens.owner, "admin");
   const page = await signIn(service.url, `${FEATURES}?key=image.render`);
@@ -84,7 +84,7 @@ test("two people edit a feature: the second hears who was first, and loses nothi
   const alert = dialog.getByRole("alert");
   await alert.getByText("The admin").waitFor();
   await expectAccessibleInBoth(page);
-  await alert.getByRole("button", { name: "Read again" }).click();
+  await alert.getByRole("button", { name: "Reload" }).click();
   await expect.poll(() => dialog.getByLabel("Credits").inputValue()).toBe("15");
   expect(await dialog.getByLabel("Unit", { exact: true }).inputValue()).toBe("picture");
   await dialog.getByRole("button", { name: "Save feature in test" }).click();
@@ -93,37 +93,37 @@ test("two people edit a feature: the second hears who was first, and loses nothi
   expect(body).toMatchObject({ unit: "picture", cost: { credits: 15, per: 1 } });
 });
 
-test("what the page shows as curl does it, with the values that stand in the form", async () => {
+test("the shown curl call saves the values of the form", async () => {
   const { service, manage, tokens } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?key=image.render`);
   await page.getByLabel("Name", { exact: true }).fill("Ada's image");
   await page.getByLabel("Credits").fill("11");
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByRole("button", { name: "API call" }).click();
   expect(await runCurlOf(page, tokens.admin)).toMatchObject({ name: "Ada's image", cost: { credits: 11 } });
   expect((await manage("GET", "features/image.render")).body["name"]).toBe("Ada's image");
-  // It names what was read: a second time it is not that any more.
+  // The call has an If-Match header, so a second run fails.
   expect(await runCurlOf(page, tokens.admin)).toMatchObject({ code: "changed_meanwhile" });
 });
 
-test("a feature is archived after the dialog said who keeps it, and offered again", async () => {
+test("a feature is archived after a warning, and restored", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?key=export`);
   await page.getByRole("button", { name: "Archive" }).click();
-  await page.getByText("Pro keeps it, and so does everybody on it").waitFor();
+  await page.getByText("Pro keeps it until you publish a version without it.").waitFor();
   await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Archive feature in test" }).click();
-  // Behind an open dialog no row is found either, so that alone does not say that it is done.
+  // Rows are hidden while a dialog is open, so also check the API.
   await expect.poll(async () => (await manage("GET", "features/export")).body["archivedAt"]).not.toBeNull();
   await expect.poll(() => page.getByRole("row", { name: /export/ }).count()).toBe(0);
   await page.getByLabel("Which features").selectOption("Archived");
   await page.getByRole("link", { name: "export" }).click();
-  await page.getByRole("button", { name: "Offer again" }).click();
-  await page.getByRole("button", { name: "Offer feature again in test" }).click();
-  await page.getByText("No feature is like that").waitFor();
+  await page.getByRole("button", { name: "Restore" }).click();
+  await page.getByRole("button", { name: "Restore feature in test" }).click();
+  await page.getByText("No matches").waitFor();
   expect((await manage("GET", "features/export")).body["archivedAt"]).toBeNull();
 });
 
-test("an event key that came unnamed is named with one click", async () => {
+test("an unnamed event key is named with the suggested name", async () => {
   const { service, manage, project } = await setupManage();
   await fetch(`${service.url}/v1/events`, {
     method: "POST",
@@ -135,7 +135,7 @@ test("an event key that came unnamed is named with one click", async () => {
   await expectAccessibleInBoth(page);
   await tabTo(page, page.getByRole("button", { name: "Name tokens/used" }));
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Name an event key" }).waitFor();
+  await page.getByRole("dialog", { name: "Name event key" }).waitFor();
   await expectAccessibleInBoth(page);
   await tabTo(page, page.getByLabel("Name", { exact: true }));
   await page.keyboard.press("Enter");
@@ -145,13 +145,13 @@ test("an event key that came unnamed is named with one click", async () => {
   expect(body["items"]).toMatchObject([{ key: "tokens/used", name: "Tokens used" }]);
 });
 
-test("a second pool is made by keyboard, and then features say which one they draw from", async () => {
+test("a second pool is created by keyboard, and features then show their pool", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}/pools`);
   await expectAccessibleInBoth(page);
-  await tabTo(page, page.getByRole("button", { name: "New pool" }));
+  await tabTo(page, page.getByRole("button", { name: "Create pool" }));
   await page.keyboard.press("Enter");
-  await tabTo(page, page.getByRole("dialog", { name: "New pool" }).getByLabel("Key"));
+  await tabTo(page, page.getByRole("dialog", { name: "Create pool" }).getByLabel("Key"));
   await page.keyboard.type("video-minutes");
   await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
@@ -164,7 +164,7 @@ test("a second pool is made by keyboard, and then features say which one they dr
   expect((await manage("GET", "features/video.render")).body["pool"]).toBe("video-minutes");
 });
 
-test("a feature is found from everywhere", async () => {
+test("the search finds a feature from any page", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");
   await page.keyboard.press("Control+k");
@@ -175,7 +175,7 @@ test("a feature is found from everywhere", async () => {
   await page.getByRole("dialog", { name: "video.render" }).waitFor();
 });
 
-test("the list is narrowed by the slash key, and the address keeps it", async () => {
+test("the slash key focuses the filter, and the URL keeps it", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, FEATURES);
   await page.keyboard.press("/");
@@ -187,7 +187,7 @@ test("the list is narrowed by the slash key, and the address keeps it", async ()
 });
 
 for (const role of ["viewer", "operator"] as const) {
-  test(`the ${role} reads features, and is offered no change`, async () => {
+  test(`the ${role} can read features but not edit them`, async () => {
     const { service, tokens } = await setupManage();
     const credentials = await addMember(service.url, tokens.owner, role);
     const page = await signIn(service.url, `${FEATURES}?key=export`, { credentials });
@@ -197,6 +197,6 @@ for (const role of ["viewer", "operator"] as const) {
     await expectAccessibleInBoth(page);
     await page.keyboard.press("Escape");
     await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
-    expect(await page.getByRole("link", { name: "New feature" }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Create feature" }).count()).toBe(0);
   });
 }

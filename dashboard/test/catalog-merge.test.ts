@@ -17,7 +17,7 @@ const base = {
   features: [feature("a"), feature("b"), feature("c", 5)],
 };
 
-test("of two people's edits each keeps what they changed, and nothing else of theirs overrules", () => {
+test("concurrent edits are merged, and each author keeps their own changes", () => {
   const mine = { ...base, name: "Mine", features: [feature("a", 1), feature("c", 5), feature("d")] };
   const theirs = {
     ...base,
@@ -27,16 +27,16 @@ test("of two people's edits each keeps what they changed, and nothing else of th
   expect(mergeTerms(base, mine, theirs)).toEqual({
     name: "Mine",
     allowances: [credits(200)],
-    // a: limited by me, taken out by them; b: taken out by me; c: theirs; d: mine; e: theirs.
+    // a: limited by me, removed by them; b: removed by me; c: theirs; d: mine; e: theirs.
     features: [feature("c", 9), feature("e"), feature("a", 1), feature("d")],
   });
 });
 
-test("where nobody changed anything, nothing changes", () => {
+test("a merge without edits changes nothing", () => {
   expect(mergeTerms(base, base, base)).toEqual(base);
 });
 
-test("what was put in by somebody else a moment ago is not taken out by saving, though its names are not here yet", () => {
+test("saving keeps pools and features that are not in the loaded lists", () => {
   const theirs = { ...base, allowances: [credits(100), { ...credits(5), pool: "video" }] };
   const known = { features: [], pools: [] };
   expect(toTerms(toValues(theirs, known))).toEqual(theirs);

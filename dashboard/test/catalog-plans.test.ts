@@ -7,38 +7,38 @@ import { tabTo } from "./tab-to.ts";
 
 const PLANS = "/projects/1/test/plans";
 
-test("a plan is made and published, and a customer on it is charged what the page said", async () => {
+test("a plan is created and published, and charges use its terms", async () => {
   const { service, manage, consume, assign } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/features?define=audio.mix");
   await page.getByLabel("Unit", { exact: true }).fill("second");
   await page.getByLabel("Credits", { exact: true }).fill("7");
-  await page.getByLabel("For how many units").fill("60");
-  await page.getByRole("button", { name: "Define feature in test" }).click();
+  await page.getByLabel("Per units").fill("60");
+  await page.getByRole("button", { name: "Create feature in test" }).click();
   await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
 
   await page.goto(PLANS);
-  await page.getByRole("button", { name: "New plan" }).click();
-  const dialog = page.getByRole("dialog", { name: "New plan" });
+  await page.getByRole("button", { name: "Create plan" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create plan" });
   await dialog.getByLabel("Key").fill("studio");
   await expectAccessibleInBoth(page);
-  await dialog.getByRole("button", { name: "Begin a draft in test" }).click();
+  await dialog.getByRole("button", { name: "Create draft in test" }).click();
   await page.waitForURL("**/plans/studio/edit");
-  await page.getByText("Nothing yet: give it credits and features.").waitFor();
-  await page.getByLabel("The plan gives credits").check();
-  await page.getByLabel("How many credits").fill("500");
-  await page.getByLabel("Rolls over for").fill("2");
+  await page.getByText("Add credits and features.").waitFor();
+  await page.getByLabel("Include credits").check();
+  await page.getByLabel("Credits", { exact: true }).fill("500");
+  await page.getByLabel("Roll over for").fill("2");
   await page.getByLabel("Audio mix", { exact: true }).check();
-  await page.getByLabel("Period of the limit of Audio mix").selectOption("a day");
-  await page.getByLabel("Limit of Audio mix", { exact: true }).fill("300");
-  const preview = page.getByRole("list", { name: "What would change" });
+  await page.getByLabel("Limit period for Audio mix").selectOption("a day");
+  await page.getByLabel("Limit for Audio mix", { exact: true }).fill("300");
+  const preview = page.getByRole("list", { name: "Changes" });
   expect(await preview.getByRole("listitem").allTextContents()).toEqual([
-    "The plan gives 500 credits a month, unused ones roll over for 2 months.",
-    "Audio mix is included: 7 credits per 60 seconds, at most 300 seconds a day.",
+    "Includes 500 credits a month, unused credits roll over for 2 months.",
+    "Includes Audio mix: 7 credits per 60 seconds, at most 300 seconds a day.",
   ]);
   await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Review and publish" }).click();
   await page.waitForURL("**/plans/studio/publish");
-  await page.getByText("nobody has the plan yet").waitFor();
+  await page.getByText("This is the first version.").waitFor();
   await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Publish version 1 in test" }).click();
   await page.waitForURL("**/plans/studio");
@@ -66,18 +66,18 @@ test("a plan is made and published, and a customer on it is charged what the pag
   });
 });
 
-test("a plan is made, given and published by keyboard alone", async () => {
+test("a plan is created and published by keyboard", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PLANS);
-  await tabTo(page, page.getByRole("button", { name: "New plan" }));
+  await tabTo(page, page.getByRole("button", { name: "Create plan" }));
   await page.keyboard.press("Enter");
-  await tabTo(page, page.getByRole("dialog", { name: "New plan" }).getByLabel("Key"));
+  await tabTo(page, page.getByRole("dialog", { name: "Create plan" }).getByLabel("Key"));
   await page.keyboard.type("team");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/plans/team/edit");
-  await tabTo(page, page.getByLabel("The plan gives credits"));
+  await tabTo(page, page.getByLabel("Include credits"));
   await page.keyboard.press("Space");
-  await tabTo(page, page.getByLabel("How many credits"));
+  await tabTo(page, page.getByLabel("Credits", { exact: true }));
   await page.keyboard.press("Control+a");
   await page.keyboard.type("700");
   await tabTo(page, page.getByLabel("image.render", { exact: true }));
@@ -94,15 +94,15 @@ test("a plan is made, given and published by keyboard alone", async () => {
   ]);
 });
 
-test("what the pages show as curl saves and publishes a draft", async () => {
+test("the shown curl calls save and publish a draft", async () => {
   const { service, manage, tokens } = await setupManage();
   const page = await signIn(service.url, `${PLANS}/pro/edit`);
-  await page.getByLabel("How many credits").fill("120");
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByLabel("Credits", { exact: true }).fill("120");
+  await page.getByRole("button", { name: "API call" }).click();
   expect(await runCurlOf(page, tokens.admin)).toMatchObject({ draft: { allowances: [{ credits: 120 }] } });
   const other = await signIn(service.url, `${PLANS}/pro/publish`);
-  await other.getByRole("radio", { name: "Everyone, now" }).check();
-  await other.getByRole("button", { name: "Do this by API" }).click();
+  await other.getByRole("radio", { name: "All customers, now" }).check();
+  await other.getByRole("button", { name: "API call" }).click();
   expect(await runCurlOf(other, tokens.admin)).toMatchObject({
     draft: null,
     versions: [{ number: 2, reach: "now" }, {}],
@@ -110,7 +110,7 @@ test("what the pages show as curl saves and publishes a draft", async () => {
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 120 }] });
 });
 
-test("a version for everyone at their next period names how many, and ada keeps hers until then", async () => {
+test("a version for the next renewal shows the customer count, and customers keep theirs until then", async () => {
   const { service, manage, assign, check } = await setupManage();
   await assign("grace");
   await manage("PUT", "features/image.render", {
@@ -121,26 +121,26 @@ test("a version for everyone at their next period names how many, and ada keeps 
   await page.getByText("Next version: 12 credits per image").waitFor();
   await expectAccessibleInBoth(page);
   await page.getByRole("link", { name: "Edit plan" }).click();
-  await page.getByLabel("How many credits").fill("200");
-  await page.getByLabel("Period of the limit of export").selectOption("No limit");
+  await page.getByLabel("Credits", { exact: true }).fill("200");
+  await page.getByLabel("Limit period for export").selectOption("No limit");
   await page.getByLabel("text.generate", { exact: true }).uncheck();
   await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Review and publish" }).click();
-  const changes = page.getByRole("list", { name: "What changes" });
+  const changes = page.getByRole("list", { name: "Changes" });
   await changes.waitFor();
   expect(await changes.getByRole("listitem").allTextContents()).toEqual([
-    "The plan gives 200 credits a month instead of 100 credits a month.",
-    "text.generate is no longer included.",
-    "Image costs 12 credits per image instead of 10 credits per image.",
-    "export: no limit instead of at most 5 a day.",
+    "Credits: 100 credits a month → 200 credits a month.",
+    "No longer includes text.generate.",
+    "Image: 10 credits per image → 12 credits per image.",
+    "export: at most 5 a day → no limit.",
   ]);
-  await page.getByText("2 customers have the plan now.").waitFor();
+  await page.getByText("2 customers are on this plan.").waitFor();
   await tabTo(page, page.getByRole("radio", { name: "New assignments only" }));
   await page.keyboard.press("ArrowDown");
   await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Publish version 2 in test" }).click();
   await page.waitForURL("**/plans/pro");
-  await page.getByRole("row", { name: /^2 .*Everyone, at their next period/ }).waitFor();
+  await page.getByRole("row", { name: /^2 .*All customers, at their next renewal/ }).waitFor();
 
   const { body } = await manage("GET", "plans/pro");
   expect(body["versions"]).toMatchObject([{ number: 2, reach: "next_period" }, { number: 1 }]);
@@ -151,11 +151,11 @@ test("a version for everyone at their next period names how many, and ada keeps 
   });
 });
 
-test("two people edit a plan: the second hears who was first, and both keep their work", async () => {
+test("an edit conflict on a plan names the other author and merges both edits", async () => {
   const { service, manage, tokens } = await setupManage();
   const bob = await addMember(service.url, tokens.owner, "admin");
   const page = await signIn(service.url, `${PLANS}/pro/edit`);
-  await page.getByLabel("How many credits").fill("300");
+  await page.getByLabel("Credits", { exact: true }).fill("300");
   const other = await signIn(service.url, `${PLANS}/pro/edit`, { credentials: bob });
   await other.getByLabel("video.render", { exact: true }).check();
   await other.getByRole("button", { name: "Save draft in test" }).click();
@@ -165,10 +165,10 @@ test("two people edit a plan: the second hears who was first, and both keep thei
   const alert = page.getByRole("alert");
   await alert.getByText("The admin").waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, alert.getByRole("button", { name: "Read again" }));
+  await tabTo(page, alert.getByRole("button", { name: "Reload" }));
   await page.keyboard.press("Enter");
   await expect.poll(() => page.getByLabel("video.render", { exact: true }).isChecked()).toBe(true);
-  expect(await page.getByLabel("How many credits").inputValue()).toBe("300");
+  expect(await page.getByLabel("Credits", { exact: true }).inputValue()).toBe("300");
   await page.getByRole("button", { name: "Save draft in test" }).click();
   await page.getByText("Saved.", { exact: true }).waitFor();
   const { body } = await manage("GET", "plans/pro");
@@ -176,24 +176,24 @@ test("two people edit a plan: the second hears who was first, and both keep thei
   expect(JSON.stringify(body["draft"])).toContain("video.render");
 });
 
-test("an editor begins with what a plan is now, and a pool that is added meanwhile takes nothing away", async () => {
+test("the editor starts from the current draft, and a new pool does not reset the form", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${PLANS}/pro`);
   const draft = { name: "Pro", allowances: [{ credits: 222, period: "month" }], features: [] };
   expect((await manage("PUT", "plans/pro/draft", { body: draft })).status).toBe(200);
   await page.getByRole("link", { name: /edit/i }).first().click();
   await page.waitForURL("**/plans/pro/edit");
-  expect(await page.getByLabel("How many credits").inputValue()).toBe("222");
+  expect(await page.getByLabel("Credits", { exact: true }).inputValue()).toBe("222");
   expect((await manage("PUT", "pools/video", { body: { name: "Video" } })).status).toBe(200);
-  await page.getByLabel("How many credits").fill("333");
+  await page.getByLabel("Credits", { exact: true }).fill("333");
   await page.getByRole("button", { name: "Save draft in test" }).click();
   await page.getByText("Saved.", { exact: true }).waitFor();
-  await page.getByLabel("How many credits").fill("444");
-  await page.getByText("Not saved yet.").waitFor();
+  await page.getByLabel("Credits", { exact: true }).fill("444");
+  await page.getByText("Unsaved changes.").waitFor();
   expect((await manage("GET", "plans/pro")).body["draft"]).toMatchObject({ allowances: [{ credits: 333 }] });
 });
 
-test("what was looked at is what is published: another cost in between is told first", async () => {
+test("publishing fails if a cost changed after the review", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "plans/pro/draft", {
     body: {
@@ -203,38 +203,38 @@ test("what was looked at is what is published: another cost in between is told f
     },
   });
   const page = await signIn(service.url, `${PLANS}/pro/publish`);
-  await page.getByText("text.generate is no longer included.").waitFor();
+  await page.getByText("No longer includes text.generate.").waitFor();
   await manage("PUT", "features/image.render", {
     body: { name: "image.render", cost: { credits: 99 } },
     headers: { "if-match": "*" },
   });
   await page.getByRole("button", { name: "Publish version 2 in test" }).click();
   const alert = page.getByRole("alert");
-  await alert.getByText("the token The owner's").waitFor();
+  await alert.getByText("token The owner's").waitFor();
   await expectAccessibleInBoth(page);
-  await alert.getByRole("button", { name: "Read again" }).click();
-  await page.getByText("image.render costs 99 credits each instead of 10 credits each.").waitFor();
+  await alert.getByRole("button", { name: "Reload" }).click();
+  await page.getByText("image.render: 10 credits each → 99 credits each.").waitFor();
   expect((await manage("GET", "plans/pro")).body["versions"]).toHaveLength(1);
 });
 
-test("a draft is edited, left, kept and discarded by keyboard alone", async () => {
+test("a draft is edited, kept and discarded by keyboard", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${PLANS}/pro`);
   await tabTo(page, page.getByRole("link", { name: "Edit plan" }));
   await page.keyboard.press("Enter");
   await page.waitForURL("**/edit");
-  await tabTo(page, page.getByLabel("How many credits"));
+  await tabTo(page, page.getByLabel("Credits", { exact: true }));
   await page.keyboard.press("Control+a");
   await page.keyboard.type("150");
-  await page.getByText("The plan gives 150 credits a month instead of").waitFor();
-  const guard = page.getByRole("dialog", { name: "Leave without saving?" });
+  await page.getByText("→ 150 credits a month.").waitFor();
+  const guard = page.getByRole("dialog", { name: "Discard unsaved changes?" });
   await tabTo(page, page.getByRole("link", { name: "Plans", exact: true }).first());
   await page.keyboard.press("Enter");
   await guard.waitFor();
   await expectAccessibleInBoth(page);
   await page.keyboard.press("Escape");
   await guard.waitFor({ state: "hidden" });
-  await tabTo(page, page.getByLabel("How many credits"));
+  await tabTo(page, page.getByLabel("Credits", { exact: true }));
   await page.keyboard.press("Enter");
   await page.getByText("Saved.", { exact: true }).waitFor();
   expect((await manage("GET", "plans/pro")).body["draft"]).toMatchObject({ allowances: [{ credits: 150 }] });
@@ -242,7 +242,7 @@ test("a draft is edited, left, kept and discarded by keyboard alone", async () =
   await page.keyboard.press("Enter");
   await tabTo(page, page.getByRole("button", { name: "Discard" }));
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Discard the draft" }).waitFor();
+  await page.getByRole("dialog", { name: "Discard draft" }).waitFor();
   await expectAccessibleInBoth(page);
   await tabTo(page, page.getByRole("button", { name: "Discard draft in test" }));
   await page.keyboard.press("Enter");
@@ -250,26 +250,26 @@ test("a draft is edited, left, kept and discarded by keyboard alone", async () =
   expect((await manage("GET", "plans/pro")).body["draft"]).toBeNull();
 });
 
-test("the default plan is chosen, cannot be archived, and another one can", async () => {
+test("the default plan cannot be archived, other plans can", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "free", name: "Free" });
   const page = await signIn(service.url, PLANS);
   await page.getByRole("button", { name: "Default plan" }).click();
   await page.getByRole("combobox", { name: "Default plan" }).selectOption("Pro");
   await expectAccessibleInBoth(page);
-  const make = page.getByRole("button", { name: "Make Pro the default in test" });
+  const make = page.getByRole("button", { name: "Set Pro as default in test" });
   await make.click();
   await make.waitFor({ state: "hidden" });
   await page.locator("article", { hasText: "Pro" }).getByText("Default plan").waitFor();
   await expectAccessibleInBoth(page);
   await page.getByRole("link", { name: "Pro", exact: true }).click();
-  await page.getByRole("button", { name: "More for this plan" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Archive" }).click();
   await page.getByRole("button", { name: "Archive plan in test" }).click();
   await page.getByRole("alert").getByText("is the default plan of this environment").waitFor();
   await expectAccessibleInBoth(page);
   await page.goto(`${PLANS}/free`);
-  await page.getByRole("button", { name: "More for this plan" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Archive" }).click();
   await page.getByRole("button", { name: "Archive plan in test" }).click();
   await page.getByText("Archived", { exact: true }).waitFor();
@@ -277,7 +277,7 @@ test("the default plan is chosen, cannot be archived, and another one can", asyn
 });
 
 for (const role of ["viewer", "operator"] as const) {
-  test(`the ${role} reads plans, and is offered no change`, async () => {
+  test(`the ${role} can read plans but not edit them`, async () => {
     const { service, tokens, manage } = await setupManage();
     await manage("PUT", "plans/pro/draft", { body: { name: "Pro", allowances: [], features: [] } });
     const credentials = await addMember(service.url, tokens.owner, role);
@@ -289,9 +289,9 @@ for (const role of ["viewer", "operator"] as const) {
     await main.getByText("Draft of version 2").waitFor();
     expect(await main.getByRole("button").allTextContents()).toEqual(["JSON"]);
     await page.goto(`${PLANS}/pro/edit`);
-    await main.getByText("Only admins change plans").waitFor();
+    await main.getByText("Only admins can edit plans").waitFor();
     await page.goto(`${PLANS}/pro/publish`);
-    await main.getByText("The plan no longer gives 100 credits a month.").waitFor();
+    await main.getByText("No longer includes 100 credits a month.").waitFor();
     expect(await main.getByRole("button").allTextContents()).toEqual([]);
   });
 }

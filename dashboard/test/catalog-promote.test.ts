@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const LIVE = "/manage/v1/projects/1/live";
 
-test("test is promoted to live by keyboard, and then live is as test is and there is nothing to do", async () => {
+test("test is promoted to live by keyboard, and live then matches test", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   await manage("PUT", "default-plan", { body: { plan: "free" } });
@@ -15,51 +15,51 @@ test("test is promoted to live by keyboard, and then live is as test is and ther
   await tabTo(page, page.getByRole("link", { name: "Promote test to live" }));
   await page.keyboard.press("Enter");
   await page.waitForURL("**/projects/1/live/promote");
-  await expect.poll(() => page.title()).toContain("LIVE");
+  await expect.poll(() => page.title()).toContain("Live");
   const created = page.getByRole("list", { name: "Created" });
-  await created.getByText("The plan gives 100 credits a month.").waitFor();
-  await created.getByText("It costs 3 credits per 1,000.").waitFor();
-  await page.getByText("The default plan is Free instead of none.").waitFor();
+  await created.getByText("Includes 100 credits a month.").waitFor();
+  await created.getByText("Cost: 3 credits per 1,000.").waitFor();
+  await page.getByText("Default plan: none → Free.").waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, page.getByRole("button", { name: "Promote 7 changes to LIVE" }));
+  await tabTo(page, page.getByRole("button", { name: "Promote 7 changes to Live" }));
   await page.keyboard.press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Promote test to LIVE" });
+  const dialog = page.getByRole("dialog", { name: "Promote test to live" });
   await dialog.waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, dialog.getByLabel("Type LIVE to confirm"));
-  await page.keyboard.type("live");
+  await tabTo(page, dialog.getByLabel("Type live to confirm"));
+  await page.keyboard.type("LIVE");
   await page.keyboard.press("Enter");
   expect((await manage("GET", `${LIVE}/plans`)).body["items"]).toEqual([]);
   await page.keyboard.press("Control+a");
-  await page.keyboard.type("LIVE");
+  await page.keyboard.type("live");
   await page.keyboard.press("Enter");
-  await page.getByText("Live sells what test sells").waitFor();
-  await page.getByText("Nothing to do").waitFor();
+  await page.getByText("Live now matches test").waitFor();
+  await page.getByText("No changes").waitFor();
   await expectAccessibleInBoth(page);
   const [test, live] = [await manage("GET", "catalog"), await manage("GET", `${LIVE}/catalog`)];
   expect(live.body).toEqual(test.body);
-  await page.getByRole("link", { name: "Look at live's plans" }).click();
+  await page.getByRole("link", { name: "Open live plans" }).click();
   await page.waitForURL("**/projects/1/live/plans");
   await page.getByRole("link", { name: "Pro", exact: true }).waitFor();
 });
 
-test("what changes in live is told with who gets it, and what test lacks is archived when asked for", async () => {
+test("promotion shows changes in live and archives items that are not in test on request", async () => {
   const { service, manage, publish } = await setupManage();
   await manage("POST", "/manage/v1/projects/1/promote", { body: { reach: "new_assignments" } });
   await manage("PUT", `${LIVE}/features/old`, { body: { name: "Old", cost: { credits: 1 } } });
   await publish({ allowances: [{ pool: "credits", credits: 250, period: "month", rollover: 0 }] });
   const page = await signIn(service.url, "/projects/1/test/promote");
-  await page.getByText("The plan gives 250 credits a month instead of 100 credits a month.").waitFor();
-  await page.getByText("Customers on Pro get the new version when their next period begins.").waitFor();
+  await page.getByText("Credits: 100 credits a month → 250 credits a month.").waitFor();
+  await page.getByText("Customers on Pro get the new version at their next renewal.").waitFor();
   await expectAccessibleInBoth(page);
-  await page.getByLabel("Also archive what test lacks").check();
-  await page.getByRole("list", { name: "Archived" }).getByText("It is no longer offered.").waitFor();
-  await page.getByRole("radio", { name: "Everyone, at their next period" }).check();
-  await page.getByRole("button", { name: "Promote 2 changes to LIVE" }).click();
+  await page.getByLabel("Archive items that are not in test").check();
+  await page.getByRole("list", { name: "Archived" }).getByText("Archived.").waitFor();
+  await page.getByRole("radio", { name: "All customers, at their next renewal" }).check();
+  await page.getByRole("button", { name: "Promote 2 changes to Live" }).click();
   await expectAccessibleInBoth(page);
-  await page.getByLabel("Type LIVE to confirm").fill("LIVE");
-  await page.getByRole("button", { name: "Make 2 changes in LIVE" }).click();
-  await page.getByText("Live sells what test sells").waitFor();
+  await page.getByLabel("Type live to confirm").fill("live");
+  await page.getByRole("button", { name: "Promote 2 changes in Live" }).click();
+  await page.getByText("Live now matches test").waitFor();
   expect((await manage("GET", `${LIVE}/plans/pro`)).body["versions"]).toMatchObject([
     { number: 2, reach: "next_period" },
     { number: 1 },
@@ -67,38 +67,38 @@ test("what changes in live is told with who gets it, and what test lacks is arch
   expect((await manage("GET", `${LIVE}/features/old`)).body["archivedAt"]).not.toBeNull();
 });
 
-test("what was looked at is what is promoted: a change of test in between is told first", async () => {
+test("promotion fails if test changed after the comparison", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/promote");
-  await page.getByRole("button", { name: "Promote 5 changes to LIVE" }).waitFor();
+  await page.getByRole("button", { name: "Promote 5 changes to Live" }).waitFor();
   await manage("PUT", "features/late", { body: { name: "Late", cost: { credits: 1 } } });
-  await page.getByRole("button", { name: "Promote 5 changes to LIVE" }).click();
-  await page.getByLabel("Type LIVE to confirm").fill("LIVE");
+  await page.getByRole("button", { name: "Promote 5 changes to Live" }).click();
+  await page.getByLabel("Type live to confirm").fill("live");
   await page.keyboard.press("Enter");
   const alert = page.getByRole("alert");
-  await alert.getByText("the token The owner's").waitFor();
+  await alert.getByText("token The owner's").waitFor();
   expect((await manage("GET", `${LIVE}/features`)).body["items"]).toEqual([]);
-  await alert.getByRole("button", { name: "Read again" }).click();
-  await page.getByRole("button", { name: "Promote 6 changes to LIVE" }).waitFor();
+  await alert.getByRole("button", { name: "Reload" }).click();
+  await page.getByRole("button", { name: "Promote 6 changes to Live" }).waitFor();
 });
 
-test("a file that would take the default plan away is blocked, in words", async () => {
+test("a file that would archive the default plan is refused", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
   const page = await signIn(service.url, "/projects/1/test/catalog-file");
   await page
-    .getByLabel("Or paste it")
+    .getByLabel("Or paste JSON")
     .fill('{"plans":[{"key":"other","name":"Other","allowances":[],"features":[]}]}');
-  await page.getByLabel("Also archive what the file lacks").check();
+  await page.getByLabel("Archive items that are not in the file").check();
   await page.getByRole("button", { name: "Compare" }).click();
   await page.getByRole("alert").getByText("Choose another before you archive it.").waitFor();
-  expect(await page.getByRole("button", { name: /Apply/ }).count()).toBe(0);
-  await page.getByLabel("Also archive what the file lacks").uncheck();
+  expect(await page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
+  await page.getByLabel("Archive items that are not in the file").uncheck();
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByRole("button", { name: "Apply 1 change in test" }).waitFor();
+  await page.getByRole("button", { name: "Import 1 change in test" }).waitFor();
 });
 
-test("a catalog goes out as a file and comes in again, compared first", async () => {
+test("a catalog is exported, edited, compared and imported", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/catalog-file");
   const download = page.waitForEvent("download");
@@ -108,61 +108,61 @@ test("a catalog goes out as a file and comes in again, compared first", async ()
   expect(file).toEqual((await manage("GET", "catalog")).body);
   await expectAccessibleInBoth(page);
 
-  await page.getByLabel("Choose a file").setInputFiles(path);
+  await page.getByLabel("Upload file").setInputFiles(path);
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText("All that the file says is so already.").waitFor();
-  await page.getByLabel("Or paste it").fill("{ not json");
+  await page.getByText("The catalog already matches the file.").waitFor();
+  await page.getByLabel("Or paste JSON").fill("{ not json");
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText("This is not JSON").waitFor();
-  await page.getByLabel("Or paste it").fill('{"features":[{"key":"export"}]}');
+  await page.getByText("Invalid JSON").waitFor();
+  await page.getByLabel("Or paste JSON").fill('{"features":[{"key":"export"}]}');
   await page.getByRole("button", { name: "Compare" }).click();
   await page.getByRole("alert").waitFor();
   await expectAccessibleInBoth(page);
   file.features[0].cost.credits = 2;
   file.eventKeys = [{ key: "tokens.used", name: "Tokens used", unit: "token" }];
-  await page.getByLabel("Or paste it").fill(JSON.stringify(file));
-  await page.getByLabel("Or paste it").press("Tab");
+  await page.getByLabel("Or paste JSON").fill(JSON.stringify(file));
+  await page.getByLabel("Or paste JSON").press("Tab");
   await tabTo(page, page.getByRole("button", { name: "Compare" }));
   await page.keyboard.press("Enter");
-  await page.getByText("It costs 2 credits each instead of no credits.").waitFor();
-  await page.getByText("It is called Tokens used.").waitFor();
+  await page.getByText("Cost: no credits → 2 credits each.").waitFor();
+  await page.getByText("Name: Tokens used.").waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, page.getByRole("button", { name: /Apply \d changes in test/ }));
+  await tabTo(page, page.getByRole("button", { name: /Import \d changes in test/i }));
   await page.keyboard.press("Enter");
-  await page.getByText("The file is applied").waitFor();
+  await page.getByText("Catalog imported").waitFor();
   expect((await manage("GET", "features/export")).body["cost"]).toEqual({ credits: 2, per: 1 });
 });
 
-test("a file for live is applied only after LIVE was typed", async () => {
+test("a file is imported into live only after confirmation", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/catalog-file");
   await page
-    .getByLabel("Or paste it")
+    .getByLabel("Or paste JSON")
     .fill('{"features":[{"key":"image.render","name":"Image","unit":"image","cost":{"credits":10}}]}');
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByRole("button", { name: "Apply 1 change in LIVE" }).click();
-  const dialog = page.getByRole("dialog", { name: "Apply a file to LIVE" });
+  await page.getByRole("button", { name: "Import 1 change in Live" }).click();
+  const dialog = page.getByRole("dialog", { name: "Import into Live" });
   await dialog.waitFor();
   await expectAccessibleInBoth(page);
   expect((await manage("GET", `${LIVE}/features`)).body["items"]).toEqual([]);
-  await dialog.getByLabel("Type LIVE to confirm").fill("LIVE");
+  await dialog.getByLabel("Type live to confirm").fill("live");
   await page.keyboard.press("Enter");
-  await page.getByText("The file is applied").waitFor();
+  await page.getByText("Catalog imported").waitFor();
   expect((await manage("GET", `${LIVE}/features/image.render`)).body["name"]).toBe("Image");
 });
 
 for (const role of ["viewer", "operator"] as const) {
-  test(`the ${role} compares, and is offered no change`, async () => {
+  test(`the ${role} can compare but not promote or import`, async () => {
     const { service, tokens } = await setupManage();
     const credentials = await addMember(service.url, tokens.owner, role);
     const page = await signIn(service.url, "/projects/1/live/promote", { credentials });
     const main = page.getByRole("main");
-    await main.getByText("The plan gives 100 credits a month.").waitFor();
-    expect(await main.getByRole("button", { name: /LIVE/ }).count()).toBe(0);
+    await main.getByText("Includes 100 credits a month.").waitFor();
+    expect(await main.getByRole("button", { name: /Promote/ }).count()).toBe(0);
     await page.goto("/projects/1/test/catalog-file");
-    await main.getByLabel("Or paste it").fill('{"pools":[{"key":"video","name":"Video"}]}');
+    await main.getByLabel("Or paste JSON").fill('{"pools":[{"key":"video","name":"Video"}]}');
     await main.getByRole("button", { name: "Compare" }).click();
-    await main.getByText("It is called Video.").waitFor();
-    expect(await main.getByRole("button", { name: /Apply/ }).count()).toBe(0);
+    await main.getByText("Name: Video.").waitFor();
+    expect(await main.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
   });
 }

@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-/** What the API says afterwards: the balance, and each top-up. */
+/** Balance and top-ups from the API. */
 async function booksOf({ manage }: Managed): Promise<{ balance: unknown; topUps: unknown[] }> {
   const customer = await manage("GET", "customers/ada");
   const grants = (await manage("GET", "customers/ada/grants")).body["items"] as Record<string, unknown>[];
@@ -22,7 +22,7 @@ async function openForm(page: Page, credits: string): Promise<void> {
   await page.getByLabel("Credits", { exact: true }).fill(credits);
 }
 
-test("a preview says what credits will do, a double click adds once, and a repetition must be meant", async () => {
+test("a top-up is previewed, a double click adds once, and a repetition needs confirmation", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "1,500");
@@ -37,7 +37,7 @@ test("a preview says what credits will do, a double click adds once, and a repet
     balance: 1_600,
     topUps: [{ credits: 1_500, reference: expect.stringMatching(/^dashboard:/) }],
   });
-  // The form's own reference is of no use to people.
+  // The generated reference is hidden.
   await page.getByRole("region", { name: "Open credits" }).getByText("Manual top-up").waitFor();
   expect(await page.getByRole("main").textContent()).not.toContain("dashboard:");
 
@@ -47,24 +47,24 @@ test("a preview says what credits will do, a double click adds once, and a repet
   const add = page.getByRole("button", { name: "Add 1,500 credits in test" });
   expect(await add.isDisabled()).toBe(true);
   await page.getByLabel("Credits", { exact: true }).press("Enter");
-  await page.getByLabel("Add 1,500 credits again, on purpose").check();
+  await page.getByLabel("Add another 1,500 credits").check();
   await add.click();
   await page.getByText("Balance 1,600 → 3,100").waitFor();
   expect(await booksOf(managed)).toMatchObject({ balance: 3_100, topUps: [{}, {}] });
 });
 
-test("credits are added, and added again on purpose, without a mouse", async () => {
+test("credits are added twice by keyboard after confirmation", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA, { scheme: "dark" });
   for (const balance of [600, 1_100]) {
     await tabTo(page, page.getByRole("button", { name: "Add credits", exact: true }));
     await page.keyboard.press("Enter");
     await page.getByLabel("Credits", { exact: true }).waitFor();
-    // Faster than any preview: what was not seen yet is looked for before anything is added.
+    // Submits before the preview arrives; duplicates are still checked.
     await page.keyboard.type("500");
     await page.keyboard.press("Enter");
     if (balance === 1_100) {
-      await tabTo(page, page.getByLabel("Add 500 credits again, on purpose"));
+      await tabTo(page, page.getByLabel("Add another 500 credits"));
       await expectAccessible(page);
       await page.keyboard.press("Space");
       await page.keyboard.press("Enter");
@@ -78,7 +78,7 @@ test("credits are added, and added again on purpose, without a mouse", async () 
   expect(await booksOf(managed)).toMatchObject({ balance: 1_100, topUps: [{}, {}] });
 });
 
-test("an answer that is lost can be asked for again, and adds once", async () => {
+test("a retry after a truncated response adds the credits once", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await page.route(
@@ -91,14 +91,14 @@ test("an answer that is lost can be asked for again, and adds once", async () =>
   );
   await openForm(page, "500");
   await page.getByRole("button", { name: "Add 500 credits in test" }).click();
-  await page.getByText("Trying again is safe").waitFor();
+  await page.getByText("You can retry safely.").waitFor();
   expect(await booksOf(managed)).toMatchObject({ balance: 600, topUps: [{}] });
   await page.getByRole("button", { name: "Add 500 credits in test" }).click();
-  await page.getByText("Nothing added again").waitFor();
+  await page.getByText("Nothing added").waitFor();
   expect(await booksOf(managed)).toMatchObject({ balance: 600, topUps: [{}] });
 });
 
-test("without a network nothing is added, not even later when it is back", async () => {
+test("a write without network is not sent later", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "500");
@@ -109,12 +109,12 @@ test("without a network nothing is added, not even later when it is back", async
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.context().setOffline(false);
   await page.getByRole("button", { name: "Assign plan" }).click();
-  await page.getByRole("dialog").getByLabel("Plan", { exact: true }).selectOption("Pro, the current plan");
+  await page.getByRole("dialog").getByLabel("Plan", { exact: true }).selectOption("Pro (current)");
   await page.getByText("Nothing will change").waitFor();
   expect(await booksOf(managed)).toMatchObject({ balance: 100, topUps: [] });
 });
 
-test("what was paid, its reference, its end and a note are kept with the credits", async () => {
+test("price, reference, expiry and note are stored with the credits", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "20");
@@ -134,7 +134,7 @@ test("what was paid, its reference, its end and a note are kept with the credits
   };
   expect(await booksOf(managed)).toMatchObject({ balance: 120, topUps: [given] });
 
-  // The same payment again is the same top-up, and the form says so beforehand.
+  // The preview detects a reused reference.
   await openForm(page, "20");
   await page.getByLabel("Kind").selectOption("Purchase");
   await page.getByLabel("Reference").fill("pi_77");
@@ -144,25 +144,25 @@ test("what was paid, its reference, its end and a note are kept with the credits
   expect(await page.getByRole("button", { name: "Add 21 credits in test" }).isDisabled()).toBe(true);
 });
 
-test("credits in live say so on button, dialog and title, and leave test alone", async () => {
+test("button, dialog and title show the live environment, and test stays unchanged", async () => {
   const managed = await setupManage();
   const live = "/manage/v1/projects/1/live/customers/ada";
   await managed.manage("PUT", live, { body: { name: "Ada" } });
-  // A form that was opened in test does not come along.
+  // A form opened in test does not stay open in live.
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "77");
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search everything" }).waitFor();
   await page.keyboard.type("ada");
-  await page.getByRole("option", { name: /Ada.*LIVE/i }).click();
+  await page.getByRole("option", { name: /Ada.*Live/ }).click();
   await page.waitForURL("**/live/customers/ada");
   await page.getByRole("dialog", { name: /Add credits/ }).waitFor({ state: "hidden" });
   await openForm(page, "500");
-  expect(await page.title()).toBe("Ada · LIVE · Purser");
+  expect(await page.title()).toBe("Ada · Live · Purser");
   expect(await page.getByRole("dialog").locator(".edge-live").count()).toBe(1);
   expect(await page.locator(".edge-test").count()).toBe(0);
-  await page.getByText("There is no plan, so these credits wait").waitFor();
-  await page.getByRole("button", { name: "Add 500 credits in LIVE" }).click();
+  await page.getByText("Without a plan, the credits cannot be spent yet.").waitFor();
+  await page.getByRole("button", { name: "Add 500 credits in Live" }).click();
   await page.getByText("Balance 0 → 500").waitFor();
   expect((await managed.manage("GET", live)).body).toMatchObject({ balances: [{ balance: 500 }] });
   expect(await booksOf(managed)).toEqual({ balance: 100, topUps: [] });

@@ -8,7 +8,7 @@ import { tabTo } from "./tab-to.ts";
 const ADA = "/projects/1/test/customers/ada";
 
 test.each(["light", "dark"] as const)(
-  "the overview says what is left, why, and proves it (%s)",
+  "the overview shows the balance, its history and the ledger check (%s)",
   async (scheme) => {
     const { service, manage, consume, topUp } = await setupManage();
     await manage("PUT", "customers/ada", { body: { metadata: { region: "eu", seats: 3 } } });
@@ -18,11 +18,11 @@ test.each(["light", "dark"] as const)(
     });
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
     const page = await signIn(service.url, ADA, { scheme });
-    await page.getByText(/Ledger sums to balance, checked .* \d\d:\d\d \(4 entries\)/).waitFor();
-    await page.getByRole("img", { name: /The balance over time/ }).waitFor();
+    await page.getByText(/Ledger matches balance, checked .* \d\d:\d\d \(4 entries\)/).waitFor();
+    await page.getByRole("img", { name: /Balance over time/ }).waitFor();
     await expectAccessible(page);
 
-    // The promotion ends first and is gone; the plan's rest comes before what never ends.
+    // The promotion expired first and is spent; plan credits come before credits without expiry.
     const open = page.getByRole("region", { name: "Open credits" }).locator("tbody tr");
     await expect
       .poll(() => open.allInnerTexts())
@@ -31,17 +31,17 @@ test.each(["light", "dark"] as const)(
         expect.stringMatching(/Manual top-up\s+40 of 40/),
       ]);
     await page.getByText("At most 5 a day").waitFor();
-    await page.getByText("Begins anew").waitFor();
+    await page.getByText(/^Renews/).waitFor();
     const { body } = await manage("GET", "customers/ada/grants");
     const grants = body["items"] as { kind: string; expiresAt: string }[];
-    const renewal = page.getByText("Credits to spend now; the plan’s begin anew").locator("time");
+    const renewal = page.getByText("Available now. Renews").locator("time");
     expect(await renewal.getAttribute("datetime")).toBe(
       grants.find(({ kind }) => kind === "allowance")?.expiresAt,
     );
     await expect.poll(() => page.getByText("eu", { exact: true }).count()).toBe(1);
 
-    // By keyboard: the chart as a table, and the page as JSON.
-    await tabTo(page, page.getByRole("button", { name: "The latest 4 changes as a table" }));
+    // By keyboard: the chart as a table, and the customer as JSON.
+    await tabTo(page, page.getByRole("button", { name: "Latest 4 changes as a table" }));
     await page.keyboard.press("Enter");
     const changes = page.getByRole("region", { name: "Balance over time, as a table" }).locator("tbody tr");
     await expect
@@ -59,13 +59,13 @@ test.each(["light", "dark"] as const)(
   },
 );
 
-test("a ledger that was tampered with is said to be so", async () => {
+test("a tampered ledger is reported", async () => {
   const { service, consume, database } = await setupManage();
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
-  // Past the triggers, as whoever owns the database can go.
+  // Bypass the triggers, as a database owner can.
   await database.query("set session_replication_role = replica");
   await TAMPERINGS.find(({ name }) => name === "an amount")?.tamper(database);
   const page = await signIn(service.url, ADA);
-  await page.getByText("The ledger does not sum to the balance").waitFor();
+  await page.getByText("The ledger does not match the balance").waitFor();
   await expectAccessible(page);
 });

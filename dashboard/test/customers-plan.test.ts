@@ -11,7 +11,7 @@ const SCALE = {
   allowances: [{ pool: "credits", credits: 5_000, period: "month", rollover: 0 } as const],
 };
 
-test("a plan is assigned with its effect seen before, and assigned again changes nothing and says so", async () => {
+test("a plan is previewed and assigned, and assigning it again changes nothing", async () => {
   const { service, manage, publish, topUp } = await setupManage();
   await publish(SCALE);
   await topUp("ada", 50);
@@ -19,17 +19,17 @@ test("a plan is assigned with its effect seen before, and assigned again changes
   await page.getByRole("button", { name: "Assign plan" }).click();
   await page.getByLabel("Plan", { exact: true }).selectOption("Scale");
   await page.getByText("Balance 150 → 5,050").waitFor();
-  await page.getByText("Gives 5,000 credits a month").waitFor();
+  await page.getByText("Includes 5,000 credits a month").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Assign Scale in test" }).click();
-  await page.getByText("ada has Scale now").waitFor();
-  await page.getByRole("dialog", { name: "Assign a plan to ada" }).waitFor({ state: "hidden" });
+  await page.getByText("Assigned Scale to ada").waitFor();
+  await page.getByRole("dialog", { name: "Assign plan to ada" }).waitFor({ state: "hidden" });
   const after = (await manage("GET", "customers/ada")).body;
   expect(after).toMatchObject({ plan: { key: "scale" }, balances: [{ balance: 5_050 }] });
 
   const history = (await manage("GET", "customers/ada/plans")).body;
 
-  // Again, as a billing notification that comes twice: by keyboard this time.
+  // Again by keyboard, like a repeated billing notification.
   await tabTo(page, page.getByRole("button", { name: "Assign plan" }));
   await page.keyboard.press("Enter");
   await tabTo(page, page.getByLabel("Plan", { exact: true }));
@@ -37,38 +37,38 @@ test("a plan is assigned with its effect seen before, and assigned again changes
   await page.getByText("Nothing will change").waitFor();
   await tabTo(page, page.getByRole("button", { name: "Assign Scale in test" }));
   await page.keyboard.press("Enter");
-  await page.getByText("Nothing changed: ada has Scale already").waitFor();
+  await page.getByText("Nothing changed: ada already has Scale").waitFor();
   await expectAccessible(page);
   await page.keyboard.press("Escape");
-  await page.getByRole("dialog", { name: "Assign a plan to ada" }).waitFor({ state: "hidden" });
+  await page.getByRole("dialog", { name: "Assign plan to ada" }).waitFor({ state: "hidden" });
   expect((await manage("GET", "customers/ada")).body).toEqual(after);
   expect((await manage("GET", "customers/ada/plans")).body).toEqual(history);
 });
 
-test("a plan gets an end, a later one, and is ended", async () => {
+test("a plan's end is set, extended and shortened, and the plan is ended", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   async function assign(ending: string, end: string): Promise<void> {
     await page.getByRole("button", { name: "Assign plan" }).click();
-    await page.getByLabel("Plan", { exact: true }).selectOption("Pro, the current plan");
+    await page.getByLabel("Plan", { exact: true }).selectOption("Pro (current)");
     await page.getByLabel("Ends").selectOption(ending);
-    await page.getByLabel("End", { exact: true }).fill(end);
+    await page.getByLabel("End date", { exact: true }).fill(end);
     await page.getByRole("button", { name: "Assign Pro in test" }).click();
   }
   await manage("DELETE", "customers/ada/plan");
   await manage("POST", "customers/ada/plan", { body: { plan: "pro", endsAt: "2998-01-31T12:00:00Z" } });
   await page.reload();
-  await assign("At a later time", "2999-01-31T12:00");
-  await page.getByText("Its end has changed").waitFor();
+  await assign("On a later date", "2999-01-31T12:00");
+  await page.getByText("New end date").waitFor();
   await page.getByText(/Version 1, since .*, ends 31 Jan 2999, 12:00/).waitFor();
-  await assign("At a later time", "2998-01-31T12:00");
+  await assign("On a later date", "2998-01-31T12:00");
   await page.getByText("Pro would end earlier").waitFor();
   await page.getByText("The plan `pro` ends at 2999-01-31T12:00:00.000Z.").waitFor();
   await expectAccessible(page);
-  // The choice is about that end, and about no other.
+  // The confirmation only applies to that end date.
   await page.getByLabel("Ends").selectOption("Never");
   await page.getByText("Pro would end earlier").waitFor({ state: "hidden" });
-  await page.getByLabel("Ends").selectOption("At a later time");
+  await page.getByLabel("Ends").selectOption("On a later date");
   await page.getByRole("button", { name: "End earlier" }).click();
   await page.getByText(/Version 1, since .*, ends 31 Jan 2998, 12:00/).waitFor();
 
@@ -81,16 +81,16 @@ test("a plan gets an end, a later one, and is ended", async () => {
   await expectAccessible(page);
   await tabTo(page, end);
   await page.keyboard.press("Enter");
-  await page.getByText("Pro has ended for ada").waitFor();
+  await page.getByText("Ended Pro for ada").waitFor();
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ plan: null });
 });
 
-test("a viewer is offered nothing that writes, and the API refuses it too", async () => {
+test("a viewer sees no write actions, and the API refuses them", async () => {
   const { service, manage, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, ADA, { credentials });
   await page.getByRole("link", { name: "Ledger" }).waitFor();
-  const writing = /Add credits|Assign|More actions|New customer|Import/;
+  const writing = /Add credits|Assign|More actions|Create customer|Import/;
   expect(await page.getByRole("button", { name: writing }).count()).toBe(0);
   await expectAccessible(page);
   await page.goto("/projects/1/test/customers");

@@ -4,56 +4,53 @@ import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
 import { tabTo } from "./tab-to.ts";
 
-test.each(["light", "dark"] as const)(
-  "two kinds of credits are two balances: one is added to and drawn from, and the other stays (%s)",
-  async (scheme) => {
-    const { service, manage, publish, assign, consume } = await setupManage();
-    await manage("PUT", "pools/video", { body: { name: "Video minutes" } });
-    const feature = { name: "Video", unit: "minute", pool: "video", cost: { credits: 2 } };
-    await manage("PUT", "features/video.mix", { body: feature });
-    await publish({
-      key: "studio",
-      name: "Studio",
-      allowances: [
-        { pool: "credits", credits: 100, period: "month", rollover: 0 },
-        { pool: "video", credits: 30, period: "week", rollover: 0 },
-      ],
-      features: [
-        { feature: "image.render", limit: null },
-        { feature: "video.mix", limit: null },
-      ],
-    });
-    await assign("grace", "studio");
-    await consume({ customerId: "grace", feature: "video.mix", quantity: 10, idempotencyKey: "v" });
-    await consume({ customerId: "grace", feature: "image.render", idempotencyKey: "i" });
+test.each(["light", "dark"] as const)("two pools have separate balances (%s)", async (scheme) => {
+  const { service, manage, publish, assign, consume } = await setupManage();
+  await manage("PUT", "pools/video", { body: { name: "Video minutes" } });
+  const feature = { name: "Video", unit: "minute", pool: "video", cost: { credits: 2 } };
+  await manage("PUT", "features/video.mix", { body: feature });
+  await publish({
+    key: "studio",
+    name: "Studio",
+    allowances: [
+      { pool: "credits", credits: 100, period: "month", rollover: 0 },
+      { pool: "video", credits: 30, period: "week", rollover: 0 },
+    ],
+    features: [
+      { feature: "image.render", limit: null },
+      { feature: "video.mix", limit: null },
+    ],
+  });
+  await assign("grace", "studio");
+  await consume({ customerId: "grace", feature: "video.mix", quantity: 10, idempotencyKey: "v" });
+  await consume({ customerId: "grace", feature: "image.render", idempotencyKey: "i" });
 
-    // Each with what is left of it, and with its own period.
-    const page = await signIn(service.url, "/projects/1/test/customers", { scheme });
-    await page.getByRole("row", { name: /grace.*Studio.*90.*10/ }).waitFor();
-    await page.getByRole("columnheader", { name: "Video minutes" }).waitFor();
-    await expectAccessible(page);
-    await page.getByRole("link", { name: "grace" }).press("Enter");
-    await page.getByText("Balance, Video minutes").waitFor();
-    const renewals = page.getByText("the plan’s begin anew").locator("time");
-    await expect.poll(() => renewals.count()).toBe(2);
-    const [first, second] = await renewals.evaluateAll((all) => all.map((it) => it.getAttribute("datetime")));
-    expect(first).not.toBe(second);
-    await expectAccessible(page);
+  // Each pool has its own balance and period.
+  const page = await signIn(service.url, "/projects/1/test/customers", { scheme });
+  await page.getByRole("row", { name: /grace.*Studio.*90.*10/ }).waitFor();
+  await page.getByRole("columnheader", { name: "Video minutes" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "grace" }).press("Enter");
+  await page.getByText("Balance, Video minutes").waitFor();
+  const renewals = page.getByText("Available now. Renews").locator("time");
+  await expect.poll(() => renewals.count()).toBe(2);
+  const [first, second] = await renewals.evaluateAll((all) => all.map((it) => it.getAttribute("datetime")));
+  expect(first).not.toBe(second);
+  await expectAccessible(page);
 
-    await tabTo(page, page.getByRole("button", { name: "Add credits", exact: true }));
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Credits", { exact: true }).waitFor();
-    await page.keyboard.type("25");
-    await tabTo(page, page.getByLabel("Pool"));
-    await page.keyboard.type("Video");
-    await page.getByText("10 → 35").waitFor();
-    await expectAccessible(page);
-    await tabTo(page, page.getByRole("button", { name: "Add 25 credits in test" }));
-    await page.keyboard.press("Enter");
-    await page.getByText("Balance 10 → 35").waitFor();
-    expect((await manage("GET", "customers/grace")).body["balances"]).toEqual([
-      { pool: "credits", balance: 90 },
-      { pool: "video", balance: 35 },
-    ]);
-  },
-);
+  await tabTo(page, page.getByRole("button", { name: "Add credits", exact: true }));
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Credits", { exact: true }).waitFor();
+  await page.keyboard.type("25");
+  await tabTo(page, page.getByLabel("Pool"));
+  await page.keyboard.type("Video");
+  await page.getByText("10 → 35").waitFor();
+  await expectAccessible(page);
+  await tabTo(page, page.getByRole("button", { name: "Add 25 credits in test" }));
+  await page.keyboard.press("Enter");
+  await page.getByText("Balance 10 → 35").waitFor();
+  expect((await manage("GET", "customers/grace")).body["balances"]).toEqual([
+    { pool: "credits", balance: 90 },
+    { pool: "video", balance: 35 },
+  ]);
+});

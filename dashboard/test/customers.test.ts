@@ -5,7 +5,7 @@ import { signIn } from "./browser.ts";
 
 const CUSTOMERS = "/projects/1/test/customers";
 
-test("what the list is narrowed to stands in the address, and is there after a reload", async () => {
+test("list filters are kept in the URL and survive a reload", async () => {
   const { service, manage, assign } = await setupManage();
   await manage("PUT", "customers/acme", { body: { name: "Acme GmbH", email: "pay@acme.example" } });
   await manage("PUT", "customers/bert", { body: { name: "Bert & Sons" } });
@@ -16,7 +16,7 @@ test("what the list is narrowed to stands in the address, and is there after a r
   await expect.poll(() => rows.count()).toBe(3);
   await expectAccessible(page);
 
-  // Typing does not fill the history: one step back leaves the list.
+  // Typing does not add history entries.
   await page.keyboard.press("/");
   await page.keyboard.type("pay@");
   await page.waitForURL("**/customers?search=pay%40");
@@ -26,8 +26,8 @@ test("what the list is narrowed to stands in the address, and is there after a r
   expect(await page.getByRole("searchbox").inputValue()).toBe("pay@");
 
   await page.getByRole("searchbox").fill("nobody");
-  await page.getByText("Nobody matches").waitFor();
-  await page.getByRole("link", { name: "Clear the filters" }).click();
+  await page.getByText("No matches").waitFor();
+  await page.getByRole("link", { name: "Clear filters" }).click();
   await expect.poll(() => rows.count()).toBe(3);
   expect(await page.getByRole("searchbox").inputValue()).toBe("");
 
@@ -41,7 +41,7 @@ test("what the list is narrowed to stands in the address, and is there after a r
   expect(await page.getByLabel("Blocked").inputValue()).toBe("true");
 });
 
-test("a customer is found and opened by keyboard alone, and the tabs are addresses", async () => {
+test("a customer is found and opened by keyboard, and tabs have URLs", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, CUSTOMERS);
   await page.keyboard.press("/");
@@ -60,11 +60,11 @@ test("a customer is found and opened by keyboard alone, and the tabs are address
   await page.waitForURL("**/customers/ada");
 });
 
-test("a list without anybody says how customers come, and leads to the first event", async () => {
+test("an empty list explains how customers are created and links to the first event", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/customers", { scheme: "dark" });
-  await page.getByText("A customer appears by itself with its first event, plan or credits.").waitFor();
+  await page.getByText("A customer is created by its first event, plan or credits.").waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Send a first event" }).press("Enter");
+  await page.getByRole("link", { name: "Send your first event" }).press("Enter");
   await page.waitForURL("**/projects/1/live/first-event");
 });

@@ -7,7 +7,7 @@ import { refuseOverwriting } from "../src/features/customers/refuse-overwriting.
 import type { Grant } from "../src/features/ledger/queries.ts";
 import { findStale } from "../src/frame/find-stale.ts";
 
-/** Answers once, and then no more. */
+/** Succeeds once, then fails. */
 function failsLater<T>(answer: T): () => Promise<T> {
   let asked = 0;
   return async () => {
@@ -17,7 +17,7 @@ function failsLater<T>(answer: T): () => Promise<T> {
   };
 }
 
-test("what is shown and could not be read anew is found, with its age", async () => {
+test("visible data that failed to refresh is found with its age", async () => {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const options = { queryKey: ["customer"], queryFn: failsLater("ada") };
   const observer = new QueryObserver(client, options);
@@ -31,7 +31,7 @@ test("what is shown and could not be read anew is found, with its age", async ()
   expect(findStale(client.getQueryCache())).toBe(null);
 });
 
-test("what tells of its failure itself is not told of twice: a next page, and a part of a page", async () => {
+test("failed next pages and queries that show their own errors are not reported twice", async () => {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const told = new QueryObserver(client, {
     queryKey: ["summary"],
@@ -55,39 +55,36 @@ test("what tells of its failure itself is not told of twice: a next page, and a 
   expect(findStale(client.getQueryCache())).toBe(null);
 });
 
-test("credits beyond the grants that were read are explained only where the reason is known", () => {
+test("credits beyond the loaded grants are explained only if the reason is known", () => {
   const grants = [{ pool: "credits", remaining: 30 } as Grant];
   const balances = [
     { pool: "credits", balance: 130 },
     { pool: "video", balance: 0 },
   ];
   expect(creditsBesides(balances, { grants, isAll: true })).toEqual([
-    { pool: "credits", credits: 100, why: expect.stringMatching(/^credits of a period that has begun/) },
+    { pool: "credits", credits: 100, why: expect.stringMatching(/^credits of the new period/) },
   ]);
   expect(creditsBesides(balances, { grants, isAll: false })).toEqual([
-    { pool: "credits", credits: 100, why: expect.stringMatching(/^left of grants that are further back/) },
+    { pool: "credits", credits: 100, why: expect.stringMatching(/^from grants older than/) },
   ]);
 });
 
-test("nobody overwrites a customer they have not seen", () => {
+test("creating or editing never overwrites an unseen version of a customer", () => {
   const seen = { customerId: "ada", name: "Ada", metadata: { seats: 3 } } as unknown as Customer;
   const changed = { ...seen, metadata: { seats: 4 } };
-  // Credits move all the time, and are not what the form writes.
+  // Balances are not part of the form.
   const spent: Customer = { ...seen, balances: [{ pool: "credits", balance: 7 }] };
   expect(() => refuseOverwriting(seen, spent)).not.toThrow();
   expect(() => refuseOverwriting(null, null)).not.toThrow();
-  expect(() => refuseOverwriting(null, seen)).toThrow("Ada has it");
+  expect(() => refuseOverwriting(null, seen)).toThrow("Ada has this id");
   expect(() => refuseOverwriting(seen, changed)).toThrow("Nothing was saved");
   expect(() => refuseOverwriting(seen, null)).toThrow("Nothing was saved");
 });
 
-test.each([".", ".."])(
-  "a customer called %s is never named in an address that would be somebody else's",
-  (customerId) => {
-    expect(
-      new URL(`/customers/${encodeURIComponent(customerId)}/plan`, "http://purser").pathname,
-    ).not.toContain(`/${customerId}/`);
-    expect(() => refuseDots({ projectId: "1", customerId })).toThrow("Nothing was asked or done");
-    expect(() => refuseDots({ projectId: "1", customerId: `${customerId}a` })).not.toThrow();
-  },
-);
+test.each([".", ".."])("a customer id %s is never sent as a path segment", (customerId) => {
+  expect(
+    new URL(`/customers/${encodeURIComponent(customerId)}/plan`, "http://purser").pathname,
+  ).not.toContain(`/${customerId}/`);
+  expect(() => refuseDots({ projectId: "1", customerId })).toThrow("No request was sent");
+  expect(() => refuseDots({ projectId: "1", customerId: `${customerId}a` })).not.toThrow();
+});

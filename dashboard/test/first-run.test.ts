@@ -6,7 +6,7 @@ import { addMember, openWindow, signIn } from "./browser.ts";
 import { startFreshInstallation } from "./fresh-installation.ts";
 import { runShownCurl } from "./shown-curl.ts";
 
-// Whole processes, and whole journeys.
+// Starts full processes.
 vi.setConfig({ testTimeout: 120_000 });
 
 const OWNER = { name: "Olga Owner", email: "olga@example.com", password: "seven-green-kettles" };
@@ -23,7 +23,7 @@ async function becomeOwner(page: Page, setupUrl: URL): Promise<void> {
   await page.getByRole("heading", { name: "Welcome to Purser" }).waitFor();
 }
 
-test("from the printed link to the first event: owner, sample catalog, the very curl that is shown", async () => {
+test("setup creates an owner and a sample catalog, and the shown curl sends the first event", async () => {
   const { database, setupUrl } = await startFreshInstallation();
   const page = await openWindow(setupUrl.origin);
   await becomeOwner(page, setupUrl);
@@ -31,13 +31,13 @@ test("from the printed link to the first event: owner, sample catalog, the very 
   await expectAccessible(page);
   await page.getByText("Text generation: 3 credits per 1,000 tokens").waitFor();
   await page.getByLabel("Project name").fill("Acme Images");
-  await page.getByRole("button", { name: "Create project, with the sample in test" }).dblclick();
+  await page.getByRole("button", { name: "Create project" }).dblclick();
 
   await page.getByRole("heading", { name: "Your first event in test" }).waitFor();
   await page.getByText("Waiting for the first event").waitFor();
   await expectAccessible(page);
   expect(await database.count("control.projects")).toBe(1);
-  await page.getByRole("button", { name: "The live key, for later" }).click();
+  await page.getByRole("button", { name: "Live API key" }).click();
   const liveKey = await page.getByLabel("the live key", { exact: true }).textContent();
   expect(liveKey).toMatch(/^pur_live_/);
 
@@ -57,7 +57,7 @@ test("from the printed link to the first event: owner, sample catalog, the very 
   expect(plans).toEqual([{ key: "free" }, { key: "pro" }]);
 });
 
-test("the same by keyboard alone, with a blank catalog", async () => {
+test("setup works by keyboard with an empty catalog", async () => {
   const { database, setupUrl } = await startFreshInstallation();
   const page = await openWindow(setupUrl.origin, { scheme: "dark" });
   await page.goto(setupUrl.href);
@@ -73,7 +73,7 @@ test("the same by keyboard alone, with a blank catalog", async () => {
   await page.keyboard.type("Acme Voices");
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowDown");
-  expect(await page.getByRole("radio", { name: "Blank" }).isChecked()).toBe(true);
+  expect(await page.getByRole("radio", { name: "Empty catalog" }).isChecked()).toBe(true);
   await expectAccessible(page);
   await page.keyboard.press("Enter");
   await page.getByText("Waiting for the first event").waitFor();
@@ -87,16 +87,16 @@ test("the same by keyboard alone, with a blank catalog", async () => {
   expect(copied).toBe(await page.getByLabel("the event as curl", { exact: true }).textContent());
   await runShownCurl(page, "the event as curl");
   await page.getByText("Your event has arrived").waitFor();
-  // Nothing can be charged yet, and the page says what is missing.
-  await page.getByText("There is none to assign yet").waitFor();
+  // Without plans, the page explains what is missing.
+  await page.getByText("There are no plans yet.").waitFor();
   expect(await database.count("cell.plans")).toBe(0);
 });
 
-test("who leaves before the first event finds the way back, and makes a new key", async () => {
+test("the first-event page can be opened again and creates a new key", async () => {
   const { service, database } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/first-event");
   await page.getByText("$PURSER_KEY").first().waitFor();
-  await page.getByRole("button", { name: "Make a new key in test" }).dblclick();
+  await page.getByRole("button", { name: "Create API key in test" }).dblclick();
   await page.getByLabel("the event as curl", { exact: true }).getByText("pur_test_").waitFor();
   expect(await database.count("control.api_keys", "name = 'First event'")).toBe(1);
   await page.getByRole("link", { name: "Customers", exact: true }).first().click();
@@ -105,53 +105,53 @@ test("who leaves before the first event finds the way back, and makes a new key"
   const sent = await runShownCurl(page, "the event as curl");
   expect(sent.status).toBe(200);
   await page.getByText(String(sent.body["eventId"])).waitFor();
-  // After a reload the key is gone, and the event is still there.
+  // After a reload the secret is gone, the event stays.
   await page.reload();
   await page.getByText(String(sent.body["eventId"])).waitFor();
   expect(await page.content()).not.toContain(sent.secret);
 });
 
-test("a refused request is told from silence, and a replay from a second event", async () => {
+test("refused requests and replays are shown", async () => {
   const { service, record } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/first-event");
   await page.getByText("Waiting for the first event").waitFor();
   expect((await record({ customerId: "ada", event: "e", quantity: 0 })).status).toBe(400);
-  await page.getByText("A request arrived and was refused").waitFor();
+  await page.getByText("A request was refused").waitFor();
   await page.getByRole("link", { name: "invalid_request" }).waitFor();
   await expectAccessible(page);
   const event = { customerId: "ada", event: "e", quantity: 1, idempotencyKey: "once" };
   const { body } = await record(event);
   await page.getByText(String(body["eventId"])).waitFor();
-  await expect.poll(() => page.getByText("A request arrived and was refused").count()).toBe(0);
+  await expect.poll(() => page.getByText("A request was refused").count()).toBe(0);
   await record(event);
-  await page.getByText("It arrived again under its key").waitFor();
+  await page.getByText("Replay: the event is recorded once").waitFor();
   await page.getByText(String(body["eventId"])).waitFor();
 });
 
-test("a further project comes from the project menu, and one that was half made is not made twice", async () => {
+test("another project is created from the menu, and a retry does not create it twice", async () => {
   const { service, database } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.getByRole("button", { name: /^Project/ }).click();
-  await page.getByRole("menuitem", { name: "New project" }).click();
+  await page.getByRole("menuitem", { name: "Create project" }).click();
   await page.getByLabel("Project name").fill("Second");
   await page.route("**/catalog/apply", (route) => route.fulfill(IN_USE), { times: 1 });
-  await page.getByRole("button", { name: "Create project, with the sample in test" }).click();
-  await page.getByText("Second is made, the sample catalog is not applied").waitFor();
+  await page.getByRole("button", { name: "Create project" }).click();
+  await page.getByText("Created Second without the sample catalog").waitFor();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Apply the sample catalog in test" }).click();
+  await page.getByRole("button", { name: "Apply sample catalog in test" }).click();
   await page.waitForURL("**/projects/2/test/first-event");
   await page.getByLabel("the event as curl", { exact: true }).getByText("pur_test_").waitFor();
   expect(await database.count("control.projects")).toBe(2);
   expect(await database.count("cell.plans")).toBe(3);
 });
 
-test("a viewer is told who makes projects and keys", async () => {
+test("a viewer learns who can create projects and keys", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, "/welcome", { credentials });
-  await page.getByText("An admin makes projects").waitFor();
+  await page.getByText("Only admins can create projects").waitFor();
   await expectAccessible(page);
   await page.goto("/projects/1/test/first-event");
-  await page.getByText("an admin can make you one").waitFor();
-  expect(await page.getByRole("button", { name: /Make a new key/ }).count()).toBe(0);
+  await page.getByText("Ask an admin for a key.").waitFor();
+  expect(await page.getByRole("button", { name: /Create API key/ }).count()).toBe(0);
 });

@@ -4,7 +4,7 @@ import { OWNER } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { openWindow, signIn } from "./browser.ts";
 
-test("who is not signed in is asked to, and then sees the page of the address", async () => {
+test("a visitor logs in and then sees the requested page", async () => {
   const { service } = await setupManage();
   const page = await openWindow(service.url);
   await page.goto("/projects/1/test/customers");
@@ -19,7 +19,7 @@ test("who is not signed in is asked to, and then sees the page of the address", 
   expect(new URL(page.url()).pathname).toBe("/projects/1/test/customers");
 });
 
-test("nothing sends anybody to another site after the log-in", async () => {
+test("the log-in never redirects to another site", async () => {
   const { service } = await setupManage();
   const page = await openWindow(service.url);
   await page.goto("/log-in?next=//evil.example/");
@@ -30,19 +30,19 @@ test("nothing sends anybody to another site after the log-in", async () => {
   expect(new URL(page.url()).origin).toBe(service.url);
 });
 
-test("test and live are told apart by title, edge, address and switch, and one is never the other's page", async () => {
+test("title, bar, URL and switch show the environment, and switching leaves detail pages", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers/ada");
   expect(await page.title()).toContain("Test");
   await page.getByRole("button", { name: "Live" }).click();
   await page.waitForURL("**/projects/1/live/customers");
-  await page.waitForFunction(() => document.title.includes("LIVE"));
+  await page.waitForFunction(() => document.title.includes("Live"));
   await expect.poll(() => page.locator(".edge-live").count()).toBe(1);
   expect(await page.locator(".edge-test").count()).toBe(0);
   expect(await page.getByRole("button", { name: "Live" }).getAttribute("aria-pressed")).toBe("true");
 });
 
-test("the keyboard finds everything", async () => {
+test("search, sections and help work by keyboard", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");
   await page.keyboard.press("Control+k");
@@ -63,7 +63,7 @@ test("the keyboard finds everything", async () => {
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 });
 
-test("what is typed right after Ctrl K is searched for, and steers nothing else", async () => {
+test("keys typed right after Ctrl K go to the search box", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.reload();
@@ -80,19 +80,19 @@ test("what is typed right after Ctrl K is searched for, and steers nothing else"
   await page.waitForURL("**/plans");
 });
 
-test("the look and the clock are chosen, and kept", async () => {
+test("the theme is selected and kept", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.getByRole("button", { name: /Olga Owner/ }).click();
-  await page.getByRole("menuitem", { name: "Look: As the system" }).click();
+  await page.getByRole("menuitem", { name: "Theme: System" }).click();
   await page.getByRole("button", { name: /Olga Owner/ }).click();
-  await page.getByRole("menuitem", { name: "Look: Light" }).click();
+  await page.getByRole("menuitem", { name: "Theme: Light" }).click();
   expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
   await page.reload();
   expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
 });
 
-test("logging out leaves nothing to go back to", async () => {
+test("going back after a log-out shows the log-in page", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.getByRole("button", { name: /Olga Owner/ }).click();
@@ -102,12 +102,12 @@ test("logging out leaves nothing to go back to", async () => {
   await page.getByLabel("Password").waitFor();
 });
 
-test("an address of nothing says so, and an address of no page is the API's", async () => {
+test("unknown pages are reported, and unknown paths get an API error", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/99/test");
-  await page.getByText("There is nothing at this address").waitFor();
+  await page.getByText("This page does not exist").waitFor();
   await page.goto("/projects/1/elsewhere");
-  await page.getByText("There is nothing at this address").waitFor();
+  await page.getByText("This page does not exist").waitFor();
   const reply = await fetch(`${service.url}/nowhere`);
   expect([reply.status, reply.headers.get("content-type")]).toEqual([
     404,

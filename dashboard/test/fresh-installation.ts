@@ -4,11 +4,10 @@ import { spawnPurser } from "../../service/test/purser.ts";
 
 export type FreshInstallation = {
   readonly database: TestDatabase;
-  /** As it was printed. */
   readonly setupUrl: URL;
 };
 
-/** `purser serve` on a database that nobody owns: all that anybody has is the link in its log. */
+/** Starts `purser serve` on a new database and reads the setup link from its log. */
 export async function startFreshInstallation(): Promise<FreshInstallation> {
   const database = await createDatabase();
   const child = spawnPurser(["serve"], { DATABASE_URL: database.serviceUrl, PORT: "0", METRICS_PORT: "0" });

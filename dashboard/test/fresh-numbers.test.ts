@@ -6,13 +6,13 @@ import { signIn } from "./browser.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-/** As a gateway between here and the service would. */
+/** Answers like a rate-limiting gateway. */
 const refuse = (route: Route): Promise<void> =>
   route.fulfill({ status: 429, json: { title: "Too much at once", detail: "Come back in a minute." } });
 
 const PROFILE = /\/customers\/ada$/;
 
-test("what is about to be revoked is read anew; where that fails nothing can be confirmed, and the page says so", async () => {
+test("a revocation reads current data first, and cannot be confirmed if that fails", async () => {
   const { service, manage, consume, topUp } = await setupManage();
   await topUp("ada", 50);
   const page = await signIn(service.url, `${ADA}/grants`);
@@ -29,15 +29,15 @@ test("what is about to be revoked is read anew; where that fails nothing can be 
   await page.getByRole("dialog").getByText("Too much at once").waitFor();
   expect(await page.getByRole("button", { name: /in test$/ }).count()).toBe(0);
   await page.keyboard.press("Escape");
-  await page.getByText("Not everything here could be read again").waitFor();
+  await page.getByText("Some data could not be refreshed").waitFor();
   await expectAccessible(page);
   await page.unroute(PROFILE);
-  await page.getByRole("button", { name: "Read again" }).click();
-  await page.getByText("Not everything here could be read again").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Retry" }).click();
+  await page.getByText("Some data could not be refreshed").waitFor({ state: "detached" });
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([{ pool: "credits", balance: 30 }]);
 });
 
-test("a block stays a block, whatever a colleague does while it is asked for", async () => {
+test("an open block dialog does not turn into unblock", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.getByRole("button", { name: "More actions" }).click();
@@ -47,11 +47,11 @@ test("a block stays a block, whatever a colleague does while it is asked for", a
   await comeBack(page, PROFILE);
   await page.getByText("Blocked", { exact: true }).first().waitFor();
   await page.getByRole("button", { name: "Block in test" }).click();
-  await page.getByText("ada is blocked").waitFor();
+  await page.getByText("Blocked ada").waitFor();
   expect((await manage("GET", "customers/ada")).body["isBlocked"]).toBe(true);
 });
 
-/** To the window, after so long that what it shows is asked for again. */
+/** Focuses the window after the data became stale. */
 async function comeBack(page: Page, asked: RegExp): Promise<void> {
   await page.waitForTimeout(5_500);
   const answered = page.waitForResponse((response) => asked.test(new URL(response.url()).pathname));
@@ -59,12 +59,12 @@ async function comeBack(page: Page, asked: RegExp): Promise<void> {
   await answered;
 }
 
-test("a preview that failed says so, and credits are not added unseen", async () => {
+test("credits are not added after a failed preview", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.route("**/credits/preview", refuse);
   await page.getByRole("button", { name: "Add credits" }).click();
-  await page.getByText("Enter an amount to see what it will do.").waitFor();
+  await page.getByText("Enter an amount to see a preview.").waitFor();
   await page.getByLabel("Credits", { exact: true }).fill("25");
   await page.getByRole("alert").getByText("Too much at once").waitFor();
   expect(await page.getByText("Enter an amount").count()).toBe(0);
@@ -77,7 +77,7 @@ test("a preview that failed says so, and credits are not added unseen", async ()
   ]);
 });
 
-test("a list whose next page cannot be read says so at its end", async () => {
+test("a failed next page is reported at the end of the list", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");
   await page.route(/\/customers\?/, refuse);
@@ -88,11 +88,11 @@ test("a list whose next page cannot be read says so at its end", async () => {
   await page.getByRole("link", { name: "Customers" }).first().click();
   await page.getByRole("button", { name: "Show more" }).click();
   await page.getByRole("alert").getByText("Too much at once").waitFor();
-  await page.getByText("The first one").waitFor();
-  expect(await page.getByText("Not everything here could be read again").count()).toBe(0);
+  await page.getByText("First result").waitFor();
+  expect(await page.getByText("Some data could not be refreshed").count()).toBe(0);
 });
 
-test("Enter opens what was found for the text that stands there, and a failed search is not an empty one", async () => {
+test("Enter never opens stale search results, and a failed search shows an error", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");
   await page.keyboard.press("Control+k");
@@ -108,6 +108,6 @@ test("Enter opens what was found for the text that stands there, and a failed se
   await page.keyboard.press("Enter");
   answer?.();
   await page.getByRole("alert").getByText("Too much at once").waitFor();
-  expect(await page.getByText("Nothing begins with that").count()).toBe(0);
+  expect(await page.getByText("No results.").count()).toBe(0);
   expect(new URL(page.url()).pathname).toBe("/projects/1/test");
 });

@@ -8,12 +8,12 @@ import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
 
-// Whole journeys, on a machine that has other work.
+// Full journeys on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 const part = (page: Page, title: string): Locator => page.locator(`section:has(h2:text-is("${title}"))`);
 
-/** Five that went well, three denials and four errors; back once all of them are in the log. */
+/** Sends five successful requests, three denials and four errors, and waits until all are logged. */
 async function sendTraffic({ consume, check, record, manage }: Managed): Promise<void> {
   const charge = { customerId: "ada", feature: "image.render" };
   for (const idempotencyKey of ["a", "b", "c"]) await consume({ ...charge, idempotencyKey });
@@ -30,11 +30,11 @@ async function sendTraffic({ consume, check, record, manage }: Managed): Promise
   await expect.poll(total).toEqual({ ok: 5, denied: 3, failed: 4 });
 }
 
-test("what was sent is what is counted: as figures, bars and a table, by reason and by code", async () => {
+test("requests are counted in figures, chart and table, by reason and by code", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const page = await signIn(managed.service.url, "/projects/1/test");
-  const traffic = part(page, "The last 24 hours");
+  const traffic = part(page, "Last 24 hours");
   await traffic.getByText("Allowed or recorded").waitFor();
   expect(await traffic.locator("dd").allTextContents()).toEqual(["5", "3", "4"]);
   await traffic
@@ -46,7 +46,7 @@ test("what was sent is what is counted: as figures, bars and a table, by reason 
   await traffic.getByRole("button", { name: "Table" }).click();
   const rows = await traffic.locator("tbody tr").allTextContents();
   expect(rows).toHaveLength(24);
-  // The hour may have turned while they were sent.
+  // The requests can fall into two hours.
   const sums = [0, 1, 2].map(async (column) =>
     (await traffic.locator(`tbody td:nth-child(${column + 2})`).allTextContents()).reduce(
       (sum, text) => sum + Number(text),
@@ -57,7 +57,7 @@ test("what was sent is what is counted: as figures, bars and a table, by reason 
   await expectAccessible(page);
 
   expect(await part(page, "Denials by reason").locator("li").allTextContents()).toEqual([
-    expect.stringMatching(/^Not part of the plan.*2$/),
+    expect.stringMatching(/^Not in the plan.*2$/),
     expect.stringMatching(/^Not enough credits.*1$/),
   ]);
   const latest = part(page, "Latest requests");
@@ -68,26 +68,26 @@ test("what was sent is what is counted: as figures, bars and a table, by reason 
   await page.getByRole("heading", { name: "Requests" }).waitFor();
 });
 
-test("a key that the catalog lacks is one click from its definition, and then gone", async () => {
+test("unknown keys link to their creation and then disappear", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const page = await signIn(managed.service.url, "/projects/1/test", { scheme: "dark" });
   const keys = part(page, "Unknown keys");
   await keys.getByText("Unknown feature, 2 requests").waitFor();
-  await keys.getByText("No name yet, 2 events").waitFor();
+  await keys.getByText("Unnamed event key, 2 events").waitFor();
   await expectAccessible(page);
   await keys.getByRole("link", { name: "Name tokens.generated" }).click();
   await page.waitForURL("**/features/event-keys?search=tokens.generated");
   await page.goBack();
-  await keys.getByRole("link", { name: "Define image.rendr" }).click();
+  await keys.getByRole("link", { name: "Create image.rendr" }).click();
   await page.waitForURL("**/features?define=image.rendr");
   await managed.manage("PUT", "features/image.rendr", { body: { name: "Render", cost: { credits: 1 } } });
   await page.goto("/projects/1/test");
-  await keys.getByText("No name yet, 2 events").waitFor();
+  await keys.getByText("Unnamed event key, 2 events").waitFor();
   await expect.poll(() => keys.getByText("image.rendr").count()).toBe(0);
 });
 
-test("what is low is in the address, and set by keyboard", async () => {
+test("the low-balance threshold is set by keyboard and kept in the URL", async () => {
   const { service, topUp } = await setupManage();
   await topUp("bob", 5);
   const page = await signIn(service.url, "/projects/1/test");
@@ -105,10 +105,10 @@ test("what is low is in the address, and set by keyboard", async () => {
   await low.getByRole("link", { name: "ada" }).waitFor();
   expect(await box.inputValue()).toBe("250");
   await page.goto("/projects/1/test?balanceBelow=0");
-  await low.getByText("Nobody has less than 0 credits.").waitFor();
+  await low.getByText("No customer has less than 0 credits.").waitFor();
 });
 
-test("a part that fails says so, alone, and is tried again", async () => {
+test("a failed card shows an error with Retry, and the others load", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const page = await signIn(managed.service.url, "/projects/1/test/customers");
@@ -116,29 +116,29 @@ test("a part that fails says so, alone, and is tried again", async () => {
   const isSummary = (url: URL): boolean => url.pathname.endsWith("/requests/summary");
   await page.route(isSummary, (route) => route.fulfill({ status: 403, json: problem }));
   await page.goto("/projects/1/test");
-  const traffic = part(page, "The last 24 hours");
+  const traffic = part(page, "Last 24 hours");
   await traffic.getByText("Not today.").waitFor();
   expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
   await part(page, "Low balances").getByRole("link", { name: "ada" }).waitFor();
   await expectAccessible(page);
   await page.unroute(isSummary);
-  await traffic.getByRole("button", { name: "Try again" }).click();
+  await traffic.getByRole("button", { name: "Retry" }).click();
   await traffic.getByText("Allowed or recorded").waitFor();
 });
 
-test("a fresh environment shows the way instead of empty charts", async () => {
+test("a new environment shows onboarding instead of empty charts", async () => {
   const { service, project, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live");
-  await page.getByText("Nothing has arrived in LIVE yet").waitFor();
+  await page.getByText("No data in Live yet").waitFor();
   await page.getByText("Test has 1 plan").waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Compare test with LIVE" }).click();
+  await page.getByRole("link", { name: "Compare test with live" }).click();
   await page.waitForURL("**/projects/1/live/promote");
 
   await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
   await page.goto("/projects/2/test");
-  await page.getByText("Nothing has arrived in test yet").waitFor();
-  await page.getByRole("link", { name: "Send the first event" }).click();
+  await page.getByText("No data in Test yet").waitFor();
+  await page.getByRole("link", { name: "Send your first event" }).click();
   await page.getByRole("heading", { name: "Your first event in test" }).waitFor();
 
   await post(`${service.url}/v1/events`, project.live.key.secret, {
@@ -150,7 +150,7 @@ test("a fresh environment shows the way instead of empty charts", async () => {
   await part(page, "Low balances").waitFor();
 });
 
-test("the demo asks three questions and answers none of them", async () => {
+test("the demo shows three support cases without their solutions", async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
   await seedDemo(database.url, { ...project, environmentId: project.test.environmentId });
@@ -159,34 +159,34 @@ test("the demo asks three questions and answers none of them", async () => {
   await createFirstOwner(pool, OWNER);
   const service = await startTestService(database);
   const page = await signIn(service.url, "/projects/1/test", { scheme: "dark" });
-  const cases = part(page, "Solve these");
+  const cases = part(page, "Demo: sample support cases");
   await cases.getByRole("link", { name: "Northlight Robotics" }).waitFor();
   expect(await cases.getByRole("link").count()).toBe(3);
   expect(await cases.textContent()).not.toMatch(/twice|double|wrong|Labs|limit|20 a day/i);
-  // Its own traffic is there to look at, with what went wrong.
+  // The demo has its own traffic with errors.
   await part(page, "Denials by reason").getByText("Not enough credits").waitFor();
   await part(page, "Errors by code").getByText("idempotency_key_reused").waitFor();
   expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
-  await part(page, "Unknown keys").getByRole("link", { name: "Define image.upscale" }).waitFor();
+  await part(page, "Unknown keys").getByRole("link", { name: "Create image.upscale" }).waitFor();
   await part(page, "Unknown keys").getByRole("link", { name: "Name editor.opened" }).waitFor();
   await expectAccessible(page);
   await cases.getByRole("link", { name: "Fernweh Films" }).click();
   await page.waitForURL("**/customers/org_1009");
   await page.goto("/projects/1/live");
-  await page.getByText("Nothing has arrived in LIVE yet").waitFor();
-  expect(await page.getByText("Solve these").count()).toBe(0);
+  await page.getByText("No data in Live yet").waitFor();
+  expect(await page.getByText("Demo: sample support cases").count()).toBe(0);
   await expectAccessible(page);
 });
 
-test("a viewer sees all of it, and nothing to write with", async () => {
+test("a viewer sees the home page without write actions", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const credentials = await addMember(managed.service.url, managed.tokens.owner, "viewer");
   const page = await signIn(managed.service.url, "/projects/1/test", { credentials, width: 390 });
   await part(page, "Unknown keys").getByText("image.rendr").waitFor();
-  expect(await page.getByRole("link", { name: /^(Define|Name) / }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: /^(Create|Name) / }).count()).toBe(0);
   await expectAccessible(page);
   await page.goto("/projects/1/live");
-  await page.getByText("Bring the catalog over").waitFor();
-  expect(await page.getByRole("link", { name: "Compare test with LIVE" }).count()).toBe(0);
+  await page.getByText("Promote the catalog").waitFor();
+  expect(await page.getByRole("link", { name: "Compare test with live" }).count()).toBe(0);
 });

@@ -30,7 +30,7 @@ function key(id: string, changes: Partial<ApiKey> = {}): ApiKey {
 
 const IN_THREE_DAYS = "2026-11-18T12:00:00.000Z";
 
-test("a key works, ends within two weeks, has expired or was revoked", () => {
+test("a key is active, expires soon, has expired or was revoked", () => {
   expect(stateOf(key("1"), NOW)).toBe("working");
   expect(stateOf(key("1", { expiresAt: "2026-12-31T00:00:00.000Z" }), NOW)).toBe("working");
   expect(stateOf(key("1", { expiresAt: IN_THREE_DAYS }), NOW)).toBe("ending");
@@ -38,7 +38,7 @@ test("a key works, ends within two weeks, has expired or was revoked", () => {
   expect(stateOf(key("1", { revokedAt: "2026-11-01T00:00:00.000Z", isValid: false }), NOW)).toBe("revoked");
 });
 
-test("a key that ends is warned of, with what replaces it and whether anything still uses it", () => {
+test("an expiring key is reported with its successor and whether it is still used", () => {
   const old = key("1", { expiresAt: IN_THREE_DAYS });
   expect(endingKeysOf([old], NOW)).toEqual([{ key: old, successor: null, isStillUsed: false }]);
   const next = key("2", { createdAt: "2026-11-15T09:00:00.000Z" });
@@ -47,7 +47,7 @@ test("a key that ends is warned of, with what replaces it and whether anything s
   expect(endingKeysOf([next, used], NOW)[0]?.isStillUsed).toBe(true);
 });
 
-test("a key of another name, of fewer scopes, or that ends itself replaces nothing", () => {
+test("a key with another name, fewer scopes or its own expiry is no successor", () => {
   const old = key("1", { expiresAt: IN_THREE_DAYS });
   const later = { createdAt: "2026-11-15T09:00:00.000Z" };
   for (const other of [
@@ -59,7 +59,7 @@ test("a key of another name, of fewer scopes, or that ends itself replaces nothi
     expect(endingKeysOf([other, old], NOW).find((ending) => ending.key === old)?.successor).toBe(null);
 });
 
-test("what a form asks for is what the API takes", () => {
+test("form values become a request body", () => {
   const scopes = { check: true, consume: false, events: true };
   expect(toKeyBody({ name: " Backend ", scopes, lasts: "" }, NOW)).toEqual({
     name: "Backend",
@@ -71,7 +71,7 @@ test("what a form asks for is what the API takes", () => {
   });
 });
 
-test("the call beside a secret does as little as the key's scopes allow", () => {
+test("the example call has the smallest effect that the scopes allow", () => {
   const of = (scopes: ApiKey["scopes"], feature: string | null): string =>
     keyCall({ scopes }, { origin: "https://purser.example", secret: "pur_test_x", feature });
   expect(of(["check", "consume", "events"], "image.render")).toContain("/v1/check");
@@ -80,7 +80,7 @@ test("the call beside a secret does as little as the key's scopes allow", () => 
   expect(of(["consume"], "image.render")).toMatch(/v1\/consume.*image\.render.*idempotencyKey/s);
 });
 
-test("a creator is shown by name, or by what is known of it", () => {
+test("a creator is shown by name, or by kind and id", () => {
   const shown = (["member", "token", "command", "system"] as const).map((kind) => [
     nameOfCreator({ kind, id: "9", name: "Olga" }),
     nameOfCreator({ kind, id: "9", name: null }),
@@ -93,12 +93,12 @@ test("a creator is shown by name, or by what is known of it", () => {
   ]);
 });
 
-test("a rotated key lasts as long as the old one was to, unless it was for ever", () => {
+test("a rotated key defaults to the lifetime of the old key", () => {
   const createdAt = "2026-01-01T00:00:00.000Z";
   const lasting = (expiresAt: string | null) => lastingOf({ createdAt, expiresAt });
   expect(lasting(null)).toBe("");
   expect(lasting("2026-04-01T00:00:00.000Z")).toBe("90");
   expect(lasting("2027-01-01T00:00:00.000Z")).toBe("365");
-  // Ended early, by somebody who set its end by API: the shortest there is, and never for ever.
+  // A very short lifetime, set by API, becomes the shortest option and never "never".
   expect(lasting("2026-01-02T00:00:00.000Z")).toBe("30");
 });

@@ -16,7 +16,7 @@ async function readSecret(page: Page): Promise<string> {
   return (await page.getByRole("region", { name: "the key" }).textContent()) ?? "";
 }
 
-/** Checks again and again, as a backend would, with whatever key it has at the moment. */
+/** Keeps calling check with the current key, like a backend. */
 function keepCalling({ service }: Managed, first: string) {
   const caller = { key: first, statuses: [] as number[], isOver: false };
   const running = (async () => {
@@ -36,13 +36,13 @@ function keepCalling({ service }: Managed, first: string) {
   return caller;
 }
 
-test("a key is made, shown once with a call that works, and listed without its secret", async () => {
+test("a created key is shown once with a working call, and listed without its secret", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, KEYS);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByLabel("Name").fill("Image rendering");
   await page.getByLabel("events").uncheck();
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByRole("button", { name: "API call" }).click();
   await page.getByText(`"scopes":["check","consume"]`).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Create key in test" }).click();
@@ -58,11 +58,11 @@ test("a key is made, shown once with a call that works, and listed without its s
   await page.getByRole("button", { name: "I have stored it" }).click();
   const row = rowsOf(page).first();
   await row.getByText(`pur_test_…${secret.slice(-4)}`).waitFor();
-  expect(await row.textContent()).toMatch(/Image rendering.*Working.*check, consume.*by Olga Owner/);
+  expect(await row.textContent()).toMatch(/Image rendering.*Active.*check, consume.*by Olga Owner/);
   expect(await page.content()).not.toContain(secret);
 });
 
-test("by keyboard alone: made, rotated and revoked, and a second Enter does not lose a secret", async () => {
+test("a key is created, rotated and revoked by keyboard, and a second Enter does not lose the secret", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, KEYS);
   await page.getByRole("button", { name: "Create key" }).focus();
@@ -73,7 +73,7 @@ test("by keyboard alone: made, rotated and revoked, and a second Enter does not 
   await page.getByRole("dialog", { name: "API key Typed" }).waitFor();
   await page.keyboard.press("Enter");
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await readSecret(page));
-  // Neither does Escape.
+  // Escape does not close the dialog either.
   await page.keyboard.press("Escape");
   await tabTo(page, page.getByRole("button", { name: "I have stored it" }));
   await page.keyboard.press("Enter");
@@ -101,21 +101,21 @@ test("by keyboard alone: made, rotated and revoked, and a second Enter does not 
   await page.keyboard.type("d");
   await page.keyboard.press("Enter");
   await rowsOf(page).first().getByText("Revoked").waitFor();
-  await page.getByText("working → revoked").waitFor();
+  await page.getByText("active → revoked").waitFor();
 });
 
-test("while a key is rotated no call fails, and after the old one is revoked its calls do", async () => {
+test("no call fails during a rotation, and calls with the revoked key fail", async () => {
   const managed = await setupManage();
   const old = managed.project.test.key.secret;
   const page = await signIn(managed.service.url, KEYS);
   const caller = keepCalling(managed, old);
   await page.getByRole("button", { name: /Actions for/ }).click();
   await page.getByRole("menuitem", { name: "Rotate" }).click();
-  await page.getByLabel("The old key goes on working").selectOption("For an hour");
-  await page.getByText(/^Until .* After that it is refused\.$/).waitFor();
+  await page.getByLabel("Old key works for").selectOption("1 hour");
+  await page.getByText(/^Until \d.*\.$/).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Rotate key in test" }).click();
-  await page.getByText(/^The old one, pur_test_….{4}, ends \d/).waitFor();
+  await page.getByText(/^The old key pur_test_….{4} expires \d/).waitFor();
   const successor = await readSecret(page);
   expect(successor).not.toBe(old);
   const before = caller.statuses.length;
@@ -125,7 +125,7 @@ test("while a key is rotated no call fails, and after the old one is revoked its
   expect(new Set(caller.statuses)).toEqual(new Set([200]));
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByText(/….{4} replaces it/).waitFor();
-  await rowsOf(page).nth(1).getByText("Ends soon").waitFor();
+  await rowsOf(page).nth(1).getByText("Expires soon").waitFor();
   await expectAccessible(page);
 
   await rowsOf(page)
@@ -145,20 +145,20 @@ test("while a key is rotated no call fails, and after the old one is revoked its
   expect(new Set(caller.statuses)).toEqual(new Set([200]));
 });
 
-test("a key about to end is warned of, in the dark too, and whoever may not manage keys sees no buttons", async () => {
+test("an expiring key shows a warning, and an operator sees no actions", async () => {
   const managed = await setupManage();
   const { manage, service, tokens } = managed;
   const expiresAt = new Date(Date.now() + 3 * 86_400_000).toISOString();
   await manage("POST", "api-keys", { body: { name: "Nightly import", scopes: ["events"], expiresAt } });
   const page = await signIn(service.url, KEYS, { scheme: "dark" });
-  await page.getByText("Nothing replaces it yet").waitFor();
+  await page.getByText("No other key replaces it.").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog", { name: "Rotate Nightly import" }).waitFor();
   await expectAccessible(page);
   const credentials = await addMember(service.url, tokens.owner, "operator");
   const watcher = await signIn(service.url, KEYS, { credentials });
-  await watcher.getByText("Nothing replaces it yet").waitFor();
+  await watcher.getByText("No other key replaces it.").waitFor();
   for (const name of [/Rotate/, /Create key/, /Actions for/])
     expect(await watcher.getByRole("button", { name }).count()).toBe(0);
 });

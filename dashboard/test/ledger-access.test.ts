@@ -8,7 +8,7 @@ const CUSTOMER = "/projects/1/test/customers/ada";
 test.each([
   { scheme: "light", width: 1440 },
   { scheme: "dark", width: 390 },
-] as const)("every tab and dialog is for everybody, $scheme and $width wide", async ({ scheme, width }) => {
+] as const)("all tabs and dialogs are accessible in $scheme at $width px", async ({ scheme, width }) => {
   const { service, consume, topUp } = await setupManage();
   await topUp("ada", 50);
   await topUp("ada", 50);
@@ -17,12 +17,12 @@ test.each([
   await consume({ ...body, quantity: 500, idempotencyKey: "k3" });
 
   const page = await signIn(service.url, `${CUSTOMER}/ledger`, { scheme, width });
-  await page.getByText("Looks like the one").first().waitFor();
+  await page.getByText("Possible duplicate").first().waitFor();
   await page.getByRole("button", { name: "Details of entry 5" }).click();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Reverse entry 5" }).click();
   await page.getByText("Plan credits, grant 1").last().waitFor();
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByRole("button", { name: "API call" }).click();
   await expectAccessible(page);
 
   await page.goto(`${CUSTOMER}/grants?grant=2`);
@@ -39,7 +39,7 @@ test.each([
       .first()
       .click();
     await expectAccessible(page);
-    // What does not fit scrolls within its table, never the page.
+    // Wide tables scroll, the page does not.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   }
 });

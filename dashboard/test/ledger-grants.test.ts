@@ -16,7 +16,7 @@ const PURCHASE = {
 
 const rowOf = (page: Page, text: string | RegExp) => page.getByRole("row").filter({ hasText: text });
 
-test("a payment's reference leads to its grant, marked, and can be copied", async () => {
+test("searching a payment reference opens its grant, marked and copyable", async () => {
   const { service, manage } = await setupManage();
   expect((await manage("POST", "customers/ada/credits", { body: PURCHASE })).status).toBe(200);
   await manage("POST", "customers/ada/credits", { body: { credits: 5, kind: "manual" } });
@@ -32,8 +32,8 @@ test("a payment's reference leads to its grant, marked, and can be copied", asyn
   await row.and(page.locator("[aria-current]")).waitFor();
   expect(await page.locator("tr[aria-current]").count()).toBe(1);
   const text = (await row.textContent()) ?? "";
-  for (const said of ["Purchase", "grant 2", "€49.00", "by The owner's", "500", "Open"]) {
-    expect(text).toContain(said);
+  for (const part of ["Purchase", "grant 2", "€49.00", "by The owner's", "500", "Open"]) {
+    expect(text).toContain(part);
   }
   await row.getByRole("button", { name: "Details of grant 2" }).click();
   await page.getByText("Bought in the shop").waitFor();
@@ -46,7 +46,7 @@ test("a payment's reference leads to its grant, marked, and can be copied", asyn
   await rowOf(page, PAYMENT).and(page.locator("[aria-current]")).waitFor();
 });
 
-test("a grant is revoked by keyboard: what is left goes, what was spent stays", async () => {
+test("a grant is revoked by keyboard, and spent credits stay spent", async () => {
   const { service, manage, consume } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: PURCHASE });
   await consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "k1" });
@@ -56,8 +56,8 @@ test("a grant is revoked by keyboard: what is left goes, what was spent stays", 
   await expectAccessible(page);
   await page.getByRole("button", { name: "Revoke grant 2" }).focus();
   await page.keyboard.press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Revoke a grant" });
-  await dialog.getByText("The 20 that were spent stay spent").waitFor();
+  const dialog = page.getByRole("dialog", { name: "Revoke grant" });
+  await dialog.getByText("The 20 spent credits stay spent.").waitFor();
   await expectAccessible(page);
   const confirm = dialog.getByRole("button", { name: "Revoke 480 credits in test" });
   while (!(await confirm.evaluate((button) => button === document.activeElement))) {
@@ -77,30 +77,30 @@ test("a grant is revoked by keyboard: what is left goes, what was spent stays", 
   expect(await entry.textContent()).toMatch(/Revoked.*Purchase.*Olga Owner/);
 });
 
-test("top-ups alike within minutes are marked, until one is revoked", async () => {
+test("similar top-ups within minutes are marked until one is revoked", async () => {
   const { service, manage } = await setupManage();
   const body = { credits: 50, kind: "manual" };
   await manage("POST", "customers/ada/credits", { body });
   await manage("POST", "customers/ada/credits", { body });
   const page = await signIn(service.url, `${CUSTOMER}/ledger`);
-  await rowOf(page, "Looks like the one").waitFor();
+  await rowOf(page, "Possible duplicate").waitFor();
   expect(await rowOf(page, "Top-up").count()).toBe(2);
-  expect(await rowOf(page, "Looks like the one").textContent()).toContain("The owner's");
+  expect(await rowOf(page, "Possible duplicate").textContent()).toContain("The owner's");
   await manage("POST", "customers/ada/grants/3/revoke");
   await page.reload();
   await rowOf(page, "Revoked").waitFor();
-  await expect.poll(() => rowOf(page, "Looks like the one").count()).toBe(0);
+  await expect.poll(() => rowOf(page, "Possible duplicate").count()).toBe(0);
 });
 
-test("the grants of nobody's credits say why there are none", async () => {
+test("empty tabs explain why they are empty", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "customers/grace", { body: { name: "Grace" } });
   for (const scheme of ["light", "dark"] as const) {
     const page = await signIn(service.url, "/projects/1/test/customers/grace/grants", { scheme });
-    await page.getByText("No credits were given yet").waitFor();
+    await page.getByText("No grants yet").waitFor();
     await expectAccessible(page);
     await page.getByRole("link", { name: "Ledger" }).click();
-    await page.getByText("Nothing has moved yet").waitFor();
+    await page.getByText("No entries yet").waitFor();
     await page.getByRole("link", { name: "Plan history" }).click();
     await page.getByText("No plan yet").waitFor();
     await page.getByRole("link", { name: "Requests" }).last().click();

@@ -17,26 +17,26 @@ async function balanceOf({ manage }: Managed): Promise<unknown> {
   return (await manage("GET", "customers/ada")).body["balances"];
 }
 
-test("a double charge is marked, reversed with one click, and not offered again", async () => {
+test("a possible duplicate charge is marked and reversed, and then no longer offered", async () => {
   const setup = await setupManage();
   await charge(setup, "render-7f3a/1", 3);
   await charge(setup, "render-7f3a/2", 3);
   const page = await signIn(setup.service.url, LEDGER);
-  const twin = rowOf(page, "Looks like the one");
+  const twin = rowOf(page, "Possible duplicate");
   await twin.waitFor();
   expect(await twin.count()).toBe(1);
   expect(await twin.textContent()).toContain("render-7f3a/2");
   await expectAccessible(page);
 
   await twin.getByRole("button", { name: /^Reverse/ }).click();
-  const dialog = page.getByRole("dialog", { name: "Reverse a charge" });
+  const dialog = page.getByRole("dialog", { name: "Reverse charge" });
   await dialog.getByText("Plan credits, grant 1").waitFor();
   await dialog.getByText("70", { exact: false }).first().waitFor();
   await expectAccessible(page);
   await dialog.getByLabel("Reason").fill("Retried with a new key");
   await dialog.getByRole("button", { name: "Reverse 30 credits in test" }).click();
-  await page.getByText("Balance 40 → 70").waitFor();
-  // What says so in passing leaves the keyboard as it was.
+  await page.getByText("30 credits returned. Balance 70").waitFor();
+  // The toast does not block shortcuts.
   await dialog.waitFor({ state: "detached" });
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
@@ -46,7 +46,7 @@ test("a double charge is marked, reversed with one click, and not offered again"
   const reversed = rowOf(page, "render-7f3a/2");
   await reversed.getByRole("link", { name: "Reversed" }).waitFor();
   await expect.poll(() => reversed.getByRole("button", { name: /^Reverse/ }).count()).toBe(0);
-  await expect.poll(() => rowOf(page, "Looks like").count()).toBe(0);
+  await expect.poll(() => rowOf(page, "Possible duplicate").count()).toBe(0);
 
   await reversed.getByRole("link", { name: "Reversed" }).click();
   const reversal = rowOf(page, "of a charge");
@@ -59,7 +59,7 @@ test("a double charge is marked, reversed with one click, and not offered again"
   await rowOf(page, "render-7f3a/2").and(page.locator("[aria-current]")).waitFor();
 });
 
-test("a part of a charge is reversed by keyboard alone, and then the rest", async () => {
+test("a charge is reversed in two parts by keyboard", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 3);
   const page = await signIn(setup.service.url, LEDGER, { scheme: "dark" });
@@ -71,7 +71,7 @@ test("a part of a charge is reversed by keyboard alone, and then the rest", asyn
   expect(await focusedName(page)).toBe("Quantity to reverse");
   await page.keyboard.press("Control+a");
   await page.keyboard.type("4");
-  await page.getByText("A whole number from 1 to 3.").waitFor();
+  await page.getByText("Enter a whole number from 1 to 3.").waitFor();
   await expectAccessible(page);
   await page.keyboard.press("Enter");
   expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 70 }]);
@@ -80,7 +80,7 @@ test("a part of a charge is reversed by keyboard alone, and then the rest", asyn
   await page.keyboard.type("1");
   await page.getByRole("button", { name: "Reverse 10 credits in test" }).waitFor();
   await page.keyboard.press("Enter");
-  await page.getByText("Balance 70 → 80").waitFor();
+  await page.getByText("10 credits returned. Balance 80").waitFor();
   await rowOf(page, "render-1").getByRole("link", { name: "1 of 3 reversed" }).waitFor();
 
   await waitForFocus(page, "Reverse entry 2");
@@ -88,18 +88,18 @@ test("a part of a charge is reversed by keyboard alone, and then the rest", asyn
   await page.getByRole("button", { name: "Reverse 20 credits in test" }).waitFor();
   await waitForFocus(page, "Reason");
   await page.keyboard.press("Escape");
-  await page.getByRole("dialog", { name: "Reverse a charge" }).waitFor({ state: "detached" });
+  await page.getByRole("dialog", { name: "Reverse charge" }).waitFor({ state: "detached" });
   expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 80 }]);
 
   await page.keyboard.press("Enter");
   await waitForFocus(page, "Reason");
   await page.keyboard.press("Enter");
-  await page.getByText("Balance 80 → 100").waitFor();
+  await page.getByText("20 credits returned. Balance 100").waitFor();
   await rowOf(page, "render-1").getByRole("link", { name: "Reversed", exact: true }).waitFor();
   await expect.poll(() => page.getByRole("button", { name: /^Reverse/ }).count()).toBe(0);
 });
 
-test("what somebody else reversed meanwhile is refused where it was tried, and the list is right again", async () => {
+test("a charge reversed by another member is refused, and the list is refreshed", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 2);
   const page = await signIn(setup.service.url, LEDGER);
@@ -115,14 +115,14 @@ test("what somebody else reversed meanwhile is refused where it was tried, and t
   expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 100 }]);
 });
 
-test("the curl beside a reversal does the same", async () => {
+test("the shown curl call reverses a charge", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 2);
   const page = await signIn(setup.service.url, LEDGER);
   await page.getByRole("button", { name: "Reverse entry 2" }).click();
   await page.getByLabel("Quantity to reverse").fill("1");
   await page.getByLabel("Reason").fill("It's late");
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByRole("button", { name: "API call" }).click();
   const curl = (await page.getByRole("region", { name: "the call" }).textContent()) ?? "";
   const [, url = ""] = curl.match(/'(http[^']+)'/) ?? [];
   const [, quoted = ""] = curl.match(/-d '(.+)'$/s) ?? [];
@@ -136,7 +136,7 @@ test("the curl beside a reversal does the same", async () => {
   expect((await setup.manage("POST", path, { body })).body).toMatchObject({ outcome: "already_reversed" });
 });
 
-test("a viewer sees the ledger and the grants, and no way to change them", async () => {
+test("a viewer can read ledger and grants but not change them", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 2);
   const credentials = await addMember(setup.service.url, setup.tokens.owner, "viewer");

@@ -4,7 +4,7 @@ import type { Entry, Grant } from "../src/features/ledger/queries.ts";
 
 const START = Date.parse("2026-11-15T08:30:00.000Z");
 
-function entryOf(sequence: number, second: number, said: Partial<Entry> = {}): Entry {
+function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}): Entry {
   const recordedAt = new Date(START + second * 1_000).toISOString();
   return {
     sequence,
@@ -23,7 +23,7 @@ function entryOf(sequence: number, second: number, said: Partial<Entry> = {}): E
     idempotencyKey: `key-${sequence}`,
     metadata: null,
     parts: [{ grant: 1, amount: -10 }],
-    ...said,
+    ...fields,
   };
 }
 
@@ -48,16 +48,16 @@ const GRANT: Grant = {
 };
 
 test.each<[string, Entry[], [number, number][]]>([
-  ["the same within a minute", [entryOf(1, 0), entryOf(2, 60)], [[2, 1]]],
-  ["the same after more than a minute", [entryOf(1, 0), entryOf(2, 61)], []],
+  ["equal within a minute", [entryOf(1, 0), entryOf(2, 60)], [[2, 1]]],
+  ["equal after more than a minute", [entryOf(1, 0), entryOf(2, 61)], []],
   ["another quantity", [entryOf(1, 0), entryOf(2, 3, { quantity: 2 })], []],
   ["another feature", [entryOf(1, 0), entryOf(2, 3, { feature: "export" })], []],
   [
-    "with something else between",
+    "another charge in between",
     [entryOf(1, 0), entryOf(2, 1, { feature: "export" }), entryOf(3, 2)],
     [[3, 1]],
   ],
-  ["what cost nothing", [entryOf(1, 0, { amount: 0 }), entryOf(2, 3, { amount: 0 })], []],
+  ["free charges", [entryOf(1, 0, { amount: 0 }), entryOf(2, 3, { amount: 0 })], []],
   ["reversed, the later one", [entryOf(1, 0), entryOf(2, 3, { reversedQuantity: 1 })], []],
   ["reversed, the earlier one", [entryOf(1, 0, { reversedQuantity: 1 }), entryOf(2, 3)], []],
   [
@@ -68,12 +68,12 @@ test.each<[string, Entry[], [number, number][]]>([
       [3, 2],
     ],
   ],
-  ["a rhythm of many", [0, 9, 18, 27, 36, 45].map((second, index) => entryOf(index + 1, second)), []],
-])("charges that look alike: %s", (_, entries, expected) => {
+  ["a long run", [0, 9, 18, 27, 36, 45].map((second, index) => entryOf(index + 1, second)), []],
+])("possible duplicate charges: %s", (_, entries, expected) => {
   expect(twinsOf(entries)).toEqual(expected);
 });
 
-test("top-ups look alike for ten minutes, plan credits and revoked ones never", () => {
+test("top-ups are possible duplicates within ten minutes; plan credits and revoked ones never are", () => {
   const given = (sequence: number, second: number): Entry =>
     entryOf(sequence, second, { kind: "grant", amount: 50, feature: null, quantity: null });
   expect(twinsOf([given(1, 0), given(2, 600)], {})).toEqual([[2, 1]]);

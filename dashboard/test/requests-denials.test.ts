@@ -9,14 +9,14 @@ async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
-/** Where ada's newest denial is explained. */
+/** Page of ada's newest denial. */
 async function denialPath({ manage }: Managed): Promise<string> {
   const { body } = await manage("GET", "customers/ada/denials");
   const [newest] = body["items"] as { denialId: string }[];
   return `/projects/1/test/denials/${newest?.denialId}`;
 }
 
-test("denied, explained, topped up, allowed: the whole loop from the log and back", async () => {
+test("a denial is explained, resolved by a top-up, and then allowed", async () => {
   const managed = await setupManage();
   const { consume, manage } = managed;
   const render = (quantity: number, idempotencyKey: string) =>
@@ -29,31 +29,31 @@ test("denied, explained, topped up, allowed: the whole loop from the log and bac
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByRole("link", { name: "Why?" }).click();
   await page.getByRole("heading", { name: "Why denied: not enough credits" }).waitFor();
-  await page.getByText("3 of image.render cost 30 credits. 10 were left: 20 too few.").waitFor();
-  const sum = page.getByRole("table", { name: "The sum at that moment" });
+  await page.getByText("3 × image.render cost 30 credits. 10 were left, 20 too few.").waitFor();
+  const sum = page.getByRole("table", { name: "Calculation" });
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
-  const charges = page.getByRole("region", { name: "Charges just before" }).locator("tbody tr");
+  const charges = page.getByRole("region", { name: "Charges before the denial" }).locator("tbody tr");
   expect(await charges.count()).toBe(3);
-  await page.getByText("They add up to the 10 that were left.").waitFor();
+  await page.getByText("Total 10").waitFor();
   await page.getByText("The same request would still be denied").waitFor();
-  const add = page.getByRole("link", { name: "Add credits, 20 are missing" });
+  const add = page.getByRole("link", { name: "Add credits (20 missing)" });
   expect(await add.getAttribute("href")).toBe("/projects/1/test/customers/ada?do=add-credits");
-  const assign = page.getByRole("link", { name: "Assign another plan" });
+  const assign = page.getByRole("link", { name: "Assign plan" });
   expect(await assign.getAttribute("href")).toBe("/projects/1/test/customers/ada?do=assign-plan");
   await expectAccessible(page);
 
   const added = await manage("POST", "customers/ada/credits", { body: { kind: "manual", credits: 20 } });
   expect(added.status).toBe(200);
   await page.reload();
-  await page.getByText("The same request would be allowed now: it takes 30 credits of 30.").waitFor();
+  await page.getByText("The same request would be allowed now. It costs 30 credits of 30.").waitFor();
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
   expect(await page.getByRole("link", { name: /Add credits/ }).count()).toBe(0);
-  // As the page says: the old key keeps its answer, a new one is allowed.
+  // The old key returns the denial, a new key is allowed.
   expect((await render(3, "job-3")).body).toMatchObject({ allowed: false });
   expect((await render(3, "job-4")).body).toMatchObject({ allowed: true, balance: 0 });
 });
 
-test("by keyboard alone: from a line of the log to the next step, and a limit is told by its own sum", async () => {
+test("a reached limit is explained and leads to the plan by keyboard", async () => {
   const managed = await setupManage();
   const { consume } = managed;
   await consume({ customerId: "ada", feature: "export", quantity: 4, idempotencyKey: "a" });
@@ -66,37 +66,37 @@ test("by keyboard alone: from a line of the log to the next step, and a limit is
   for (let tabs = 0; tabs < 2; tabs++) await page.keyboard.press("Tab");
   expect(await why.evaluate((link) => link === document.activeElement)).toBe(true);
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Why denied: the limit is used up" }).waitFor();
-  await page.getByText("4 were used, and 2 more would have been 1 too many.").waitFor();
-  await page.getByText(/^Or wait: the limit resets on/).waitFor();
+  await page.getByRole("heading", { name: "Why denied: limit reached" }).waitFor();
+  await page.getByText("4 were used, and the request asked for 2 more.").waitFor();
+  await page.getByText(/^Or wait until the limit resets on/).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "JSON" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText('"reason": "limit_reached"').first().waitFor();
-  await page.getByRole("link", { name: "See plan Pro" }).focus();
+  await page.getByRole("link", { name: "Open plan Pro" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/plans/pro");
 });
 
-test("whoever may only look is told why, and offered nothing that they may not do", async () => {
+test("a viewer sees the explanation without actions", async () => {
   const managed = await setupManage();
   const { consume, service, tokens } = managed;
   await consume({ customerId: "ada", feature: "image.render", quantity: 11, idempotencyKey: "a" });
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, await denialPath(managed), { credentials });
-  await page.getByText("11 of image.render cost 110 credits. 100 were left: 10 too few.").waitFor();
+  await page.getByText("11 × image.render cost 110 credits. 100 were left, 10 too few.").waitFor();
   expect(await page.getByRole("link", { name: /Add credits|Assign/ }).count()).toBe(0);
   await page.goto("/projects/1/test/keys/a");
-  await page.getByText("Denied ada 11 of image.render: not enough credits.").waitFor();
+  await page.getByText("Denied ada 11 × image.render: not enough credits.").waitFor();
   expect(await page.getByRole("button", { name: /Send/ }).count()).toBe(0);
   await page.goto(REQUESTS);
   await page.getByRole("switch", { name: "Live tail" }).waitFor();
-  expect(await page.getByRole("button", { name: "Try it" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Test request" }).count()).toBe(0);
 });
 
-test("a denial of nothing is not found", async () => {
+test("an unknown denial is not found", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/denials/den_01m7e9sv4w7w8rj0k3v3k4fb8p");
-  await page.getByText("There is nothing at this address").waitFor();
+  await page.getByText("This page does not exist").waitFor();
   await page.getByRole("link", { name: "Customers" }).waitFor();
 });

@@ -6,14 +6,14 @@ import { signIn } from "./browser.ts";
 
 const REQUESTS = "/projects/1/test/requests";
 const RENDER = { customerId: "ada", feature: "image.render" };
-/** One that no address takes as it is. */
+/** A key that needs URL encoding. */
 const KEY = "job/7+%20";
 
 async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
-test("a pasted key tells what it did, its replays, and what differed in a reuse that was refused", async () => {
+test("a pasted key shows its result, replays and the differences of a refused reuse", async () => {
   const managed = await setupManage();
   const { consume } = managed;
   const first = await consume({ ...RENDER, idempotencyKey: KEY, metadata: { job: 7 } });
@@ -23,16 +23,16 @@ test("a pasted key tells what it did, its replays, and what differed in a reuse 
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByLabel("Idempotency key").fill(KEY);
   await page.keyboard.press("Enter");
-  await page.getByText("Charged ada 10 credits for 1 of image.render.").waitFor();
+  await page.getByText("Charged ada 10 credits for 1 × image.render.").waitFor();
   await page.getByText("1 answered, 1 replay, 1 refused as another request.").waitFor();
-  const differed = page.getByRole("table", { name: /^What differed/ }).locator("tbody tr");
+  const differed = page.getByRole("table", { name: /^Differences/ }).locator("tbody tr");
   const lines = (await differed.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, " "));
   expect(lines).toEqual([
     "endpoint consume consume",
     "customerId ada ada",
     "feature image.render image.render",
     "quantity Differs 1 3",
-    'metadata Differs {"job":7} something else; the log keeps none',
+    'metadata Differs {"job":7} different (not logged)',
   ]);
   expect(JSON.parse((await page.getByRole("region", { name: "the answer" }).textContent()) ?? "")).toEqual(
     first.body,
@@ -42,45 +42,45 @@ test("a pasted key tells what it did, its replays, and what differed in a reuse 
   await page.waitForURL(`**/customers/ada/ledger?charge=${first.body["consumeId"]}`);
 });
 
-test("a denial's key leads to why, and an event's says that it moved nothing, in the dark too", async () => {
+test("the key of a denial links to its explanation, and the key of an event shows no charge", async () => {
   const managed = await setupManage();
   await managed.consume({ ...RENDER, idempotencyKey: "denied", quantity: 20 });
   await managed.record({ customerId: "ada", event: "tokens", quantity: 5, idempotencyKey: "event" });
   const page = await signIn(managed.service.url, "/projects/1/test/keys/event", { scheme: "dark" });
-  await page.getByText("Recorded 5 of tokens for ada.").waitFor();
-  await page.getByText("Usage events move none").waitFor();
+  await page.getByText("Recorded 5 × tokens for ada.").waitFor();
+  await page.getByText("Events charge nothing").waitFor();
   await expectAccessible(page);
   await page.goto("/projects/1/test/keys/denied");
   await page.getByRole("link", { name: "Why denied?" }).click();
   await page.getByRole("heading", { name: "Why denied: not enough credits" }).waitFor();
 });
 
-test("a key that nobody used, one of the other environment, and one that may be used again say what that means", async () => {
+test("unused keys, keys of the other environment and retryable denials are explained", async () => {
   const managed = await setupManage();
   const { consume, service, project } = managed;
   const page = await signIn(service.url, "/projects/1/test/keys/never");
-  await page.getByText("Nothing was asked under this key").waitFor();
-  await page.getByText("would be executed as new").waitFor();
+  await page.getByText("Key not found").waitFor();
+  await page.getByText("No request of this project used this key").waitFor();
   await expectAccessible(page);
   await consume({ ...RENDER, idempotencyKey: "here" });
   await page.goto("/projects/1/live/keys/here");
   await page.getByText("This key was used in test").waitFor();
   const event = { customerId: "ada", event: "e", quantity: 1, idempotencyKey: "here" };
   expect((await post(`${service.url}/v1/events`, project.live.key.secret, event)).status).toBe(409);
-  await page.getByRole("link", { name: "See it in test" }).click();
+  await page.getByRole("link", { name: "Open it in test" }).click();
   await page.getByText("Charged ada 10 credits").waitFor();
   await consume({ ...RENDER, customerId: "stranger", idempotencyKey: "early" });
   await logged(managed, 3);
   await page.goto("/projects/1/test/keys/early");
-  await page.getByText("such a denial is not kept").waitFor();
+  await page.getByText("You can retry this denial with the same key.").waitFor();
   await expectAccessible(page);
 });
 
-test("sent 32 times it is one charge and 31 replays, and the ledger has one entry; sent again, 32 replays", async () => {
+test("32 identical requests are one charge and 31 replays, and sending again gives 32 replays", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
   const page = await signIn(service.url, `${REQUESTS}?do=try`);
-  const dialog = page.getByRole("dialog", { name: "Send a request many times" });
+  const dialog = page.getByRole("dialog", { name: "Send test requests" });
   await dialog.getByLabel("Customer").fill("ada");
   await dialog.getByLabel("Feature").fill("image.render");
   const key = await dialog.getByLabel("Idempotency key").inputValue();
@@ -88,13 +88,13 @@ test("sent 32 times it is one charge and 31 replays, and the ledger has one entr
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Send 32 times in test" }).click();
   await dialog.getByText("1 charge, 31 replays").waitFor();
-  await dialog.getByText("10 credits charged in all, to ada.").waitFor();
-  await dialog.getByText("The same answer again, byte for byte").waitFor();
+  await dialog.getByText("10 credits charged to ada in total.").waitFor();
+  await dialog.getByText("Same answer, byte for byte").waitFor();
   await expectAccessible(page);
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 90 }] });
-  await dialog.getByRole("link", { name: `What ${key} did` }).click();
-  await page.getByText("Charged ada 10 credits for 1 of image.render.").waitFor();
+  await dialog.getByRole("link", { name: `Open ${key}` }).click();
+  await page.getByText("Charged ada 10 credits for 1 × image.render.").waitFor();
   await page.getByRole("button", { name: "Send this 32 times" }).click();
   await page.getByRole("button", { name: "Send 32 times in test" }).click();
   await page.getByText("32 replays", { exact: true }).first().waitFor();
@@ -102,13 +102,13 @@ test("sent 32 times it is one charge and 31 replays, and the ledger has one entr
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
 });
 
-test("by keyboard alone: tried with a mistake, mended, and tried again; live says why not", async () => {
+test("a test request is corrected and sent by keyboard, and is not available in live", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS, { scheme: "dark" });
-  await page.getByRole("button", { name: "Try it" }).focus();
+  await page.getByRole("button", { name: "Test request" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
-  // Who types sees where: the first box has the focus a moment after the dialog is there.
+  // The first field gets the focus shortly after the dialog opens.
   await page.waitForFunction(() => document.activeElement?.matches("input"));
   await page.keyboard.type("ada");
   await page.keyboard.press("Tab");
@@ -129,11 +129,11 @@ test("by keyboard alone: tried with a mistake, mended, and tried again; live say
   await page.keyboard.press("Escape");
   await page.getByRole("region", { name: "Requests" }).getByText("Replay").first().waitFor();
   await page.goto("/projects/1/live/requests");
-  await page.getByRole("button", { name: "Try it" }).focus();
+  await page.getByRole("button", { name: "Test request" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Only in the test environment" }).waitFor();
+  await page.getByRole("dialog", { name: "Only in test" }).waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Try it in test" }).focus();
+  await page.getByRole("link", { name: "Open in test" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/projects/1/test/requests?do=try");
 });

@@ -25,70 +25,70 @@ const DENIAL: Denial = {
   now: { ...POSITION, allowed: false, reason: "insufficient_credits" },
 };
 
-const say = (at: string): string => at.slice(0, 10);
+const format = (at: string): string => at.slice(0, 10);
 
-test("for want of credits: what it costs, what was left, what was missing, and when there are more", () => {
-  expect(whyDenied(DENIAL, say)).toEqual([
-    "5 of image.render cost 50 credits. 12 were left: 38 too few.",
-    "Plan credits reset on 2026-12-01.",
+test("missing credits: cost, balance, shortfall and renewal", () => {
+  expect(whyDenied(DENIAL, format)).toEqual([
+    "5 × image.render cost 50 credits. 12 were left, 38 too few.",
+    "Plan credits renew on 2026-12-01.",
   ]);
-  expect(whyDenied({ ...DENIAL, quantity: 1, balance: 1, pool: "gpu", resetsAt: null }, say)).toEqual([
-    "1 of image.render costs 50 credits. 1 was left in the pool gpu: 49 too few.",
-    "The plan gives no further credits by itself.",
+  expect(whyDenied({ ...DENIAL, quantity: 1, balance: 1, pool: "gpu", resetsAt: null }, format)).toEqual([
+    "1 × image.render costs 50 credits. 1 was left in the pool gpu, 49 too few.",
+    "The plan does not renew its credits.",
   ]);
   expect(sumOf(DENIAL, 5)).toEqual([
     { name: "Needed", value: 50, isResult: false },
-    { name: "Had", value: 12, isResult: false },
+    { name: "Available", value: 12, isResult: false },
     { name: "Missing", value: 38, isResult: true },
   ]);
 });
 
-test("a limit: what it allows, what was used, what was asked for, and how many that is too many", () => {
+test("reached limit: allowed, used, requested and excess", () => {
   const denial = { ...DENIAL, reason: "limit_reached", quantity: 2, limit: LIMIT };
-  expect(whyDenied(denial, say)).toEqual([
-    "Plan Pro (version 3) allows 5 of image.render in a period. 4 were used, and 2 more would have been 1 too many.",
+  expect(whyDenied(denial, format)).toEqual([
+    "Pro (version 3) allows 5 × image.render per period. 4 were used, and the request asked for 2 more.",
     "The limit resets on 2026-11-16.",
   ]);
   expect(sumOf(denial, 2).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
 });
 
 test.for([
-  ["feature_not_in_plan", /^Plan Pro \(version 3\) does not include image\.render\./],
+  ["feature_not_in_plan", /^Pro \(version 3\) does not include image\.render\./],
   ["customer_blocked", /^The customer was blocked\./],
   ["no_active_plan", /^The customer had no plan\./],
-  ["customer_not_found", /^Nobody knew this customer/],
+  ["customer_not_found", /^The customer did not exist/],
   ["seat_missing", /^Seat missing\.$/],
-] as const)("%s is told without any sum", ([reason, words]) => {
+] as const)("%s is explained without a calculation", ([reason, text]) => {
   const denial = { ...DENIAL, reason };
-  expect(whyDenied(denial, say)).toEqual([expect.stringMatching(words)]);
+  expect(whyDenied(denial, format)).toEqual([expect.stringMatching(text)]);
   expect(sumOf(denial, 5)).toEqual([]);
 });
 
-test("what it would be now: allowed, denied still, denied for another reason, or not to be asked any more", () => {
+test("the current outcome: allowed, still denied, denied for another reason, or gone", () => {
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
   expect(whatNow({ ...DENIAL, now })).toEqual([
-    "The same request would be allowed now: it takes 50 credits of 512.",
-    "It needs a new idempotency key: the old one keeps its answer for ever.",
+    "The same request would be allowed now. It costs 50 credits of 512.",
+    "Send it with a new idempotency key. The old key always returns this denial.",
   ]);
   expect(whatNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
     "The same request would be allowed now.",
   );
   expect(whatNow(DENIAL)).toEqual([
-    "The same request would still be denied: it needs 50 credits, 12 are there, 38 too few.",
+    "The same request would still be denied. It needs 50 credits; 12 are left, 38 too few.",
   ]);
   const dearer = { ...POSITION, allowed: false, reason: "insufficient_credits", creditsRequired: 100 };
   expect(whatNow({ ...DENIAL, now: dearer })).toEqual([
-    "The same request would still be denied: it needs 100 credits by now, 12 are there, 88 too few.",
+    "The same request would still be denied. It needs 100 credits now; 12 are left, 88 too few.",
   ]);
   const blocked = { ...now, allowed: false, reason: "customer_blocked" };
   expect(whatNow({ ...DENIAL, now: blocked })).toEqual([
-    "The same request would now be denied for another reason: the customer is blocked.",
+    "The same request would now be denied for another reason. The customer is blocked.",
   ]);
-  expect(whatNow({ ...DENIAL, now: null })).toEqual(["The feature image.render is not defined any more."]);
+  expect(whatNow({ ...DENIAL, now: null })).toEqual(["The feature image.render no longer exists."]);
   expect(whatNow({ ...DENIAL, customerId: null, now: null })[0]).toMatch(/erased/);
 });
 
-test("the next steps follow what would be denied now, not what was then", () => {
+test("next steps follow the current state, not the past denial", () => {
   const kinds = (denial: Denial): string[] => nextStepsOf(denial).map(({ kind }) => kind);
   const nowFor = (reason: string | null): Denial => ({
     ...DENIAL,
@@ -103,12 +103,12 @@ test("the next steps follow what would be denied now, not what was then", () => 
   expect(kinds(nowFor(null))).toEqual([]);
   expect(kinds({ ...DENIAL, now: null })).toEqual(["define-feature"]);
   expect(kinds({ ...DENIAL, customerId: null, now: null })).toEqual([]);
-  expect(waitingHelps(DENIAL, say)).toBe("Or wait: plan credits reset on 2026-12-01.");
-  expect(waitingHelps(nowFor("limit_reached"), say)).toBe("Or wait: the limit resets on 2026-11-16.");
-  expect(waitingHelps(nowFor("customer_blocked"), say)).toBe(null);
+  expect(waitingHelps(DENIAL, format)).toBe("Or wait until plan credits renew on 2026-12-01.");
+  expect(waitingHelps(nowFor("limit_reached"), format)).toBe("Or wait until the limit resets on 2026-11-16.");
+  expect(waitingHelps(nowFor("customer_blocked"), format)).toBe(null);
 });
 
-test("many at once are told by how they were answered", () => {
+test("test requests are summarized by answer", () => {
   const allowed = { count: 1, status: 200, isReplay: false, body: { allowed: true, reason: null } };
   const replays = { ...allowed, count: 31, isReplay: true };
   expect(summarizeTries("consume", [allowed, replays])).toBe("1 charge, 31 replays");
@@ -166,31 +166,33 @@ function reuse(differs: string[], changes: Partial<KeyStory["uses"][number]> = {
   };
 }
 
-test("a refused reuse stands beside the first request, and what differs is marked", () => {
+test("a refused reuse is compared with the original request", () => {
   const differing = (differs: string[], changes = {}) =>
     compareReuse(STORY, reuse(differs, changes)).filter((line) => line.differs);
   expect(differing(["quantity"])).toEqual([{ field: "quantity", first: "1", refused: "2", differs: true }]);
   expect(differing(["metadata", "feature"], { feature: "export" })).toEqual([
     { field: "feature", first: "image.render", refused: "export", differs: true },
-    { field: "metadata", first: '{"a":1}', refused: "something else; the log keeps none", differs: true },
+    { field: "metadata", first: '{"a":1}', refused: "different (not logged)", differs: true },
   ]);
-  expect(differing(["customerId"], { customerId: null })[0]).toMatchObject({ refused: "nobody known" });
+  expect(differing(["customerId"], { customerId: null })[0]).toMatchObject({ refused: "unknown customer" });
   expect(differing(["endpoint"], { endpoint: "events", feature: null, event: "e" })).toEqual([
     { field: "endpoint", first: "consume", refused: "events", differs: true },
   ]);
   expect(compareReuse({ ...STORY, charge: null }, reuse(["environment"]))).toEqual([
-    { field: "environment", first: "the other one", refused: "this one", differs: true },
+    { field: "environment", first: "other environment", refused: "this environment", differs: true },
   ]);
 });
 
-test("what a key did is one sentence, and its uses are counted by kind", () => {
-  expect(whatKeyDid(STORY)).toBe("Charged ada 10 credits for 1 of image.render.");
+test("the result of a key is one sentence, and its uses are counted by kind", () => {
+  expect(whatKeyDid(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
   const nothing = { customerId: null, charge: null, denial: null, event: null };
   expect(whatKeyDid({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(
-    "Recorded 1,200 of tokens for a customer who was erased since.",
+    "Recorded 1,200 × tokens for an erased customer.",
   );
   const denial = { feature: "export", quantity: 2, reason: "limit_reached" };
-  expect(whatKeyDid({ ...nothing, customerId: "ada", denial })).toMatch(/^Denied ada 2 of export: the limit/);
+  expect(whatKeyDid({ ...nothing, customerId: "ada", denial })).toMatch(
+    /^Denied ada 2 × export: limit reached/,
+  );
   expect(whatKeyDid(nothing)).toMatch(/history/);
   const use = { isReplay: false, refused: null, code: null };
   expect(

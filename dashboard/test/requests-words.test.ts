@@ -10,7 +10,7 @@ import { outcomeOf } from "../src/format/request-sentences.ts";
 
 const rows = (...ids: string[]) => ids.map((id) => ({ id }));
 
-test("a list and its tail become one, the newest first, each once", () => {
+test("list and tail are merged, newest first, without duplicates", () => {
   expect(mergeTail(rows("5", "4"), { rows: rows("3", "2"), hasMore: true })).toEqual(
     rows("5", "4", "3", "2"),
   );
@@ -22,11 +22,11 @@ test("a list and its tail become one, the newest first, each once", () => {
   );
 });
 
-test("a tail older than the end of the list is left to its next page, so that no gap is hidden", () => {
+test("tail rows older than a partial list are dropped", () => {
   expect(mergeTail(rows("5", "4"), { rows: rows("90", "80"), hasMore: true })).toEqual(rows("90", "80"));
 });
 
-test("a denial is an answer, a 4xx is refused, a 5xx failed", () => {
+test("a denial is denied, a 4xx refused, a 5xx failed", () => {
   const asked = { endpoint: "consume", status: 200, code: null, reason: null } as const;
   expect(outcomeOf(asked)).toEqual({ kind: "ok", name: "Allowed", why: null });
   expect(outcomeOf({ ...asked, endpoint: "check" }).name).toBe("Available");
@@ -43,7 +43,7 @@ test("a denial is an answer, a 4xx is refused, a 5xx failed", () => {
   });
 });
 
-test("one choice of outcome stands for a status, a reason or a code, also for one nobody knows", () => {
+test("the outcome filter covers statuses, reasons and codes, including unknown ones", () => {
   for (const filter of [
     {},
     { status: "4xx" },
@@ -56,7 +56,7 @@ test("one choice of outcome stands for a status, a reason or a code, also for on
   }
 });
 
-test("an address is read leniently, and nonsense in it is left out", () => {
+test("invalid search parameters are dropped", () => {
   expect(readSearch({ endpoint: "consume", status: 409, customerId: 42, live: true, do: "try" })).toEqual({
     endpoint: "consume",
     status: "409",

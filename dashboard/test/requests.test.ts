@@ -7,7 +7,7 @@ import { signIn } from "./browser.ts";
 const RENDER = { customerId: "ada", feature: "image.render" };
 const REQUESTS = "/projects/1/test/requests";
 
-/** Until the log has this many: it is written about a second after the answer. */
+/** Waits until the log has this many rows; it is written about a second after the answer. */
 async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
@@ -25,7 +25,7 @@ async function act({ consume, check, record }: Managed): Promise<void> {
 }
 
 test.for(["light", "dark"] as const)(
-  "the log says in words how each request went, and all that is kept of one (%s)",
+  "the log shows the outcome and details of each request (%s)",
   async (scheme) => {
     const managed = await setupManage();
     await act(managed);
@@ -35,10 +35,10 @@ test.for(["light", "dark"] as const)(
     const texts = await rowsOf(page).allInnerTexts();
     for (const [index, words] of [
       /events\s+tokens\s+Recorded/,
-      /check\s+image\.render\s+Denied\s+Nobody knew the customer/,
-      /image\.rendr\s+Refused\s+Unknown feature\s+Define it/,
+      /check\s+image\.render\s+Denied\s+Unknown customer/,
+      /image\.rendr\s+Refused\s+Unknown feature\s+Create it/,
       /Denied\s+Not enough credits\s+Why\?/,
-      /Refused\s+Key was used for another request/,
+      /Refused\s+Key already used for another request/,
       /Allowed\s+Replay/,
       /consume\s+image\.render\s+Allowed\s+ada\s+a\s/,
     ].entries())
@@ -52,30 +52,30 @@ test.for(["light", "dark"] as const)(
     await page.getByRole("button", { name: "JSON" }).click();
     await page.getByText('"durationMs"').waitFor();
     await expectAccessible(page);
-    await rowsOf(page).getByRole("link", { name: "Define it" }).press("Enter");
-    const dialog = page.getByRole("dialog", { name: "New feature" });
+    await rowsOf(page).getByRole("link", { name: "Create it" }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Create feature" });
     await expect.poll(() => dialog.getByLabel("Key").inputValue()).toBe("image.rendr");
   },
 );
 
-test("where nothing came yet, the first request is tried from here, and is seen coming", async () => {
+test("an empty log offers a test request and shows the first request", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS);
-  await page.getByRole("link", { name: "Try one from here" }).press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Send a request many times" });
+  await page.getByRole("link", { name: "Send a test request" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Send test requests" });
   await dialog.waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });
   expect(await page.getByRole("switch", { name: "Live tail" }).isChecked()).toBe(true);
   await managed.consume({ ...RENDER, idempotencyKey: "first" });
   await rowsOf(page).getByText("first").waitFor();
-  // A try is a real charge: in live there is nothing to try.
+  // Test requests are not available in live.
   await page.goto("/projects/1/live/requests");
   await page.getByRole("link", { name: "API keys", exact: true }).last().waitFor();
-  expect(await page.getByRole("link", { name: "Try one from here" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Send a test request" }).count()).toBe(0);
 });
 
-test("filters stand in the address and work by keyboard alone", async () => {
+test("filters are kept in the URL and work by keyboard", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 7);
@@ -83,7 +83,7 @@ test("filters stand in the address and work by keyboard alone", async () => {
   await page.keyboard.press("/");
   await page.keyboard.type("nobody-else");
   await page.keyboard.press("Enter");
-  await page.getByText("No request like this").waitFor();
+  await page.getByText("No matches").waitFor();
   expect(new URL(page.url()).searchParams.get("customerId")).toBe("nobody-else");
   await expectAccessible(page);
   await page.keyboard.press("Control+a");
@@ -107,7 +107,7 @@ test("filters stand in the address and work by keyboard alone", async () => {
   await expect.poll(() => rowsOf(page).count()).toBe(7);
 });
 
-test("the live tail shows a request made while looking, and l pauses it", async () => {
+test("the live tail shows new requests, and l pauses it", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByText("No requests in the last 7 days").waitFor();
@@ -132,7 +132,7 @@ test("the live tail shows a request made while looking, and l pauses it", async 
   await rowsOf(page).getByText("third").waitFor();
 });
 
-test("what comes while somebody reads further down waits above, and moves nothing", async () => {
+test("new rows are held back while the user has scrolled down", async () => {
   const managed = await setupManage();
   const { consume } = managed;
   for (let i = 0; i < 24; i++)
@@ -154,18 +154,18 @@ test("what comes while somebody reads further down waits above, and moves nothin
   expect(await rowsOf(page).first().textContent()).toContain("new-2");
 });
 
-test("more than the tail can hold is read anew, and no request is missing in between", async () => {
+test("a tail that is too long reloads the list without a gap", async () => {
   const managed = await setupManage();
   const { check } = managed;
   await check({ customerId: "first", feature: "export" });
   await logged(managed, 1);
   const page = await signIn(managed.service.url, REQUESTS);
   await expect.poll(() => rowsOf(page).count()).toBe(1);
-  // Of what went well, a busy second leaves only a sample in the log.
+  // Refused requests, because successful ones are sampled under load.
   for (let i = 0; i < 230; i++) await check({ customerId: "ada", feature: "unknown" });
   await logged(managed, 231);
   await page.keyboard.press("l");
-  await page.getByText("The first 50 requests").waitFor();
+  await page.getByText("First 50 requests").waitFor();
   await page.keyboard.press("l");
   for (const shown of [100, 150, 200, 231]) {
     await page.getByRole("button", { name: "Show more" }).click();
@@ -173,7 +173,7 @@ test("more than the tail can hold is read anew, and no request is missing in bet
   }
 });
 
-test("an unfolded row stays where it is while others come", async () => {
+test("an expanded row does not move when new rows arrive", async () => {
   const managed = await setupManage();
   await managed.consume({ ...RENDER, idempotencyKey: "read" });
   await logged(managed, 1);
@@ -190,7 +190,7 @@ test("an unfolded row stays where it is while others come", async () => {
   await rowsOf(page).getByText("other").waitFor();
 });
 
-test("a hidden tab asks nothing, and catches up when it is looked at again", async () => {
+test("a hidden tab does not poll, and catches up when visible", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, `${REQUESTS}?live=true`);
   await page.getByText("No requests in the last 7 days").waitFor();

@@ -8,7 +8,7 @@ const read = searchOf({
   below: whole(1),
 });
 
-test("an address is read by its schema, and numbers may stand for text and text for numbers", () => {
+test("search parameters are parsed by the schema, with numbers as text and text as numbers", () => {
   expect(read({ customerId: 42, code: "abc", show: true, below: "100" })).toEqual({
     customerId: "42",
     code: "abc",
@@ -17,7 +17,7 @@ test("an address is read by its schema, and numbers may stand for text and text 
   });
 });
 
-test("what is not sound in an address is left out, and so is what the schema does not know", () => {
+test("invalid and unknown search parameters are dropped", () => {
   expect(read({ customerId: "too long", code: "ABC", show: "none", below: 0, other: 1 })).toEqual({});
   expect(read({ customerId: "", code: null, show: undefined, below: "-1" })).toEqual({});
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 
-test("pages come with a policy that allows no inline script, no style and no other host", async () => {
+test("pages have a content security policy without inline scripts, styles or other hosts", async () => {
   const { service } = await setupManage();
   for (const path of ["/", "/log-in", "/projects/1/live/customers/x%2Fy", "/workspace/members"]) {
     const reply = await fetch(`${service.url}${path}`);
@@ -13,7 +13,7 @@ test("pages come with a policy that allows no inline script, no style and no oth
   }
 });
 
-test("what is named by its content is kept for ever, and comes compressed", async () => {
+test("hashed assets are immutable and compressed", async () => {
   const { service } = await setupManage();
   const page = await (await fetch(service.url)).text();
   const [, script = ""] = page.match(/src="(\/assets\/[^"]+\.js)"/) ?? [];

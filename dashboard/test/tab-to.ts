@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 
 const STEPS_MAX = 40;
 
-/** As somebody without a mouse gets there: by Tab, or by arrows within a menu. What cannot be reached fails the test. */
+/** Moves the focus by Tab, or by arrow keys in a menu. Fails if the target cannot be reached. */
 export async function tabTo(page: Page, target: Locator, key: "Tab" | "ArrowDown" = "Tab"): Promise<void> {
   await target.waitFor();
   for (let step = 0; step < STEPS_MAX; step++) {

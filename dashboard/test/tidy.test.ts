@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-// Keeps the dashboard in order, as service/test/tidy.test.ts keeps the service. A failure names the place to mend.
+// House rules of the dashboard, like service/test/tidy.test.ts. A failure names the file to fix.
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -10,7 +10,7 @@ const source = globSync("src/**/*.{ts,tsx}", { cwd: ROOT })
   .filter((file) => !file.endsWith(".gen.d.ts"))
   .sort();
 
-/** Which room may import which. */
+/** Folders and the folders they may import. */
 const ROOMS: Record<string, readonly string[]> = {
   format: [],
   api: ["format"],
@@ -19,7 +19,7 @@ const ROOMS: Record<string, readonly string[]> = {
   features: ["format", "api", "ui", "frame"],
 };
 
-/** Features that are one area may import each other's files, and those of no other area. */
+/** Features of one area may import each other. */
 const AREAS = [
   ["customers", "credits", "ledger", "assignments"],
   ["catalog", "plans"],
@@ -51,13 +51,13 @@ function findLines(pattern: RegExp, isExempt: (file: string) => boolean): string
     );
 }
 
-test("rooms import downwards alone, and no feature another area's files", () => {
+test("folders import downwards only, and features only from their own area", () => {
   expect(imports.length).toBeGreaterThan(100);
   const rooms = source.filter((file) => file.split("/").length > 2).map(roomOf);
   expect(Object.keys(ROOMS)).toEqual(expect.arrayContaining(rooms));
   const broken = imports.filter(({ file, target }) => {
     const allowed = ROOMS[roomOf(file)];
-    // main.tsx and router.tsx put the rooms together; a document of another package is data.
+    // main.tsx and router.tsx may import everything. Documents of other packages are data.
     if (allowed === undefined || !target.startsWith("src/") || allowed.includes(roomOf(target))) return false;
     return roomOf(file) === "features" ? areaOf(file) !== areaOf(target) : roomOf(file) !== roomOf(target);
   });
@@ -68,13 +68,13 @@ test("no file has more than 300 lines", () => {
   expect(source.filter((file) => read(file).trimEnd().split("\n").length > 300)).toEqual([]);
 });
 
-test("colours and sizes of type come from tokens.css", () => {
+test("colours and font sizes come from tokens.css", () => {
   const OWN =
     /oklch\(|\brgba?\(|["' ](?:[a-z]+:)*(?:bg|text|border|fill|stroke)-(?:white|black|\[|[a-z]+-\d{2,3})|\btext-(?:xs|sm|base|lg|xl)\b/;
   expect(findLines(OWN, () => false)).toEqual([]);
 });
 
-test("the API is called through its client, and nothing is written into a page as markup", () => {
+test("only src/api sends requests, and no page inserts raw markup", () => {
   expect(findLines(/\bfetch\(|XMLHttpRequest|WebSocket/, (file) => file.startsWith("src/api/"))).toEqual([]);
   expect(findLines(/dangerouslySetInnerHTML|innerHTML|<style/, () => false)).toEqual([]);
 });

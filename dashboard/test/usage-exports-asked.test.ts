@@ -6,25 +6,25 @@ import { signIn } from "./browser.ts";
 
 const EXPORTS = "/projects/1/test/usage/exports";
 
-test("what is typed as a time stays, and is exported only if it makes sense", async () => {
+test("an invalid custom range is kept and cannot be exported", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${EXPORTS}?kind=ledger`);
   await page.getByLabel("Time").selectOption("custom");
-  await page.getByLabel("Up to, but without").fill("2026-10-05T10:00");
-  await page.getByText("Must be later than where it begins").waitFor();
+  await page.getByLabel("To (exclusive)").fill("2026-10-05T10:00");
+  await page.getByText("Must be after the start").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Export the ledger in test" }).click();
-  expect(await page.getByText("None yet").count()).toBe(1);
+  expect(await page.getByText("No exports yet").count()).toBe(1);
   const from = page.getByLabel("From");
   await from.fill("2026-10-01T10:00");
-  // Without leaving the field.
+  // The change applies without leaving the field.
   await from.press("Enter");
   await page.getByRole("listitem", { name: "ledger-test-2026-10-01-to-2026-10-05.csv" }).waitFor();
   const { text } = await manage("GET", "/manage/v1/audit?action=ledger.exported");
   expect(text).toContain('"from":"2026-10-01T');
 });
 
-test("a file that the history window cuts off says so, two clicks make one, and nobody finds it who logs in next", async () => {
+test("exports report the history window, ignore double clicks, and are cleared on log-out", async () => {
   const { service, manage, topUp } = await setupManage();
   await topUp("ada", 500);
   const limits = { historyDaysMax: 10 };
@@ -33,11 +33,11 @@ test("a file that the history window cuts off says so, two clicks make one, and 
   await page.getByRole("button", { name: "Export grants in test" }).click();
   const file = page.getByRole("listitem", { name: "grants-test-all.csv" });
   await file.getByText("Saved").waitFor();
-  await file.getByText(/Your history begins with .*: what is older is not in the file\./).waitFor();
+  await file.getByText(/Your history starts at .*\. Older rows are not included\./).waitFor();
   await page.getByLabel("Time").selectOption("2026-01");
   await page.getByRole("button", { name: "Export grants in test" }).dblclick();
   const hidden = page.getByRole("listitem", { name: "grants-test-2026-01.csv" });
-  await hidden.getByText("All of it lies before your history").waitFor();
+  await hidden.getByText("The range is outside your history window").waitFor();
   expect(await hidden.count()).toBe(1);
   await expectAccessible(page);
 
@@ -49,5 +49,5 @@ test("a file that the history window cuts off says so, two clicks make one, and 
   await page.waitForURL((address) => address.pathname !== "/log-in");
   await page.getByRole("link", { name: "Usage" }).click();
   await page.getByRole("link", { name: "Exports" }).click();
-  await page.getByText("None yet").waitFor();
+  await page.getByText("No exports yet").waitFor();
 });

@@ -28,7 +28,7 @@ async function setupEvents(): Promise<Managed> {
   return managed;
 }
 
-/** As over a thin line, so that there is something to watch. */
+/** Slows the network down, so that progress is visible. */
 async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");
@@ -47,7 +47,7 @@ async function textOf(download: Download): Promise<string> {
 const percentOf = async (page: Page): Promise<number> =>
   Number(await page.getByRole("progressbar").first().getAttribute("aria-valuenow"));
 
-test("a month is exported while its progress is watched; one is cancelled, and goes on without loss or repeat", async () => {
+test("an export shows progress, can be cancelled, and resumes without gaps or duplicates", async () => {
   const { service, manage } = await setupEvents();
   const page = await signIn(service.url, `${EXPORTS}?month=${thisMonth}`);
   await expectAccessible(page);
@@ -61,12 +61,12 @@ test("a month is exported while its progress is watched; one is cancelled, and g
   await job.getByText("Cancelled").waitFor();
   await expectAccessible(page);
   await slowDown(page, -1);
-  // Elsewhere meanwhile: what arrived is still there.
-  await page.getByRole("link", { name: "Over time" }).click();
+  // Navigation keeps the received data.
+  await page.getByRole("link", { name: "Overview" }).click();
   await page.getByRole("heading", { name: "Usage", exact: true }).waitFor();
   await page.getByRole("link", { name: "Exports" }).click();
   const download = page.waitForEvent("download");
-  await job.getByRole("button", { name: "Go on" }).click();
+  await job.getByRole("button", { name: "Resume" }).click();
   await job.getByText("1,500 rows").waitFor();
   await job.getByText("Saved").waitFor();
   const whole = await manage("GET", `exports/events?from=${thisMonth}-01T00:00:00Z`);
@@ -74,10 +74,10 @@ test("a month is exported while its progress is watched; one is cancelled, and g
   expect(withoutCursors(await textOf(await download))).toBe(withoutCursors(whole.text));
   expect((await manage("GET", "/manage/v1/audit?action=events.exported")).text).toContain("isContinued");
   await job.getByRole("button", { name: "Remove" }).click();
-  await page.getByText("None yet").waitFor();
+  await page.getByText("No exports yet").waitFor();
 });
 
-test("by keyboard, as NDJSON, and the curl does the same", async () => {
+test("an NDJSON export works by keyboard, and the shown curl call does the same", async () => {
   const { service, topUp, manage } = await setupManage();
   await topUp("ada", 500);
   const page = await signIn(service.url, EXPORTS, { scheme: "dark", width: 390 });
@@ -94,7 +94,7 @@ test("by keyboard, as NDJSON, and the curl does the same", async () => {
   expect(lines.map((line) => JSON.parse(line).credits)).toEqual([100, 500]);
   await page.getByText("2 rows").waitFor();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByRole("button", { name: "API call" }).click();
   const curl = (await page.getByLabel("the call", { exact: true }).textContent()) ?? "";
   const [, path = ""] = curl.match(/'https?:\/\/[^/]+(\/[^']+)'/) ?? [];
   expect((await manage("GET", path)).text.trimEnd().split("\n")).toHaveLength(2);

@@ -11,27 +11,27 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const USAGE = "/projects/1/test/usage";
 
-test("hours that have not come are not counted in the average, and Export takes what is looked at", async () => {
+test("future hours do not count towards the average, and Export keeps the range", async () => {
   const managed = await setupManage();
   await managed.record({ customerId: "ada", event: "tokens", quantity: 1 });
   await settle(managed);
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const [from, to] = [today, today + DAY_MS].map((at) => new Date(at).toISOString());
   const page = await signIn(managed.service.url, `${USAGE}?what=events&from=${from}&to=${to}`);
-  const note = await page.getByText(/^Over \d+ hours?, the present one included$/).textContent();
+  const note = await page.getByText(/^Over \d+ hours?, including this hour$/).textContent();
   const hours = Number(note?.match(/\d+/)?.[0]);
-  // An hour may begin meanwhile.
+  // A new hour can start during the test.
   expect([0, 1]).toContain(Math.floor((Date.now() - today) / HOUR_MS) + 1 - hours);
   await page.getByRole("link", { name: "Export" }).first().click();
-  await page.getByRole("heading", { name: "New export" }).waitFor();
+  await page.getByRole("heading", { name: "Create export" }).waitFor();
   expect(new URL(page.url()).searchParams.get("from")).toContain(String(from).slice(0, 10));
   await page.goto(`${USAGE}?what=events&range=7d`);
   await page.getByRole("heading", { name: "Usage events by day" }).waitFor();
   await page.locator("main").getByRole("link", { name: "Export", exact: true }).click();
-  await page.getByLabel("Up to, but without").waitFor();
+  await page.getByLabel("To (exclusive)").waitFor();
 });
 
-test("where more was reversed than used, shares are those of what was used; and pools are told apart", async () => {
+test("shares ignore negative groups, and pools are separate", async () => {
   const managed = await setupManage();
   const { service, manage, consume, topUp, database } = managed;
   await topUp("bob", 1_000);
@@ -46,7 +46,7 @@ test("where more was reversed than used, shares are those of what was used; and 
   await use("ada", 10, "new");
   await manage("PUT", "pools/seconds", { body: { name: "Seconds" } });
   await settle(managed);
-  // What was added up before it was as old as that.
+  // Repairs the roll-ups after the history was moved back.
   const today = brandAs<Instant>(Math.floor(Date.now() / DAY_MS) * DAY_MS);
   await verifyUsageCommand({ databaseUrl: database.url, repair: today, print: () => {} });
   const page = await signIn(service.url, `${USAGE}?groupBy=customer`);
@@ -56,6 +56,6 @@ test("where more was reversed than used, shares are those of what was used; and 
   expect(await lines.getByRole("row").last().textContent()).toMatch(/bob.*-80$/);
   await page.getByLabel("Pool").selectOption("seconds");
   await page.waitForURL("**pool=seconds**");
-  await page.getByText(/nothing that the filters let through/).waitFor();
+  await page.getByText(/Try a longer range or other filters/).waitFor();
   await expectAccessible(page);
 });

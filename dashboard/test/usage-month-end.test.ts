@@ -10,35 +10,35 @@ import { tabTo } from "./tab-to.ts";
 const MONTH_END = "/projects/1/test/usage/month-end";
 const thisMonth = new Date().toISOString().slice(0, 7);
 
-test("a month's books close on the page, and go into a file", async () => {
+test("the monthly statement adds up and is downloaded as CSV", async () => {
   const { service, consume, topUp, manage } = await setupManage();
   await topUp("ada", 500);
   const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
   await consume({ customerId: "ada", feature: "image.render", quantity: 3, idempotencyKey: "b" });
   await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: {} });
   const page = await signIn(service.url, MONTH_END);
-  // The last month that is over: nobody had anything yet.
+  // Last month, without credits.
   await page.getByRole("heading", { name: /^No credits in / }).waitFor();
   await expectAccessible(page);
-  await tabTo(page, page.getByRole("button", { name: "The month after" }));
+  await tabTo(page, page.getByRole("button", { name: "Next month" }));
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/month-end?month=${thisMonth}`);
-  const books = page.getByRole("region", { name: "Roll-forward" });
-  await books.getByText("All together").waitFor();
+  const statement = page.getByRole("region", { name: "Roll-forward" });
+  await statement.getByText("Total").waitFor();
   const rows = await Promise.all(
-    (await books.locator("tbody tr").all()).map((row) => row.locator("td").allInnerTexts()),
+    (await statement.locator("tbody tr").all()).map((row) => row.locator("td").allInnerTexts()),
   );
   expect(rows).toEqual([
     ["Plan credits", "0", "+100", "−40", "0", "0", "+10", "70", "Adds up"],
     ["Manual top-up", "0", "+500", "0", "0", "0", "0", "500", "Adds up"],
-    ["All together", "0", "+600", "−40", "0", "0", "+10", "570", "Adds up"],
+    ["Total", "0", "+600", "−40", "0", "0", "+10", "570", "Adds up"],
   ]);
   await page.getByText("Every line adds up").waitFor();
-  await page.getByText(/The opening is the closing of/).waitFor();
+  await page.getByText(/Opening balances equal the closing balances of/).waitFor();
   await page.getByText(/^Open: Complete to/).waitFor();
   await expectAccessible(page);
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download as CSV" }).click();
+  await page.getByRole("button", { name: "Download CSV" }).click();
   const file = await download;
   expect(file.suggestedFilename()).toBe(`month-end-test-${thisMonth}-so-far.csv`);
   const [header = "", ...lines] = (await readFile(await file.path(), "utf8")).split("\r\n");
@@ -57,7 +57,7 @@ test("a month's books close on the page, and go into a file", async () => {
   await expectAccessible(dark);
 });
 
-test("a month and usage that come to more than can be exact are refused on their pages, too", async () => {
+test("totals beyond the exact range show an error", async () => {
   const { service, topUp, consume, cell, context, publish, database } = await setupManage();
   const cost = { credits: 1_000_000_000, per: 1 };
   await defineFeature(cell, context, { key: "rocket", name: "Rocket", unit: null, pool: "credits", cost });
@@ -76,10 +76,10 @@ test("a month and usage that come to more than can be exact are refused on their
   await page.getByText(/Choose a shorter range/).waitFor();
 });
 
-test("a month before the history window says why it is not shown", async () => {
+test("a month before the history window is explained", async () => {
   const { service, manage } = await setupManage();
   await manage("PATCH", "/manage/v1/workspace", { body: { limits: { historyDaysMax: 10 } } });
   const page = await signIn(service.url, `${MONTH_END}?month=2020-01`);
-  await page.getByText(/lies before the history window/).waitFor();
+  await page.getByText(/is outside the history window/).waitFor();
   await expectAccessible(page);
 });

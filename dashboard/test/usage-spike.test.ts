@@ -9,11 +9,11 @@ import { tabTo } from "./tab-to.ts";
 const USAGE = "/projects/1/test/usage";
 const DAY_MS = 86_400_000;
 
-/** Noon of UTC, some days ago. */
+/** Noon UTC, some days ago. */
 const noon = (daysAgo: number): string =>
   new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2 - daysAgo * DAY_MS).toISOString();
 
-/** Quiet days of three customers, and one on which "loud" was loud. */
+/** Nine quiet days of three customers, and one spike of "loud". */
 async function setupSpike(): Promise<Managed> {
   const managed = await setupManage();
   const { record } = managed;
@@ -42,7 +42,7 @@ async function setupSpike(): Promise<Managed> {
   return managed;
 }
 
-/** As somebody points at it, sees what it is, and clicks. */
+/** Hovers and clicks the highest bar. */
 async function clickHighestBar(page: Page): Promise<void> {
   const chart = page.getByRole("img", { name: /over time, as stacked bars/ });
   const point = async (): Promise<number> => {
@@ -52,14 +52,14 @@ async function clickHighestBar(page: Page): Promise<void> {
     if (highest === undefined) return 0;
     await page.mouse.move(highest.x + highest.width / 2, highest.y + highest.height / 2);
     await page.mouse.move(highest.x + highest.width / 2 + 1, highest.y + highest.height / 2);
-    return page.getByText("Click to look at this day").count();
+    return page.getByText("Click to zoom in to this day").count();
   };
   await expect.poll(point).toBe(1);
   await page.mouse.down();
   await page.mouse.up();
 }
 
-test("the customer behind a spike is three clicks away", async () => {
+test("three clicks lead from a spike to its customer", async () => {
   const { service } = await setupSpike();
   const page = await signIn(service.url, `${USAGE}?what=events`);
   await page.getByRole("heading", { name: "Usage events by day" }).waitFor();
@@ -73,45 +73,45 @@ test("the customer behind a spike is three clicks away", async () => {
   await page.getByRole("link", { name: "loud" }).click();
   await page.waitForURL("**/customers/loud/usage?**");
   await page.getByRole("heading", { name: "loud" }).waitFor();
-  // The same day, and all that was this customer's of it.
-  expect(await page.locator("main").textContent()).toContain("A quantity of 36,000 in all");
+  // The same day, for this customer only.
+  expect(await page.locator("main").textContent()).toContain("Total quantity 36,000");
   await expectAccessible(page);
 });
 
-test("by keyboard: the table has the chart's numbers and leads the same way", async () => {
+test("the table has the numbers of the chart and zooms in by keyboard", async () => {
   const { service } = await setupSpike();
   const page = await signIn(service.url, USAGE, { scheme: "dark" });
-  const what = page.getByLabel("What to count");
+  const what = page.getByLabel("Metric");
   await tabTo(page, what);
-  await page.keyboard.type("Quantity");
+  await page.keyboard.type("Event quantity");
   await page.waitForURL("**/usage?what=quantity");
   await tabTo(page, page.getByRole("button", { name: "Table" }));
   await page.keyboard.press("Enter");
-  const table = page.getByRole("region", { name: "Quantity of events over time" });
+  const table = page.getByRole("region", { name: "Event quantity over time" });
   const day = table.locator("tbody tr").nth(4);
   expect((await day.locator("td").allTextContents()).slice(1)).toEqual(["36,301", "36,300", "1"]);
   await expectAccessible(page);
   await tabTo(page, day.getByRole("button"));
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Quantity of events by hour" }).waitFor();
+  await page.getByRole("heading", { name: "Event quantity by hour" }).waitFor();
   await page.goBack();
-  await page.getByRole("heading", { name: "Quantity of events by day" }).waitFor();
+  await page.getByRole("heading", { name: "Event quantity by day" }).waitFor();
 });
 
-test("events are grouped by a field of the metadata, and each value leads to its events", async () => {
+test("events are grouped by a metadata field, and each value links to its events", async () => {
   const { service } = await setupSpike();
   const page = await signIn(service.url, `${USAGE}?what=events`, { width: 390 });
   await page.getByRole("button", { name: "Metadata" }).click();
-  await page.getByLabel("Field of the metadata").fill("model");
+  await page.getByLabel("Metadata field").fill("model");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/usage?**field=model**");
   const lines = page.getByRole("region", { name: "By metadata" });
-  await lines.getByText("Without model").waitFor();
+  await lines.getByText("No model").waitFor();
   expect(await lines.locator("tbody tr td:first-child").allTextContents()).toEqual([
     "huge",
     "large",
     "small",
-    "Without model",
+    "No model",
   ]);
   await expectAccessible(page);
   await lines.getByRole("link", { name: "small" }).click();
@@ -121,11 +121,11 @@ test("events are grouped by a field of the metadata, and each value leads to its
     .getByRole("button", { name: /^Details of tokens/ })
     .first()
     .click();
-  await page.getByText("None: an event belongs to no feature").waitFor();
+  await page.getByText("None. Events are not charged.").waitFor();
   await expectAccessible(page);
 });
 
-test("a feature narrows to its customers, and the filter is one click from gone", async () => {
+test("a feature filter shows its customers and is removed with one click", async () => {
   const { service, consume, ...managed } = await setupManage();
   for (const idempotencyKey of ["a", "b"])
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey });
@@ -135,13 +135,13 @@ test("a feature narrows to its customers, and the filter is one click from gone"
   await page.getByRole("button", { name: /^image.render/ }).click();
   await page.waitForURL("**/usage?**feature=image.render**");
   await page.getByRole("link", { name: "ada" }).waitFor();
-  expect(await page.locator("main").textContent()).toContain("Less what was reversed; 2 charges");
-  await page.getByRole("button", { name: "Any feature, not only image.render" }).click();
+  expect(await page.locator("main").textContent()).toContain("2 charges, net of reversals");
+  await page.getByRole("button", { name: "Remove filter feature image.render" }).click();
   await page.waitForURL((url) => !url.searchParams.has("feature"));
-  await page.getByLabel("What to count").selectOption({ label: "Denials" });
+  await page.getByLabel("Metric").selectOption({ label: "Denials" });
   await page.getByRole("button", { name: "Reason" }).click();
-  await page.getByRole("region", { name: "By reason" }).getByText("Not part of the plan").waitFor();
+  await page.getByRole("region", { name: "By reason" }).getByText("Not in the plan").waitFor();
   await page.goto("/projects/1/live/usage");
-  await page.getByRole("link", { name: "Send something in LIVE" }).waitFor();
+  await page.getByRole("link", { name: "Send an event in Live" }).waitFor();
   await expectAccessible(page);
 });

@@ -9,7 +9,7 @@ const NOW = Date.parse("2026-11-15T13:07:31Z");
 const DAY_MS = 86_400_000;
 const iso = (at: number): string => new Date(at).toISOString();
 
-test("ranges begin with a whole hour, day or month", () => {
+test("ranges start at a full hour, day or month", () => {
   expect(iso(rangeOf({ range: "24h" }, NOW, "utc").from)).toBe("2026-11-14T14:00:00.000Z");
   expect(iso(rangeOf({ range: "7d" }, NOW, "utc").from)).toBe("2026-11-09T00:00:00.000Z");
   expect(iso(rangeOf({}, NOW, "utc").from)).toBe("2026-10-17T00:00:00.000Z");
@@ -17,7 +17,7 @@ test("ranges begin with a whole hour, day or month", () => {
   expect(iso(startOf("month", NOW, "utc", 2))).toBe("2027-01-01T00:00:00.000Z");
 });
 
-test("a line of the books adds up exactly, where the largest amounts pass what a number holds on the way", () => {
+test("a statement line adds up exactly beyond the safe integer range", () => {
   const largest = Number.MAX_SAFE_INTEGER;
   const line = {
     opening: largest,
@@ -32,7 +32,7 @@ test("a line of the books adds up exactly, where the largest amounts pass what a
   expect(addsUp({ ...line, closing: largest - 1 })).toBe(false);
 });
 
-test("points are chosen so that there are some, and not too many", () => {
+test("the bucket size fits the range", () => {
   expect([1, 3, 4, 100, 101, 400].map((days) => bucketFor(days * DAY_MS))).toEqual([
     "hour",
     "hour",
@@ -44,11 +44,11 @@ test("points are chosen so that there are some, and not too many", () => {
   expect(bucketsFor(DAY_MS)).toEqual(["hour"]);
   expect(bucketsFor(30 * DAY_MS)).toEqual(["hour", "day", "month"]);
   expect(bucketsFor(2_000 * DAY_MS)).toEqual(["month"]);
-  // One that does not fit the range is not asked for.
+  // A bucket that does not fit the range is replaced.
   expect(askedOf({ range: "90d", bucket: "hour" }, NOW, "utc").bucket).toBe("day");
 });
 
-test("an address says only what is meant, and what does not fit is left out", () => {
+test("defaults and invalid values are dropped from the URL", () => {
   expect(readUsageSearch({ what: "credits", groupBy: "feature", top: 6, range: "30d" })).toEqual({});
   expect(readUsageSearch({ what: "events", groupBy: "feature", feature: "x", event: 42 })).toEqual({
     what: "events",
@@ -63,7 +63,7 @@ test("an address says only what is meant, and what does not fit is left out", ()
 
 const CSV = 'id,note,cursor\n1,"two\nlines, ""quoted""",AAA\n2,plain,BBB\n3,ü,CCC\n';
 
-test("wherever a file is cut, whole rows are kept, and the cursor is that of the last", () => {
+test("a CSV stream cut anywhere yields complete rows and the cursor of the last one", () => {
   const bytes = new TextEncoder().encode(CSV);
   for (let cut = 0; cut <= bytes.length; cut++) {
     const rows = new WholeRows("csv");
@@ -82,7 +82,7 @@ test("wherever a file is cut, whole rows are kept, and the cursor is that of the
   expect([cutOff.rows, cutOff.cursor]).toEqual([3, "CCC"]);
 });
 
-test("a row of NDJSON is a line, whatever it holds", () => {
+test("each NDJSON line is a row", () => {
   const rows = new WholeRows("ndjson");
   rows.take(new TextEncoder().encode('{"a":"\\"","cursor":"A"}\n{"a":"x","cursor":"B"}\n{"a'));
   expect([rows.rows, rows.cursor]).toEqual([2, "B"]);

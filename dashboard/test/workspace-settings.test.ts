@@ -16,7 +16,7 @@ async function changeBox(page: Page, label: string, text: string): Promise<void>
   await page.keyboard.type(text);
 }
 
-test("an owner lowers a limit by keyboard, and the runtime keeps to it", async () => {
+test("an owner lowers a limit by keyboard, and the runtime API enforces it", async () => {
   const { service, project, manage } = await setupManage();
   const send = (): Promise<{ status: number }> =>
     post(`${service.url}/v1/events`, project.test.key.secret, {
@@ -38,12 +38,12 @@ test("an owner lowers a limit by keyboard, and the runtime keeps to it", async (
   });
 });
 
-test("an empty box is no limit, and only what differs is sent", async () => {
+test("an empty field means no limit, and only changes are sent", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await changeBox(page, "History window, in days", "30");
   await changeBox(page, "Requests per second", "5000");
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByRole("button", { name: "API call" }).click();
   const shown = await page.getByRole("region", { name: "the call" }).textContent();
   expect(shown).toContain(`-d '{"limits":{"historyDaysMax":30,"requestsPerSecondMax":5000}}'`);
   await page.getByRole("button", { name: "Save workspace" }).click();
@@ -55,12 +55,12 @@ test("an empty box is no limit, and only what differs is sent", async () => {
   expect(body["limits"]).toMatchObject({ historyDaysMax: 30, requestsPerSecondMax: null });
 });
 
-test("an admin reads the limits and renames projects, a viewer only reads", async () => {
+test("an admin can rename projects, a viewer cannot", async () => {
   const { service, tokens, manage } = await setupManage();
   const page = await signIn(service.url, PATH, {
     credentials: await addMember(service.url, tokens.owner, "admin"),
   });
-  await page.getByText("Only an owner changes these.").waitFor();
+  await page.getByText("Only owners can edit these.").waitFor();
   expect(await page.getByRole("button", { name: "Save workspace" }).count()).toBe(0);
   await page.getByRole("button", { name: /^Rename/ }).focus();
   await page.keyboard.press("Enter");
@@ -74,12 +74,12 @@ test("an admin reads the limits and renames projects, a viewer only reads", asyn
 
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const reader = await signIn(service.url, PATH, { credentials });
-  await reader.getByText("Only an owner changes these.").waitFor();
+  await reader.getByText("Only owners can edit these.").waitFor();
   expect(await reader.getByRole("button", { name: /^(Rename|Save)/ }).count()).toBe(0);
-  expect(await reader.getByRole("link", { name: "New project" }).count()).toBe(0);
+  expect(await reader.getByRole("link", { name: "Create project" }).count()).toBe(0);
 });
 
-test("default plans lead to where they are chosen", async () => {
+test("default plans link to their pages", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
   const page = await signIn(service.url, PATH);
@@ -88,7 +88,7 @@ test("default plans lead to where they are chosen", async () => {
   await page.waitForURL("**/projects/1/test/plans/pro");
 });
 
-test("a password is changed from the menu, and the old one ends", async () => {
+test("a password is changed from the menu, and the old one stops working", async () => {
   const managed = await setupManage();
   const { service } = managed;
   const page = await signIn(service.url, "/workspace/members");
@@ -111,13 +111,13 @@ test("a password is changed from the menu, and the old one ends", async () => {
   await page.getByRole("heading", { name: "Settings" }).waitFor();
 });
 
-test("a member sees where they are logged in, and ends another session", async () => {
+test("a member lists their sessions and ends another one", async () => {
   const managed = await setupManage();
   const other = await logIn(managed, OWNER.email, OWNER.password);
   const page = await signIn(managed.service.url, PATH);
   const rows = page.getByRole("region", { name: "Your sessions" }).getByRole("row");
   await rows
-    .filter({ hasText: "This one" })
+    .filter({ hasText: "Current" })
     .getByText(/Chrome on/)
     .waitFor();
   expect(await rows.count()).toBe(3);
@@ -130,30 +130,30 @@ test("a member sees where they are logged in, and ends another session", async (
   await expectAccessible(page);
 });
 
-test("look and clock are chosen by keyboard, and kept", async () => {
+test("theme and time zone are selected by keyboard and kept", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH);
-  await page.getByRole("radio", { name: "As the system" }).focus();
+  await page.getByRole("radio", { name: "System" }).focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.getByRole("radio", { name: "UTC" }).focus();
   const clock = page.locator("dd time").last();
   await page.keyboard.press("ArrowDown");
-  expect(await page.getByRole("radio", { name: "This machine's" }).isChecked()).toBe(true);
+  expect(await page.getByRole("radio", { name: "Local" }).isChecked()).toBe(true);
   await page.reload();
   await clock.waitFor();
   expect(await page.getByRole("radio", { name: "Dark" }).isChecked()).toBe(true);
   expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
 });
 
-test("the installation's health is a verdict with its reasons", async () => {
+test("system health shows its state and reasons", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH);
-  await page.getByText("All is well").waitFor();
+  await page.getByText("Healthy").waitFor();
   await page.getByText("npx purser verify").waitFor();
   await page.getByRole("rowheader", { name: "cell.customers" }).waitFor();
-  await page.getByRole("button", { name: "Look again" }).click();
-  await page.getByText("All is well").waitFor();
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page.getByText("Healthy").waitFor();
 
   const late = await openWindow(service.url);
   await late.clock.install({ time: Date.now() - 600_000 });
@@ -161,14 +161,14 @@ test("the installation's health is a verdict with its reasons", async () => {
   await late.getByLabel("Email").fill(OWNER.email);
   await late.getByLabel("Password").fill(OWNER.password);
   await late.keyboard.press("Enter");
-  await late.getByText("The database's clock differs from yours").waitFor();
-  await late.getByText(/(599|60\d) seconds ahead of this browser's/).waitFor();
+  await late.getByText("The database clock differs from yours").waitFor();
+  await late.getByText(/(599|60\d) seconds ahead of your browser/).waitFor();
 });
 
-test.each(["light", "dark"] as const)("settings can be read by everybody, in %s", async (scheme) => {
+test.each(["light", "dark"] as const)("settings are accessible in %s", async (scheme) => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH, { scheme });
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByRole("button", { name: "API call" }).click();
   await expectAccessible(page);
   await page.getByRole("button", { name: /^Rename/ }).click();
   await page.getByRole("dialog").waitFor();

@@ -8,7 +8,7 @@ const PATH = "/workspace/tokens";
 
 const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
-/** Runs a shown curl, by fetch. */
+/** Sends the request of a shown curl call. */
 async function callAsShown(curl: string, secret: string | null = null): Promise<Response> {
   const words = curl.replaceAll("\\\n", " ");
   const [, url = ""] = words.match(/'(http[^']*)'/) ?? [];
@@ -21,7 +21,7 @@ async function callAsShown(curl: string, secret: string | null = null): Promise<
   return fetch(url, { method, headers: Object.fromEntries(headers), body });
 }
 
-test("a token is made by keyboard, its secret shown once, the curl beside it works, until it is revoked", async () => {
+test("a token is created by keyboard, shown once, and works until it is revoked", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).focus();
@@ -29,9 +29,9 @@ test("a token is made by keyboard, its secret shown once, the curl beside it wor
   await page.getByRole("dialog", { name: "Create management token" }).waitFor();
   await page.keyboard.type("Billing webhook");
   await page.keyboard.press("Tab");
-  // The test environment of the first project is what it begins with; live is next.
+  // The default is test of the first project; the next option is live.
   await page.keyboard.press("ArrowDown");
-  await page.getByRole("button", { name: "Create token in LIVE" }).waitFor();
+  await page.getByRole("button", { name: "Create token in Live" }).waitFor();
   await page.getByLabel("Name").focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Token Billing webhook" }).waitFor();
@@ -51,7 +51,7 @@ test("a token is made by keyboard, its secret shown once, the curl beside it wor
   expect(await page.content()).not.toContain(secret);
 
   await page.reload();
-  await expect.poll(() => row(page, "Billing webhook").textContent()).toContain("LIVE");
+  await expect.poll(() => row(page, "Billing webhook").textContent()).toContain("Live");
   expect(await row(page, "Billing webhook").textContent()).not.toContain("Never used");
   const { body } = await manage("GET", "/manage/v1/tokens");
   const [stored] = body["items"] as Record<string, unknown>[];
@@ -70,15 +70,15 @@ test("a token is made by keyboard, its secret shown once, the curl beside it wor
   expect(await page.getByRole("button", { name: "Actions for Billing webhook" }).count()).toBe(0);
 });
 
-test("what is shown as the call makes the same token", async () => {
+test("the shown curl call creates the same token", async () => {
   const { service, tokens, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();
   await page.getByLabel("Name").fill("It's the CI");
-  await page.getByLabel("Reaches").selectOption("Whole workspace: all projects, test and live");
+  await page.getByLabel("Scope").selectOption("Whole workspace");
   await page.getByRole("radio", { name: "Admin" }).check();
-  await page.getByLabel("Lasts").selectOption("For ever");
-  await page.getByRole("button", { name: "Do this by API" }).click();
+  await page.getByLabel("Expires").selectOption("Never");
+  await page.getByRole("button", { name: "API call" }).click();
   const curl = (await page.getByRole("region", { name: "the call" }).textContent()) ?? "";
   expect(curl).toContain("It'\\''s the CI");
   const reply = await callAsShown(curl.replace("It'\\''s", "Its"), tokens.owner);
@@ -92,35 +92,35 @@ test("what is shown as the call makes the same token", async () => {
   });
 });
 
-test("a token of one environment is never an owner, and one without a future is refused in the dialog", async () => {
+test("a token for one environment cannot be an owner, and an expiry in the past is refused", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();
-  await page.getByLabel("Reaches").selectOption("Whole workspace: all projects, test and live");
+  await page.getByLabel("Scope").selectOption("Whole workspace");
   await page.getByRole("radio", { name: "Owner" }).check();
-  await page.getByRole("button", { name: "Create token for everything" }).waitFor();
-  await page.getByLabel("Reaches").selectOption({ index: 0 });
+  await page.getByRole("button", { name: "Create token for the workspace" }).waitFor();
+  await page.getByLabel("Scope").selectOption({ index: 0 });
   expect(await page.getByRole("radio", { name: "Owner" }).count()).toBe(0);
   expect(await page.getByRole("radio", { name: "Admin" }).isChecked()).toBe(true);
   await page.getByLabel("Name").fill("Yesterday's");
-  await page.getByLabel("Lasts").selectOption("Until a day you choose");
-  await page.getByLabel("Last day, by UTC").fill("2020-01-01");
-  // The browser would not let it go.
+  await page.getByLabel("Expires").selectOption("On a date");
+  await page.getByLabel("Last day (UTC)").fill("2020-01-01");
+  // Disable the validation of the browser.
   await page.evaluate(() => document.querySelector("form")?.setAttribute("novalidate", ""));
   await page.getByRole("button", { name: "Create token in test" }).click();
   await page.getByRole("alert").waitFor();
   expect(await page.getByRole("alert").textContent()).toContain("must be in the future");
 });
 
-test("a token manages members and tokens only if that is ticked, and says so in the list", async () => {
+test("a token manages members and tokens only if selected, and the list shows it", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();
-  const choice = page.getByRole("checkbox", { name: "Manages members and tokens" });
+  const choice = page.getByRole("checkbox", { name: "Manage members and tokens" });
   await page.getByLabel("Name").fill("Onboarding");
   await page.getByRole("radio", { name: "Admin" }).check();
   expect(await choice.count()).toBe(0);
-  await page.getByLabel("Reaches").selectOption("Whole workspace: all projects, test and live");
+  await page.getByLabel("Scope").selectOption("Whole workspace");
   expect(await choice.isChecked()).toBe(false);
   await choice.check();
   await page.getByRole("radio", { name: "Operator" }).check();
@@ -128,7 +128,7 @@ test("a token manages members and tokens only if that is ticked, and says so in 
   await page.getByRole("radio", { name: "Admin" }).check();
   expect(await choice.isChecked()).toBe(true);
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Create token for everything" }).click();
+  await page.getByRole("button", { name: "Create token for the workspace" }).click();
   await page.getByRole("button", { name: "I have stored it" }).click();
   await row(page, "Onboarding").getByText("Manages access").waitFor();
   await row(page, "Onboarding").getByText("by Olga Owner").waitFor();
@@ -139,10 +139,10 @@ test("a token manages members and tokens only if that is ticked, and says so in 
   });
   await page.getByRole("button", { name: "Actions for Onboarding" }).click();
   await page.getByRole("menuitem", { name: "Revoke" }).click();
-  await page.getByText("Tokens and links that were created with it end too.").waitFor();
+  await page.getByText("Tokens and links created with it are revoked too.").waitFor();
 });
 
-test("a viewer sees tokens, and nothing to press", async () => {
+test("a viewer sees tokens without actions", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, PATH, { credentials });
@@ -150,23 +150,20 @@ test("a viewer sees tokens, and nothing to press", async () => {
   expect(await page.getByRole("button", { name: /Create|Actions for/ }).count()).toBe(0);
 });
 
-test.each(["light", "dark"] as const)(
-  "tokens and their dialogs can be read by everybody, in %s",
-  async (scheme) => {
-    const { service } = await setupManage();
-    const page = await signIn(service.url, PATH, { scheme });
-    await expectAccessible(page);
-    await page.getByRole("button", { name: "Create token" }).click();
-    await page.getByLabel("Name").fill("Billing webhook");
-    await page.getByRole("button", { name: "Do this by API" }).click();
-    await expectAccessible(page);
-    await page.getByRole("button", { name: "Create token in test" }).click();
-    await page.getByRole("dialog", { name: "Token Billing webhook" }).waitFor();
-    await expectAccessible(page);
-    await page.getByRole("button", { name: "I have stored it" }).click();
-    await page.getByRole("button", { name: "Actions for Billing webhook" }).click();
-    await expectAccessible(page);
-    await page.getByRole("menuitem", { name: "Revoke" }).click();
-    await expectAccessible(page);
-  },
-);
+test.each(["light", "dark"] as const)("tokens and their dialogs are accessible in %s", async (scheme) => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, PATH, { scheme });
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create token" }).click();
+  await page.getByLabel("Name").fill("Billing webhook");
+  await page.getByRole("button", { name: "API call" }).click();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Create token in test" }).click();
+  await page.getByRole("dialog", { name: "Token Billing webhook" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "Actions for Billing webhook" }).click();
+  await expectAccessible(page);
+  await page.getByRole("menuitem", { name: "Revoke" }).click();
+  await expectAccessible(page);
+});

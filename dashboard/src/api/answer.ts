@@ -6,14 +6,14 @@ type Ok<R> = R extends { 200: { content: { "application/json": infer Body } } }
     ? Body
     : never;
 
-/** What an operation answers, by its name in the contract: `Answer<"readCustomer">`. */
+/** Response body of an operation, by operation id: `Answer<"readCustomer">`. */
 export type Answer<Name extends keyof operations> = Ok<operations[Name]["responses"]>;
 
-/** One line of a list: `Item<"listCustomers">`. */
+/** One item of a list response: `Item<"listCustomers">`. */
 export type Item<Name extends keyof operations> =
   Answer<Name> extends { items: readonly (infer Line)[] } ? Line : never;
 
-/** What an operation takes as its body. */
+/** Request body of an operation. */
 export type Body<Name extends keyof operations> = operations[Name] extends {
   requestBody?: { content: { "application/json": infer Wanted } };
 }
@@ -22,10 +22,10 @@ export type Body<Name extends keyof operations> = operations[Name] extends {
 
 export type Environment = "test" | "live";
 
-/** Where most things are: the path parameters that nearly every call begins with. */
+/** Project and environment: the path parameters that most calls start with. */
 export type Place = { readonly projectId: string; readonly environment: Environment };
 
-/** A route's own parameters are more than a place: a key made of them would be nobody else's. */
+/** Drops the other route parameters, so that equal scopes give equal query keys. */
 export function placeOf({ projectId, environment }: Place): Place {
   return { projectId, environment };
 }

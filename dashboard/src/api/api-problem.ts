@@ -1,6 +1,6 @@
 type FieldError = { readonly field: string; readonly message: string };
 
-type Said = {
+type ProblemFields = {
   status: number;
   code: string;
   title: string;
@@ -10,7 +10,7 @@ type Said = {
   cause?: unknown;
 };
 
-/** A problem that the API answered with, in its own words. */
+/** An error response of the API, with its own title and detail. */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
   readonly status: number;
@@ -19,7 +19,7 @@ export class ApiProblem extends Error {
   readonly requestId: string | null;
   readonly errors: readonly FieldError[];
 
-  constructor({ status, code, title, detail, requestId, errors, cause }: Said) {
+  constructor({ status, code, title, detail, requestId, errors, cause }: ProblemFields) {
     super(detail, { cause });
     this.status = status;
     this.code = code;
@@ -30,14 +30,14 @@ export class ApiProblem extends Error {
 }
 
 export function readProblem(status: number, body: unknown): ApiProblem {
-  const said = isRecord(body) ? body : {};
+  const fields = isRecord(body) ? body : {};
   return new ApiProblem({
     status,
-    code: textOf(said["code"]) ?? "unknown",
-    title: textOf(said["title"]) ?? `The answer was ${status}`,
-    detail: textOf(said["detail"]) ?? "Something between you and Purser answered instead of it.",
-    requestId: textOf(said["requestId"]),
-    errors: Array.isArray(said["errors"]) ? said["errors"].flatMap(readFieldError) : [],
+    code: textOf(fields["code"]) ?? "unknown",
+    title: textOf(fields["title"]) ?? `Unexpected status ${status}`,
+    detail: textOf(fields["detail"]) ?? "A proxy or gateway answered instead of Purser.",
+    requestId: textOf(fields["requestId"]),
+    errors: Array.isArray(fields["errors"]) ? fields["errors"].flatMap(readFieldError) : [],
   });
 }
 

@@ -2,13 +2,13 @@ import { queryOptions } from "@tanstack/react-query";
 import { type Item, type Place, placeOf } from "./answer.ts";
 import { wholeListOf } from "./lists.ts";
 
-// What the catalog's pages edit and others choose from: cached once, so that an edit refreshes it everywhere.
+// Shared by the catalog pages and by pages that choose from the catalog, so that one edit refreshes all of them.
 
 export type PlanSummary = Item<"listPlans">;
 export type Pool = Item<"listPools">;
 export type Feature = Item<"listFeatures">;
 
-/** Archived ones too: somebody may still have one. */
+/** Includes archived plans, because customers can still be on them. */
 export function plansQuery(place: Place) {
   return wholeListOf("/manage/v1/projects/{projectId}/{environment}/plans", {
     params: { path: placeOf(place) },
@@ -21,7 +21,7 @@ export function poolsQuery(place: Place) {
   });
 }
 
-/** Archived ones too: they were used once. */
+/** Includes archived features, because history refers to them. */
 export function featuresQuery(place: Place) {
   return wholeListOf("/manage/v1/projects/{projectId}/{environment}/features", {
     params: { path: placeOf(place) },

@@ -4,7 +4,7 @@ import { ApiProblem, readProblem } from "./api-problem.ts";
 import type { paths } from "./manage.gen.d.ts";
 import { refuseDots } from "./refuse-dots.ts";
 
-/** The management API, as anybody may use it: the dashboard has no private API. */
+/** The public management API. The dashboard has no private API. */
 export const api = createFetchClient<paths>({
   baseUrl: window.location.origin,
   fetch: fetchOk,
@@ -14,31 +14,30 @@ export const api = createFetchClient<paths>({
   },
 });
 
-/** A query of one call, with the key `[method, path, parameters]`. */
+/** Query options for one call, with the key `[method, path, parameters]`. */
 export const { queryOptions: queryOf } = createQueryClient(api);
 
-const UNREACHABLE = {
-  code: "unreachable",
-  title: "Purser cannot be reached",
-  detail: "Nothing is known about whether it was done. Look, then try again.",
-};
+const UNREACHABLE = { code: "unreachable", title: "Purser cannot be reached" };
+const RETRY_READ = "Check your connection and retry.";
+const OUTCOME_UNKNOWN = "The outcome is unknown. Check the current state before you retry.";
 
 const STOPPED = {
   code: "stopped",
   title: "Stopped",
-  detail: "What was done until then stands.",
+  detail: "Changes made before you stopped are kept.",
 };
 
-/** A problem is thrown, so that pages deal with answers alone. */
+/** Throws on an error response, so that callers handle successful responses only. */
 async function fetchOk(request: Request): Promise<Response> {
-  const response = await fetch(request).catch(throwUnanswered);
-  if (response.ok) return response;
-  // A body that breaks off leaves the outcome unknown, whatever the status was.
-  const text = await response.text().catch(throwUnanswered);
-  throw readProblem(response.status, parse(text));
+  const fail = (cause: unknown): never => throwUnanswered(cause, request.method === "GET");
+  const response = await fetch(request).catch(fail);
+  // Read here, so that a truncated body is reported like a lost connection, whatever the status is.
+  const body = await response.blob().catch(fail);
+  if (!response.ok) throw readProblem(response.status, parse(await body.text()));
+  return response.status === 204 ? response : new Response(body, response);
 }
 
-/** Null: something else than Purser answered. */
+/** Null if the body is not JSON, for example from a proxy. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -47,14 +46,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** The answer of the API. An answer that breaks off is thrown as an unknown outcome. */
+/** Response body of a call. A truncated response is thrown as an unknown outcome. */
 export async function answerOf<T>(call: Promise<{ data?: T }>): Promise<T> {
-  const { data } = await call.catch(throwUnanswered);
-  // 204: the type says undefined, and so it is.
+  const { data } = await call.catch((cause: unknown) => throwUnanswered(cause));
+  // For 204, T is undefined.
   return data as T;
 }
 
-function throwUnanswered(cause: unknown): never {
+function throwUnanswered(cause: unknown, isRead = false): never {
   if (cause instanceof ApiProblem) throw cause;
   const isStopped = cause instanceof DOMException && cause.name === "AbortError";
   throw new ApiProblem({
@@ -62,11 +61,11 @@ function throwUnanswered(cause: unknown): never {
     requestId: null,
     errors: [],
     cause,
-    ...(isStopped ? STOPPED : UNREACHABLE),
+    ...(isStopped ? STOPPED : { ...UNREACHABLE, detail: isRead ? RETRY_READ : OUTCOME_UNKNOWN }),
   });
 }
 
-/** What was read, and the `ETag` that names it: sent back as `If-Match`, it keeps two people from undoing each other. */
+/** A resource and its `ETag`. Sent as `If-Match`, the tag prevents lost updates. */
 export type Tagged<T> = { readonly value: T; readonly etag: string };
 
 export async function taggedAnswerOf<T>(

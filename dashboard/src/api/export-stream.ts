@@ -20,7 +20,7 @@ type ExportStream = {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
 };
 
-/** Where an order is in the API; with a cursor, its rest after that row. */
+/** API path of an export. With a cursor, the export resumes after that row. */
 export function pathOfExport({ place, kind, format, from, to }: ExportOrder, cursor?: string): string {
   const query = {
     format,
@@ -33,7 +33,7 @@ export function pathOfExport({ place, kind, format, from, to }: ExportOrder, cur
   }).path;
 }
 
-/** The file as it is made: the client for everything else waits for whole answers. */
+/** Streams an export. Uses fetch directly because the API client buffers whole responses. */
 export async function openExport(path: string, signal: AbortSignal): Promise<ExportStream> {
   const response = await fetch(path, { signal });
   if (!response.ok) throw readProblem(response.status, await response.json().catch(() => null));
@@ -53,7 +53,7 @@ export function interrupted(cause?: unknown): ApiProblem {
     status: 0,
     code: "interrupted",
     title: "The transfer was interrupted",
-    detail: "What arrived is kept here. Go on, and the rest is added to it.",
+    detail: "The received rows are kept. Resume to download the rest.",
     requestId: null,
     errors: [],
     cause,

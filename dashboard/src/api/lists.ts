@@ -10,7 +10,7 @@ import type { paths } from "./manage.gen.d.ts";
 
 type AnyPage = { items: unknown[]; nextCursor: string | null };
 type GetPath = ClientPathsWithMethod<typeof api, "get">;
-/** The operations that answer with a page of a list. */
+/** Operations that return a page of a list. */
 type ListPath = {
   [P in GetPath]: MethodResponse<typeof api, "get", P> extends AnyPage ? P : never;
 }[GetPath];
@@ -19,22 +19,22 @@ type Line<P extends ListPath> = Page<P>["items"][number];
 type Request<P extends ListPath> = Pick<NonNullable<MaybeOptionalInit<paths[P], "get">>, "params">;
 type Cursor = { readonly limit?: string; readonly cursor?: string };
 
-/** One page; the cursor is that of the page before it. */
+/** Reads one page. The cursor comes from the previous page. */
 export function readPage<P extends ListPath>(path: P, request: Request<P>, cursor: Cursor): Promise<Page<P>> {
-  // Every list takes these two, whatever else it takes.
+  // Every list operation accepts limit and cursor.
   const { params } = request as { params?: { query?: object } };
   return answerOf(get<Page<P>>(path, { params: { ...params, query: { ...params?.query, ...cursor } } }));
 }
 
-/** Typed by its callers: within, the path is any list's. */
+/** Untyped here; callers check the path. */
 const get = api.GET as <T>(path: string, request: object) => Promise<{ data?: T }>;
 
-/** A list that is read page by page, by the cursor that each page ends with. */
+/** A list read page by page with cursors. */
 export function pagesOf<P extends ListPath>(path: P, request: Request<P>) {
   return pagesBy(["get", path, request], (cursor) => readPage(path, request, cursor));
 }
 
-/** The same where a page is made of more than one call. */
+/** Like `pagesOf`, for pages that need more than one call. */
 export function pagesBy<P extends AnyPage>(
   key: readonly ["get", ListPath, ...unknown[]],
   read: (cursor: { cursor?: string }) => Promise<P>,
@@ -47,7 +47,7 @@ export function pagesBy<P extends AnyPage>(
   });
 }
 
-/** All of a list that is short by nature, such as a catalog's: it can then be filtered and counted where it is shown. */
+/** Reads a short list completely, for example the catalog, so that pages can filter and count it. */
 export function wholeListOf<P extends ListPath>(path: P, request: Request<P>) {
   return queryOptions({
     queryKey: ["get", path, request, "all"],
@@ -55,7 +55,7 @@ export function wholeListOf<P extends ListPath>(path: P, request: Request<P>) {
   });
 }
 
-/** A list from its beginning, all of it or so many pages. */
+/** Reads a list from the start, up to `pagesMax` pages. */
 export async function readList<P extends ListPath>(
   path: P,
   request: Request<P>,
@@ -75,10 +75,10 @@ export async function readList<P extends ListPath>(
   return { items, isWhole: false };
 }
 
-/** Far enough back for what people follow a link to. */
+/** How far back a linked row is searched. */
 const PAGES_MAX = 32;
 
-/** Reads on until the line that somebody came for is there, or the list ends. */
+/** Loads pages until the linked row is found or the list ends. */
 export async function readUntil<P extends AnyPage>(
   queryClient: QueryClient,
   list: ReturnType<typeof pagesBy<P>>,

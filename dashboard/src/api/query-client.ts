@@ -1,7 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiProblem } from "./api-problem.ts";
 
-/** Called when a session ended while somebody worked: whoever opens the app says where to go. */
+/** Called when the API reports an expired session. Set by main.tsx, which owns the router. */
 let onSignedOut: () => void = () => {};
 
 export function whenSignedOut(act: () => void): void {
@@ -17,28 +17,28 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: watch }),
   defaultOptions: {
     queries: {
-      // Asked at once, whatever the browser thinks of the network: what cannot be reached is said, and is often on this machine.
+      // Send requests even if the browser reports being offline: the service often runs on localhost.
       networkMode: "always",
-      // Going back shows what was there, and asks again behind it.
+      // Going back shows cached data and refetches in the background.
       staleTime: 5_000,
-      // A caller's mistake does not mend itself by asking again.
+      // Retrying does not fix a 4xx.
       retry: (failures, error) => !(error instanceof ApiProblem && error.status < 500) && failures < 2,
     },
-    // Money moves here. Nothing is done by itself: not again, and not later, when the network is back and the form long closed.
-    // What an answer held, a secret maybe, is forgotten with its form.
+    // Writes move money: never retry or postpone one automatically.
+    // gcTime 0 drops the response, which may hold a secret, when its form closes.
     mutations: { networkMode: "always", retry: false, gcTime: 0 },
   },
 });
 
-/** Page state kept next to the API's answers. */
+/** Callbacks that clear page state kept outside the query cache. */
 const keepers = new Set<() => void>();
 
-/** Says how something is forgotten that nobody else may see. */
+/** Registers a callback that clears private state on log-out. */
 export function whenSomebodyLeaves(forget: () => void): void {
   keepers.add(forget);
 }
 
-/** From here on it is somebody else's view: nothing that was read before may be shown, or go on. */
+/** Clears all data of the previous user, on log-in and log-out. */
 export function forgetEverything(): void {
   queryClient.clear();
   for (const forget of keepers) forget();

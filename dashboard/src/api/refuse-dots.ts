@@ -1,8 +1,8 @@
 import { ApiProblem } from "./api-problem.ts";
 
 /**
- * A browser reads "." and ".." in an address as the folder and the one above it, however they are written: ending the plan of the
- * customer "." would erase the customer "plan". Such a one is reached by the API from elsewhere, and never from here.
+ * Browsers resolve "." and ".." in a path, even if encoded: ending the plan of the customer "." would erase the customer "plan".
+ * Such ids can only be used by clients that send the path unchanged.
  */
 export function refuseDots(params: Record<string, unknown>): void {
   for (const value of Object.values(params)) {
@@ -10,8 +10,8 @@ export function refuseDots(params: Record<string, unknown>): void {
     throw new ApiProblem({
       status: 400,
       code: "unreachable_name",
-      title: `A browser cannot name "${value}" in an address`,
-      detail: "Nothing was asked or done. Use the API from a program that sends the path as it is.",
+      title: `A browser cannot send the id "${value}"`,
+      detail: "No request was sent. Use the API call with curl instead.",
       requestId: null,
       errors: [],
     });

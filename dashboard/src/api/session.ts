@@ -12,7 +12,7 @@ export function mayActAs(role: Role, needed: Role): boolean {
   return RANKS.indexOf(role) >= RANKS.indexOf(needed);
 }
 
-/** Who is signed in, or null. */
+/** The signed-in member or token; null if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ["get", "/manage/v1/session"],
   queryFn: async (): Promise<Session | null> => {

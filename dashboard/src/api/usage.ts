@@ -11,21 +11,21 @@ export function usageQuery(place: Place, asked: UsageAsked) {
   const params = { path: placeOf(place), query: toQuery(asked) };
   return queryOptions({
     queryKey: ["get", USAGE_PATH, params],
-    // With what was asked: while the next answer is awaited, the one before is still shown as what it was.
+    // Returned together, so that placeholder data is labelled with the query it belongs to.
     queryFn: async ({ signal }) => ({
       asked,
       usage: await answerOf(api.GET(USAGE_PATH, { params, signal })),
     }),
     staleTime: 15_000,
-    // What was there stays until the next is, so that nothing jumps.
+    // Keep the previous chart until the next one arrives, to avoid layout jumps.
     placeholderData: keepPreviousData,
-    // What a page asked before it opened, and was refused, is not asked again by its opening.
+    // If the route's prefetch failed, mounting the page must not retry it.
     retryOnMount: false,
     meta: { tellsFailures: true },
   });
 }
 
-/** As the API takes it; also for who does the same by curl. */
+/** Query parameters of the API call, also shown as curl. */
 export function toQuery({
   source,
   by,

@@ -12,7 +12,7 @@ import { queryClient } from "./query-client.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type Path<M extends Method> = ClientPathsWithMethod<typeof api, M>;
-/** The parameters and the body of a call. */
+/** Parameters and body of a call. */
 type Request<M extends Method, P extends Path<M>> = NonNullable<MaybeOptionalInit<paths[P], M>>;
 type Answer<M extends Method, P extends Path<M>> = MethodResponse<typeof api, M, P>;
 
@@ -20,11 +20,11 @@ type Options<M extends Method, P extends Path<M>> = Omit<
   UseMutationOptions<Answer<M, P>, Error, Request<M, P>>,
   "mutationFn"
 > & {
-  /** Looks once more before anything is sent; what it throws stops the write. */
+  /** Runs before the request is sent. Throwing here stops the write. */
   before?: () => Promise<unknown>;
 };
 
-/** Sends one call that changes something; `callOf` is the very same call, to be shown. */
+/** Sends one write. `callOf` returns the same call for display as curl. */
 export function useWrite<M extends Method, P extends Path<M>>(
   method: M,
   path: P,
@@ -52,7 +52,7 @@ type Noun = NounOf<keyof paths>;
 
 const NOUN = /^\/manage\/v1\/(?:projects\/\{projectId\}\/(?:\{environment\}\/)?)?([^/]+)/;
 
-/** Everything that was read about these nouns of the API: of "customers" all that stands below …/customers. */
+/** Query filter for everything read below these API nouns: "customers" matches all paths under …/customers. */
 export function about(...nouns: readonly Noun[]) {
   return {
     predicate: ({ queryKey: [kind, path] }: Query): boolean =>
@@ -60,7 +60,7 @@ export function about(...nouns: readonly Noun[]) {
   };
 }
 
-/** After a write: what is shown about these nouns is asked for again, and the rest once it is shown. */
+/** Refetches visible queries about these nouns after a write, and marks the others stale. */
 export function refresh(...nouns: readonly Noun[]): Promise<void> {
   return queryClient.invalidateQueries(about(...nouns));
 }
@@ -72,11 +72,11 @@ export type Write<R> = {
   readonly callOf: (request: R) => Call;
 };
 
-/** A call as curl shows it. */
+/** A call to display as curl. */
 export type Call = {
   readonly method: string;
   readonly path: string;
-  /** Besides who you are and what the body is: `If-Match`, for one. */
+  /** Headers other than authorization and content type, for example `If-Match`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
 };
@@ -86,7 +86,7 @@ type Parts = {
   body?: object;
 };
 
-/** One that only reads, to be shown. */
+/** A read call to display as curl. */
 export function callOf<M extends Method, P extends Path<M>>(
   method: M,
   path: P,
@@ -96,7 +96,7 @@ export function callOf<M extends Method, P extends Path<M>>(
 }
 
 function showCall(method: string, path: string, request: object): Call {
-  // Every call of the contract has these.
+  // Every generated request type has these fields.
   const { params = {}, body } = request as Parts;
   const query = createQuerySerializer<object>()({ ...params.query });
   return {
@@ -107,5 +107,5 @@ function showCall(method: string, path: string, request: object): Call {
   };
 }
 
-/** Typed by its callers: within, method and path are any of the contract's. */
+/** Untyped here; callers check method and path. */
 const send = api.request as <T>(method: string, path: string, request: object) => Promise<{ data?: T }>;

@@ -1,11 +1,11 @@
-/** Who created a token, a key or a link, as the API shows it. */
+/** The creator of a token, key or link. */
 export type Creator = {
   readonly kind: "member" | "token" | "command" | "system";
   readonly id: string | null;
   readonly name: string | null;
 };
 
-/** "Olga Owner"; "token 9" where it has no name any more; "purser dev" of a command. */
+/** "Olga Owner"; "token 9" if its name is gone; "purser dev" for a command. */
 export function nameOfCreator({ kind, id, name }: Creator): string {
   if (name !== null) return name;
   if (kind === "system") return "Purser";

@@ -3,7 +3,7 @@ import { describeReason } from "./request-sentences.ts";
 
 type Limit = { readonly quantity: number; readonly used: number; readonly resetsAt: string | null } | null;
 
-/** What decided it: then, or now. */
+/** The facts behind a decision, at the time of the denial or now. */
 type Position = {
   readonly reason: string | null;
   readonly creditsRequired: number;
@@ -22,26 +22,26 @@ export type Denial = Position & {
   readonly now: (Position & { readonly allowed: boolean }) | null;
 };
 
-/** How a moment is written: by the clock that was chosen. */
-type Say = (at: string) => string;
+/** Formats a time in the selected time zone. */
+type FormatTime = (at: string) => string;
 
-/** Why it was denied, and when that changes by itself. */
-export function whyDenied(denial: Denial, say: Say): string[] {
+/** Why the request was denied, and when the limit or allowance resets. */
+export function whyDenied(denial: Denial, format: FormatTime): string[] {
   const { reason, feature, plan } = denial;
-  const ofPlan = plan === null ? "The plan" : `Plan ${plan.name} (version ${plan.version})`;
+  const ofPlan = plan === null ? "The plan" : `${plan.name} (version ${plan.version})`;
   switch (reason) {
     case "insufficient_credits":
-      return [creditsSentence(denial), creditsReset(denial, say)];
+      return [creditsSentence(denial), creditsReset(denial, format)];
     case "limit_reached":
-      return [limitSentence(denial, ofPlan), limitReset(denial.limit, say)];
+      return [limitSentence(denial, ofPlan), limitReset(denial.limit, format)];
     case "feature_not_in_plan":
-      return [`${ofPlan} does not include ${feature}. However many credits there are, it cannot be used.`];
+      return [`${ofPlan} does not include ${feature}. Credits cannot change that.`];
     case "customer_blocked":
-      return ["The customer was blocked. A blocked customer is denied everything, whatever they have."];
+      return ["The customer was blocked. Every request of a blocked customer is denied."];
     case "no_active_plan":
-      return ["The customer had no plan. Credits are kept without one, and cannot be used."];
+      return ["The customer had no plan. Credits can be spent only with a plan."];
     case "customer_not_found":
-      return ["Nobody knew this customer, and there was no default plan to begin with."];
+      return ["The customer did not exist, and there was no default plan."];
     default:
       return [`${describeReason(reason)}.`];
   }
@@ -52,28 +52,27 @@ function creditsSentence({ feature, quantity, creditsRequired, balance, pool }: 
   const left = balance === 1 ? "1 was left" : `${formatCount(balance)} were left`;
   const missing = formatCount(creditsRequired - balance);
   const cost = quantity === 1 ? "costs" : "cost";
-  return `${formatCount(quantity)} of ${feature} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}: ${missing} too few.`;
+  return `${formatCount(quantity)} × ${feature} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}, ${missing} too few.`;
 }
 
-function creditsReset({ resetsAt }: Position, say: Say): string {
+function creditsReset({ resetsAt }: Position, format: FormatTime): string {
   return resetsAt === null
-    ? "The plan gives no further credits by itself."
-    : `Plan credits reset on ${say(resetsAt)}.`;
+    ? "The plan does not renew its credits."
+    : `Plan credits renew on ${format(resetsAt)}.`;
 }
 
 function limitSentence({ limit, feature, quantity }: Denial, ofPlan: string): string {
   const { quantity: most = 0, used = 0 } = limit ?? {};
-  const over = formatCount(used + quantity - most);
   const were = used === 1 ? "1 was used" : `${formatCount(used)} were used`;
-  return `${ofPlan} allows ${formatCount(most)} of ${feature} in a period. ${were}, and ${formatCount(quantity)} more would have been ${over} too many.`;
+  return `${ofPlan} allows ${formatCount(most)} × ${feature} per period. ${were}, and the request asked for ${formatCount(quantity)} more.`;
 }
 
-function limitReset(limit: Limit, say: Say): string {
+function limitReset(limit: Limit, format: FormatTime): string {
   const resetsAt = limit?.resetsAt ?? null;
-  return resetsAt === null ? "That limit does not reset." : `The limit resets on ${say(resetsAt)}.`;
+  return resetsAt === null ? "This limit does not reset." : `The limit resets on ${format(resetsAt)}.`;
 }
 
-/** A sum that people can follow: the last line is what was missing, or too many. */
+/** Lines of the calculation. The last line is the shortfall or the excess. */
 export type SumLine = { readonly name: string; readonly value: number; readonly isResult: boolean };
 
 export function sumOf({ reason, creditsRequired, balance, limit }: Position, quantity: number): SumLine[] {
@@ -81,30 +80,30 @@ export function sumOf({ reason, creditsRequired, balance, limit }: Position, qua
   if (reason === "insufficient_credits") {
     return [
       line("Needed", creditsRequired),
-      line("Had", balance),
+      line("Available", balance),
       line("Missing", creditsRequired - balance, true),
     ];
   }
   if (reason !== "limit_reached" || limit === null) return [];
   return [
-    line("Allowed in a period", limit.quantity),
+    line("Allowed per period", limit.quantity),
     line("Used before", limit.used),
-    line("Asked for", quantity),
-    line("Too many", limit.used + quantity - limit.quantity, true),
+    line("Requested", quantity),
+    line("Over the limit", limit.used + quantity - limit.quantity, true),
   ];
 }
 
-/** Whether the same request would be allowed by now, in words. */
+/** Whether the same request would be allowed now. */
 export function whatNow({ customerId, feature, quantity, reason, creditsRequired, now }: Denial): string[] {
-  if (customerId === null) return ["The customer was erased since, and cannot ask again."];
-  if (now === null) return [`The feature ${feature} is not defined any more.`];
+  if (customerId === null) return ["The customer has been erased."];
+  if (now === null) return [`The feature ${feature} no longer exists.`];
   if (now.allowed) {
     const has = `${countOf(now.creditsRequired, "credit")} of ${formatCount(now.balance)}`;
     return [
       now.creditsRequired === 0
         ? "The same request would be allowed now."
-        : `The same request would be allowed now: it takes ${has}.`,
-      "It needs a new idempotency key: the old one keeps its answer for ever.",
+        : `The same request would be allowed now. It costs ${has}.`,
+      "Send it with a new idempotency key. The old key always returns this denial.",
     ];
   }
   const still = now.reason === reason ? "would still be denied" : "would now be denied for another reason";
@@ -112,22 +111,22 @@ export function whatNow({ customerId, feature, quantity, reason, creditsRequired
     case "insufficient_credits": {
       const missing = formatCount(now.creditsRequired - now.balance);
       const needs = countOf(now.creditsRequired, "credit");
-      const by = now.creditsRequired === creditsRequired ? "" : " by now";
+      const by = now.creditsRequired === creditsRequired ? "" : " now";
       return [
-        `The same request ${still}: it needs ${needs}${by}, ${areThere(now.balance)}, ${missing} too few.`,
+        `The same request ${still}. It needs ${needs}${by}; ${areLeft(now.balance)}, ${missing} too few.`,
       ];
     }
     case "limit_reached":
       return [
-        `The same request ${still}: ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} are used, and it asks for ${formatCount(quantity)}.`,
+        `The same request ${still}. ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} are used, and it asks for ${formatCount(quantity)}.`,
       ];
     default:
-      return [`The same request ${still}: ${describeReason(now.reason ?? "").toLowerCase()}.`];
+      return [`The same request ${still}. ${describeReason(now.reason ?? "")}.`];
   }
 }
 
-function areThere(count: number): string {
-  return count === 1 ? "1 is there" : `${formatCount(count)} are there`;
+function areLeft(count: number): string {
+  return count === 1 ? "1 is left" : `${formatCount(count)} are left`;
 }
 
 export type NextStep =
@@ -137,7 +136,7 @@ export type NextStep =
   | { readonly kind: "unblock" }
   | { readonly kind: "define-feature" };
 
-/** What somebody can do about it, the likeliest first. */
+/** Actions that can resolve the denial, most likely first. */
 export function nextStepsOf({ customerId, plan, now }: Denial): NextStep[] {
   if (customerId === null) return [];
   if (now === null) return [{ kind: "define-feature" }];
@@ -157,14 +156,14 @@ export function nextStepsOf({ customerId, plan, now }: Denial): NextStep[] {
   }
 }
 
-/** Without doing anything: when it changes by itself. Null: it does not. */
-export function waitingHelps({ now }: Denial, say: Say): string | null {
+/** When the request will be allowed without any action; null if never. */
+export function waitingHelps({ now }: Denial, format: FormatTime): string | null {
   if (now === null || now.allowed) return null;
   if (now.reason === "insufficient_credits" && now.resetsAt !== null) {
-    return `Or wait: plan credits reset on ${say(now.resetsAt)}.`;
+    return `Or wait until plan credits renew on ${format(now.resetsAt)}.`;
   }
   const limitResetsAt = now.limit?.resetsAt ?? null;
   return now.reason === "limit_reached" && limitResetsAt !== null
-    ? `Or wait: the limit resets on ${say(limitResetsAt)}.`
+    ? `Or wait until the limit resets on ${format(limitResetsAt)}.`
     : null;
 }

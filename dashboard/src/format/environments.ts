@@ -1,4 +1,6 @@
-/** What a button that changes something says: "Add 500 credits in LIVE". Nobody should have to look elsewhere. */
+export const ENVIRONMENT_NAMES = { test: "Test", live: "Live" } as const;
+
+/** Label of a button that writes: "Add 500 credits in Live". */
 export function inEnvironment(action: string, environment: "test" | "live"): string {
-  return `${action} in ${environment === "live" ? "LIVE" : "test"}`;
+  return `${action} in ${ENVIRONMENT_NAMES[environment]}`;
 }

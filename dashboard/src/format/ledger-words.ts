@@ -1,7 +1,7 @@
 export type GrantKind = "allowance" | "purchase" | "manual" | "promotion";
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
 
-/** What people call a kind of credits. */
+/** Display names of grant kinds. */
 export const GRANT_WORDS = {
   allowance: "Plan credits",
   purchase: "Purchase",
@@ -9,7 +9,7 @@ export const GRANT_WORDS = {
   promotion: "Promotion",
 } as const satisfies Record<GrantKind, string>;
 
-/** In the order people look for them. What plans give and what people give are one kind to the API. */
+/** Most common first. For the API, plan credits and top-ups are both grants. */
 export const ENTRY_WORDS = {
   consume: "Charge",
   grant: "Top-up",
@@ -18,7 +18,7 @@ export const ENTRY_WORDS = {
   revoke: "Revoked",
 } as const satisfies Record<EntryKind, string>;
 
-/** The filter's words, where plan credits and top-ups stand together. */
+/** Names in the kind filter, where plan credits and top-ups are one option. */
 export const ENTRY_FILTER_WORDS = {
   consume: "Charges",
   grant: "Top-ups and plan credits",
@@ -27,7 +27,7 @@ export const ENTRY_FILTER_WORDS = {
   revoke: "Revoked",
 } as const satisfies Record<EntryKind, string>;
 
-/** What people call an entry; `given` is the kind of the credits that it moved, if that is known. */
+/** Display name of an entry. `given` is the kind of the grant it moved, if known. */
 export function describeEntry(kind: EntryKind, given: GrantKind | null): string {
   return kind === "grant" && given === "allowance" ? GRANT_WORDS.allowance : ENTRY_WORDS[kind];
 }
@@ -42,13 +42,12 @@ export const GRANT_STATE_WORDS = {
   revoked: "Revoked",
 } as const satisfies Record<GrantState, string>;
 
-/** Which credits go first: the API decides by the same rule. */
-export const BURN_ORDER =
-  "What expires soonest is spent first, and what never expires last; of two alike, given before bought, then the older.";
+/** Spending order; the API applies the same rule. */
+export const BURN_ORDER = "Credits that expire first are spent first.";
 
-/** "Looks like the one 3 s before". */
+/** "Possible duplicate, 3 s after the last". */
 export function describeTwin(gapMs: number): string {
   const seconds = Math.round(gapMs / 1_000);
-  const gap = seconds < 1 ? "just" : seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-  return `Looks like the one ${gap} before`;
+  const gap = seconds < 90 ? `${Math.max(1, seconds)} s` : `${Math.round(seconds / 60)} min`;
+  return `Possible duplicate, ${gap} after the last`;
 }

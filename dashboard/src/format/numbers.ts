@@ -1,15 +1,15 @@
-/** With separators, as everywhere: 1,250. */
+/** With thousands separators: 1,250. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** Signed, with a real minus: +500, −12. */
+/** With a sign: +500, −12. */
 export function formatChange(change: number): string {
   const size = formatCount(Math.abs(change));
   return change > 0 ? `+${size}` : change < 0 ? `−${size}` : "0";
 }
 
-/** "40 → 70", which never breaks over two lines. */
+/** "40 → 70", without a line break. */
 export function formatStep(before: number, after: number): string {
   return `${formatCount(before)}\u00a0→\u00a0${formatCount(after)}`;
 }
@@ -27,19 +27,19 @@ export function formatBytes(bytes: number): string {
   return `${shown.toLocaleString("en-US", { maximumFractionDigits: shown < 10 && power > 0 ? 1 : 0 })} ${UNITS[power]}`;
 }
 
-/** Of a currency's smallest unit: 3,900 of USD are $39.00, and 3,900 of JPY are ¥3,900. */
+/** From the smallest unit of the currency: 3,900 USD is $39.00, 3,900 JPY is ¥3,900. */
 export function formatPrice({ amount, currency }: { amount: number; currency: string }): string {
   const format = new Intl.NumberFormat("en-US", { style: "currency", currency });
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
-/** "1500", "1,500" and "1 500" as "1500". Null of anything else: whoever types "49,90" means no thousands. */
+/** "1500", "1,500" and "1 500" as "1500". Null for anything else; "49,90" is a decimal, not thousands. */
 export function readWhole(text: string): string | null {
   const plain = text.trim();
   return /^(\d+|\d{1,3}([,\s]\d{3})+)$/.test(plain) ? plain.replaceAll(/[,\s]/g, "") : null;
 }
 
-/** How many digits a currency's smallest unit stands behind the point: 2 of EUR, 0 of JPY. Null: no such currency. */
+/** Decimal digits of a currency: 2 for EUR, 0 for JPY. Null if unknown. */
 function digitsOf(currency: string): number | null {
   try {
     const format = new Intl.NumberFormat("en-US", { style: "currency", currency });
@@ -49,7 +49,7 @@ function digitsOf(currency: string): number | null {
   }
 }
 
-/** "49" and "49.90" EUR as 4900 and 4990: in the smallest unit, without rounding. Null where it is no such price. */
+/** Amount in the smallest unit, without rounding: "49.90" EUR is 4990. Null if it is not a valid price. */
 export function readPrice(text: string, currency: string): { amount: number; currency: string } | null {
   const digits = digitsOf(currency);
   const [, before = "", part = ""] = /^([^.]+)(?:\.(\d+))?$/.exec(text.trim()) ?? [];
@@ -59,9 +59,9 @@ export function readPrice(text: string, currency: string): { amount: number; cur
   return Number.isSafeInteger(amount) ? { amount, currency: currency.toUpperCase() } : null;
 }
 
-/** What the end of a list says of it: "All 12 customers", "The first 50 customers". */
+/** Footer of a list: "All 12 customers", "First 50 customers", "1 result". */
 export function listEnd({ shown, what, hasMore }: { shown: number; what: string; hasMore: boolean }): string {
   if (shown === 0) return hasMore ? "None so far" : "None";
-  if (shown === 1) return hasMore ? "The first one" : "The only one";
-  return `${hasMore ? "The first" : "All"} ${formatCount(shown)} ${what}`;
+  if (shown === 1) return hasMore ? "First result" : "1 result";
+  return `${hasMore ? "First" : "All"} ${formatCount(shown)} ${what}`;
 }

@@ -7,15 +7,15 @@ type Asked = {
   readonly reason: string | null;
 };
 
-/** `denied` is an answer; `refused` is the caller's mistake, and `failed` is ours. */
+/** `denied` is a decision, `refused` a client error, `failed` a server error. */
 type Outcome = {
   readonly kind: "ok" | "denied" | "refused" | "failed";
   readonly name: string;
-  /** Why, where it did not go well. */
+  /** Null if the request succeeded. */
   readonly why: string | null;
 };
 
-/** How a request went, in words. */
+/** Outcome of a request for display. */
 export function outcomeOf({ endpoint, status, code, reason }: Asked): Outcome {
   if (reason !== null) return { kind: "denied", name: "Denied", why: describeReason(reason) };
   if (status >= 500)
@@ -27,45 +27,45 @@ export function outcomeOf({ endpoint, status, code, reason }: Asked): Outcome {
 
 const WENT_WELL = { check: "Available", consume: "Allowed", events: "Recorded" } as const;
 
-/** What a problem's code means, in a few words: "Unknown feature". */
+/** Short text for an error code: "Unknown feature". */
 export function describeProblem(code: string): string {
   return PROBLEMS.get(code) ?? code;
 }
 
 export const PROBLEMS: ReadonlyMap<string, string> = new Map([
-  ["idempotency_key_reused", "Key was used for another request"],
+  ["idempotency_key_reused", "Key already used for another request"],
   ["feature_not_found", "Unknown feature"],
-  ["invalid_request", "Not a valid request"],
-  ["invalid_json", "Not valid JSON"],
+  ["invalid_request", "Invalid request"],
+  ["invalid_json", "Invalid JSON"],
   ["timestamp_out_of_range", "Timestamp too old or too far ahead"],
   ["metadata_limit_exceeded", "Too much metadata"],
-  ["scope_missing", "The API key lacks the scope"],
-  ["browser_not_allowed", "Came from a browser"],
-  ["tls_required", "Came without HTTPS"],
+  ["scope_missing", "The API key lacks this scope"],
+  ["browser_not_allowed", "Sent from a browser"],
+  ["tls_required", "Sent without HTTPS"],
   ["body_too_large", "Body too large"],
   ["unsupported_media_type", "Not sent as JSON"],
   ["rate_limited", "Too many requests"],
   ["overloaded", "Overloaded, not executed"],
   ["unavailable", "Unavailable, not executed"],
-  ["outcome_unknown", "Outcome unknown, safe to retry with its key"],
-  ["internal_error", "Purser failed"],
+  ["outcome_unknown", "Outcome unknown, safe to retry with the same key"],
+  ["internal_error", "Internal error"],
 ]);
 
-/** Why something was denied, in a few words: "Not enough credits". */
+/** Short text for a denial reason: "Not enough credits". */
 export function describeReason(reason: string): string {
   return REASONS.get(reason) ?? asWords(reason);
 }
 
 const REASONS = new Map([
   ["customer_blocked", "The customer is blocked"],
-  ["customer_not_found", "Nobody knew the customer"],
+  ["customer_not_found", "Unknown customer"],
   ["no_active_plan", "No active plan"],
-  ["feature_not_in_plan", "Not part of the plan"],
-  ["limit_reached", "The limit is used up"],
+  ["feature_not_in_plan", "Not in the plan"],
+  ["limit_reached", "Limit reached"],
   ["insufficient_credits", "Not enough credits"],
 ]);
 
-/** A later release may know more reasons than this one: "seat_missing" is still "Seat missing". */
+/** For reasons added by a newer API version: "seat_missing" becomes "Seat missing". */
 function asWords(reason: string): string {
   const words = reason.replaceAll("_", " ");
   return words.slice(0, 1).toUpperCase() + words.slice(1);
@@ -82,15 +82,15 @@ type Story = {
   readonly event: { readonly event: string; readonly quantity: number } | null;
 };
 
-/** What a key did, in one sentence. */
+/** The effect of an idempotency key, in one sentence. */
 export function whatKeyDid({ customerId, charge, denial, event }: Story): string {
-  const who = customerId ?? "a customer who was erased since";
+  const who = customerId ?? "an erased customer";
   if (charge !== null)
-    return `Charged ${who} ${countOf(charge.credits, "credit")} for ${formatCount(charge.quantity)} of ${charge.feature}.`;
+    return `Charged ${who} ${countOf(charge.credits, "credit")} for ${formatCount(charge.quantity)} × ${charge.feature}.`;
   if (denial !== null)
-    return `Denied ${who} ${formatCount(denial.quantity)} of ${denial.feature}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
-  if (event !== null) return `Recorded ${formatCount(event.quantity)} of ${event.event} for ${who}.`;
-  return "An answer is kept under it, and lies before the history that this workspace shows.";
+    return `Denied ${who} ${formatCount(denial.quantity)} × ${denial.feature}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
+  if (event !== null) return `Recorded ${formatCount(event.quantity)} × ${event.event} for ${who}.`;
+  return "This key was used before the start of your history window.";
 }
 
 type Use = { readonly isReplay: boolean; readonly refused: object | null; readonly code: string | null };
@@ -133,7 +133,7 @@ export function describeTries(
   return body["allowed"] === true ? countOf(count, "charge") : countOf(count, "denial");
 }
 
-/** What the answer says beyond that; null: nothing. */
+/** Error or denial reason of an answer; null if it succeeded. */
 export function explainTry({ status, body }: Tried): string | null {
   if (status >= 400) return describeProblem(textOf(body["code"]));
   return body["reason"] === null ? null : describeReason(textOf(body["reason"]));

@@ -1,21 +1,21 @@
-// What an address says, read with care: anybody can write anything there. What is not sound is left out.
+// Parses URL search parameters. Invalid values are dropped, because anyone can write anything into a URL.
 
 type Reader<T> = (value: unknown) => T | undefined;
 type Schema = Readonly<Record<string, Reader<unknown>>>;
 
-/** What a schema makes of an address. */
+/** The parsed search parameters of a schema. */
 export type SearchOf<S extends Schema> = { [Name in keyof S]?: NonNullable<ReturnType<S[Name]>> };
 
 /** For a route's `validateSearch`: `searchOf({ plan: text(), show: choice(["all"]) })`. */
 export function searchOf<const S extends Schema>(schema: S) {
   return (search: Record<string, unknown>): SearchOf<S> => {
     const read = Object.entries(schema).map(([name, reader]) => [name, reader(search[name])] as const);
-    // Each by its own reader, so that it is what the schema says.
+    // Each value was read by its own reader, so it has the type of the schema.
     return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as SearchOf<S>;
   };
 }
 
-/** A number in the address comes as one: customers may be called 42. */
+/** The router parses 42 as a number, but a customer id can be 42. */
 export function text(lengthMax = 255, pattern = /^/): Reader<string> {
   return (value) => {
     const said = typeof value === "string" || typeof value === "number" ? String(value) : "";

@@ -1,6 +1,6 @@
 import { countOf, formatCount } from "./numbers.ts";
 
-// What a plan or a feature says, as people read it: "3 credits per 1,000 tokens", "5,000 credits a month".
+// Formats plan and feature terms: "3 credits per 1,000 tokens", "5,000 credits a month".
 
 export type Period = "day" | "week" | "month" | "year" | "once";
 export type Cost = { readonly credits: number; readonly per: number };
@@ -21,12 +21,12 @@ export function costInWords({ credits, per }: Cost, unit: string | null): string
     : `${price} per ${formatCount(per)} ${pluralOf(unit)}`;
 }
 
-/** What a quantity is charged: rounded up to whole credits, as the service does. */
+/** Charge for a quantity, rounded up to whole credits as in the service. */
 export function chargeOf({ credits, per }: Cost, quantity: number): number {
   return Math.ceil((quantity * credits) / per);
 }
 
-/** "5,000 credits a month, unused ones roll over for 1 month". */
+/** "5,000 credits a month, unused credits roll over for 1 month". */
 export function allowanceInWords(allowance: Allowance): string {
   const rollover = rolloverInWords(allowance);
   return rollover === null ? givenInWords(allowance) : `${givenInWords(allowance)}, ${rollover}`;
@@ -37,25 +37,25 @@ export function givenInWords({ credits, period }: Allowance): string {
   return `${countOf(credits, "credit")} ${periodInWords(period)}`;
 }
 
-/** "unused ones roll over for 1 month"; null: nothing rolls over. */
+/** "unused credits roll over for 1 month"; null without rollover. */
 export function rolloverInWords({ period, rollover }: Allowance): string | null {
   if (rollover === 0 || period === "once") return null;
-  return `unused ones roll over for ${countOf(rollover, period)}`;
+  return `unused credits roll over for ${countOf(rollover, period)}`;
 }
 
-/** "at most 20 exports a day"; null: no limit but the credits. */
+/** "at most 20 exports a day". */
 export function limitInWords(limit: Limit | null, unit: string | null): string {
   if (limit === null) return "no limit";
   const { quantity, period } = limit;
   const count = unit === null ? formatCount(quantity) : countOf(quantity, unit, pluralOf(unit));
-  return `at most ${count} ${period === "once" ? "in all" : periodInWords(period)}`;
+  return `at most ${count} ${period === "once" ? "in total" : periodInWords(period)}`;
 }
 
 function periodInWords(period: Period): string {
   return period === "once" ? "once" : `a ${period}`;
 }
 
-/** Units are what people typed: "token", "query", "GB", "tokens". */
+/** Units are free text: "token", "query", "GB", "tokens". */
 export function pluralOf(unit: string): string {
   if (/[A-Z0-9s]$/.test(unit)) return unit;
   return /[^aeiou]y$/.test(unit) ? `${unit.slice(0, -1)}ies` : `${unit}s`;
@@ -67,12 +67,11 @@ export function joinWords(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
 }
 
-/** For the beginning of a line. */
 export function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** What a key would be called: "image.render" is "Image render". */
+/** Suggests a name for a key: "image.render" becomes "Image render". */
 export function nameOfKey(key: string): string {
   return capitalize(key.replaceAll(/[._:\-/]+/g, " ").trim());
 }

@@ -1,4 +1,4 @@
-/** Whose clock times are shown by. */
+/** Time zone in which times are shown. */
 export type Clock = "utc" | "local";
 
 const DAY = { year: "numeric", month: "short", day: "numeric" } as const;
@@ -18,7 +18,7 @@ export function formatDay(iso: string, clock: Clock): string {
   return format(iso, clock, DAY);
 }
 
-/** For what comes by the second: "15 Nov, 10:06:41". */
+/** For rows that arrive every second: "15 Nov, 10:06:41". */
 export function formatSecond(iso: string, clock: Clock): string {
   return format(iso, clock, { ...DAY, ...TIME, year: undefined, second: "2-digit" });
 }
@@ -44,39 +44,39 @@ export function formatAgo(iso: string, now: number): string {
   return Math.abs(seconds) < 10 ? "just now" : relative.format(seconds, "second");
 }
 
-// What a box of the kind `datetime-local` holds has no zone of its own: it is read by the clock that times are shown by.
+// The value of a `datetime-local` input has no time zone. It is read in the selected one.
 
-/** As the API takes it; null while it is no moment. */
+/** ISO time of an input; null while the input is invalid. */
 export function readMoment(text: string, clock: Clock): string | null {
   const at = Date.parse(clock === "utc" ? `${text}Z` : text);
   return text === "" || Number.isNaN(at) ? null : new Date(at).toISOString();
 }
 
-/** What stands in such a box for a moment. */
+/** Input value for a time. */
 export function momentText(at: number, clock: Clock): string {
   const shift = clock === "utc" ? 0 : new Date(at).getTimezoneOffset() * 60_000;
   return new Date(at - shift).toISOString().slice(0, 16);
 }
 
 export function nameOfClock(clock: Clock): string {
-  return clock === "utc" ? "UTC" : "this machine's time";
+  return clock === "utc" ? "UTC" : "local time";
 }
 
 export type Bucket = "hour" | "day" | "month";
 
 const HOUR_MS = 3_600_000;
 
-/** Where the hour, day or month of a moment begins, by the chosen clock; `steps` later or earlier ones. */
+/** Start of the hour, day or month of a time in the selected time zone, moved by `steps`. */
 export function startOf(bucket: Bucket, at: number, clock: Clock, steps = 0): number {
   const [year, month, day] = partsOf(at, clock);
   if (bucket === "month") return momentOf([year, month + steps, 1], clock);
   if (bucket === "day") return momentOf([year, month, day + steps], clock);
-  // Zones of a half hour begin their hours there; where clocks are put back an hour is an hour.
+  // Adds fixed hours: correct for half-hour zones and when clocks change.
   const shift = clock === "utc" ? 0 : new Date(at).getTimezoneOffset() * 60_000;
   return Math.floor((at - shift) / HOUR_MS) * HOUR_MS + shift + steps * HOUR_MS;
 }
 
-/** The zone's name, as the API takes it. */
+/** IANA name of the time zone. */
 export function zoneOf(clock: Clock): string {
   if (clock === "utc") return "UTC";
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
@@ -104,11 +104,11 @@ export function nameOfBucket(at: string, bucket: Bucket, clock: Clock): string {
   return bucket === "day" ? formatDay(at, clock) : monthOf(at, clock, "long");
 }
 
-/** Below an axis, where little fits: "13:00", "15 Nov", "Nov 2026". */
+/** Short label for a chart axis: "13:00", "15 Nov", "Nov 2026". */
 export function tickOfBucket(at: string, bucket: Bucket, clock: Clock): string {
   if (bucket === "month") return monthOf(at, clock, "short");
   const time = formatTimeOfDay(at, clock);
-  // The day stands where it begins.
+  // Midnight shows the date.
   return bucket === "hour" && time !== "00:00" ? time : formatDay(at, clock).replace(/ \d{4}$/, "");
 }
 

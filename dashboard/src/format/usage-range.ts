@@ -10,10 +10,10 @@ export const RANGE_WORDS = {
 
 type RangeName = keyof typeof RANGE_WORDS;
 
-/** A name, or two moments; they stand in the address. */
+/** A named range or two times, kept in the URL. */
 export type RangeSearch = { range?: RangeName; from?: string; to?: string };
 
-/** Null: up to now. */
+/** `to` is null for "until now". */
 export type Range = { readonly from: number; readonly to: number | null };
 
 const DEFAULT_RANGE = "30d" as const satisfies RangeName;
@@ -21,7 +21,7 @@ const DAYS = { "7d": 7, "30d": 30, "90d": 90 } as const;
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 
-/** Whole hours or days, the present one included: so that the first bar is not half a one. */
+/** Starts at a full hour or day, so that the first bar is complete. */
 export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: number, clock: Clock): Range {
   if (from !== undefined && to !== undefined) return { from: Date.parse(from), to: Date.parse(to) };
   if (range === "24h") return { from: startOf("hour", now, clock, -23), to: null };
@@ -29,13 +29,13 @@ export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: n
   return { from: startOf("day", now, clock, 1 - DAYS[range]), to: null };
 }
 
-/** The same by two moments, which stay what they are. */
+/** The same range as two fixed times. */
 export function momentsOf({ from, to }: Range, now: number): { from: string; to: string } {
   const end = to ?? Math.ceil(now / QUARTER_MS) * QUARTER_MS;
   return { from: new Date(from).toISOString(), to: new Date(end).toISOString() };
 }
 
-/** What shows enough and not too much: up to 72 hours, 100 days, or months. */
+/** Default bucket: hours up to 3 days, days up to 100 days, then months. */
 export function bucketFor(spanMs: number): Bucket {
   if (spanMs <= 3 * DAY_MS) return "hour";
   return spanMs <= 100 * DAY_MS ? "day" : "month";
@@ -43,7 +43,7 @@ export function bucketFor(spanMs: number): Bucket {
 
 const HOURS_DAYS_MAX = 40;
 
-/** What the API answers for so long a range, and what makes sense of it. */
+/** Buckets that the API supports for a range of this length. */
 export function bucketsFor(spanMs: number): Bucket[] {
   const days = spanMs / DAY_MS;
   return [
@@ -53,7 +53,7 @@ export function bucketsFor(spanMs: number): Bucket[] {
   ];
 }
 
-/** Two moments of the address: whole quarters of an hour, one after the other. */
+/** Reads a range from the URL. Times are rounded down to 15 minutes. */
 export function readRangeSearch(
   { range, from, to }: Record<string, unknown>,
   byDefault: RangeName | null = DEFAULT_RANGE,

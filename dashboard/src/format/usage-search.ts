@@ -2,12 +2,12 @@ import { choice, text } from "./search.ts";
 import { type Bucket, type Clock, startOf, zoneOf } from "./times.ts";
 import { bucketFor, bucketsFor, type RangeSearch, rangeOf, readRangeSearch } from "./usage-range.ts";
 
-/** What can be counted, and what the API calls it. */
+/** Metrics and their API parameters. */
 export const WHATS = {
   credits: { name: "Credits charged", source: "charges", by: "credits" },
   charges: { name: "Charges", source: "charges", by: "count" },
   events: { name: "Usage events", source: "events", by: "count" },
-  quantity: { name: "Quantity of events", source: "events", by: "quantity" },
+  quantity: { name: "Event quantity", source: "events", by: "quantity" },
   denials: { name: "Denials", source: "denials", by: "count" },
 } as const;
 
@@ -26,7 +26,7 @@ export const GROUP_WORDS = {
 
 export type GroupBy = keyof typeof GROUP_WORDS;
 
-/** The first is what one sees without asking. */
+/** The first group is the default. */
 export const GROUPS = {
   charges: ["feature", "customer", "metadata", "nothing"],
   events: ["event", "customer", "metadata", "nothing"],
@@ -39,7 +39,7 @@ const DEFAULT_TOP = 6;
 
 const readText = text();
 
-/** What is looked at; it stands in the address. */
+/** Chart settings in the URL. */
 export type UsageSearch = RangeSearch & {
   what?: What;
   bucket?: Bucket;
@@ -78,7 +78,7 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   };
 }
 
-/** All of it said, also what the address leaves out. */
+/** Chart settings with all defaults filled in. */
 export type UsageAsked = ReturnType<typeof askedOf>;
 
 export function askedOf(search: UsageSearch, now: number, clock: Clock) {
@@ -113,7 +113,7 @@ function keyOf<Known extends string>(known: Record<Known, unknown>, value: unkno
   return (Object.keys(known) as Known[]).find((key) => key === value);
 }
 
-/** Only this hour, day or month, in finer points. */
+/** Zooms in to one hour, day or month. */
 export function narrowTo(at: string, { bucket }: UsageAsked, clock: Clock) {
   const to = startOf(bucket, Date.parse(at), clock, 1);
   return { from: at, to: new Date(to).toISOString(), range: undefined, bucket: undefined };

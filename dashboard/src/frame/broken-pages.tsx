@@ -1,8 +1,8 @@
 import { useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { Compass, RotateCw } from "lucide-react";
+import { Compass } from "lucide-react";
 import { ApiProblem } from "../api/api-problem.ts";
-import { Button, ButtonLink } from "../ui/button.tsx";
+import { ButtonLink } from "../ui/button.tsx";
 import { ProblemCallout } from "../ui/callout.tsx";
 import { EmptyState, Page } from "../ui/page.tsx";
 
@@ -12,18 +12,13 @@ export function PageError({ error }: { error: unknown }) {
   if (error instanceof ApiProblem && error.status === 404) return <PageNotFound />;
   return (
     <Page title="Something went wrong">
-      <ProblemCallout error={error} />
-      <div>
-        <Button
-          icon={RotateCw}
-          onClick={() => {
-            reset();
-            void router.invalidate();
-          }}
-        >
-          Try again
-        </Button>
-      </div>
+      <ProblemCallout
+        error={error}
+        onRetry={() => {
+          reset();
+          return router.invalidate();
+        }}
+      />
     </Page>
   );
 }
@@ -33,10 +28,10 @@ export function PageNotFound() {
     <Page title="Not found">
       <EmptyState
         icon={Compass}
-        title="There is nothing at this address"
-        action={<ButtonLink to="/">Go to the start</ButtonLink>}
+        title="This page does not exist"
+        action={<ButtonLink to="/">Go to Home</ButtonLink>}
       >
-        It may be in the other environment, or it may have been erased. The search (Ctrl K) looks everywhere.
+        It may be in the other environment, or it was erased. Press Ctrl K to search everywhere.
       </EmptyState>
     </Page>
   );

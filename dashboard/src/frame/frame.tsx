@@ -20,7 +20,7 @@ import { useOptionalPlace } from "./use-here.ts";
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
 
-/** What stands around every page, while somebody is signed in. Whoever is so no more, by their own doing or another's, is asked again. */
+/** Layout of all signed-in pages. When the session ends, the router redirects to the log-in page. */
 export function Frame() {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const router = useRouter();
@@ -36,13 +36,12 @@ export function Frame() {
   );
 }
 
-/** The coloured edge says which environment it is, wherever you look. */
 function SignedInFrame() {
   const edge = useEdge();
   const [isSearching, setSearching] = useState(false);
   const [isHelping, setHelping] = useState(false);
   useShortcuts({ onSearch: () => setSearching(true), onHelp: () => setHelping(true) });
-  // Not needed for the first page, and there before anybody's fingers are: what is typed at once is not lost.
+  // Preload after the first page, so that the first Ctrl K opens at once.
   useEffect(() => void loadPalette(), []);
   return (
     <div className="min-h-screen md:grid md:grid-cols-[15rem_1fr]">
@@ -50,7 +49,7 @@ function SignedInFrame() {
         href="#page"
         className="sr-only focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-60 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2 focus:shadow-over"
       >
-        Skip to the page
+        Skip to content
       </a>
       {edge !== null && <div aria-hidden className={classNames("fixed inset-x-0 top-0 z-30 h-1", edge)} />}
       <div className="sticky top-0 hidden h-screen border-r border-line bg-surface md:block">
@@ -72,7 +71,7 @@ function SignedInFrame() {
   );
 }
 
-/** A thin line while the next page loads: the one before stays where it is. */
+/** Progress bar while the next page loads. */
 function Progress() {
   const isLoading = useRouterState({ select: ({ isLoading }) => isLoading });
   return (
@@ -89,9 +88,9 @@ function Progress() {
 const GENERAL = [
   { keys: ["Ctrl K", "⌘ K"], does: "Search everything" },
   { keys: ["/"], does: "Filter this list" },
-  { keys: ["l"], does: "Follow requests live, or pause" },
-  { keys: ["Esc"], does: "Close what is open" },
-  { keys: ["?"], does: "This help" },
+  { keys: ["l"], does: "Start or pause the live tail" },
+  { keys: ["Esc"], does: "Close dialog or menu" },
+  { keys: ["?"], does: "Keyboard shortcuts" },
 ];
 
 function KeyboardHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
@@ -123,7 +122,7 @@ function Line({ keys, does }: { keys: readonly string[]; does: string }) {
   );
 }
 
-/** What a page showed before stays when it cannot be read anew; then this says so, and from when it is. */
+/** Shown when some visible data failed to refresh. */
 function StaleNotice() {
   const queryClient = useQueryClient();
   const queries = queryClient.getQueryCache();
@@ -134,17 +133,16 @@ function StaleNotice() {
   if (since === null) return null;
   return (
     <div role="status" className="mx-auto w-full max-w-6xl px-4 pt-6 md:px-8">
-      <Callout tone="warn" title="Not everything here could be read again">
+      <Callout tone="warn" title="Some data could not be refreshed">
         <div className="flex flex-wrap items-center justify-between gap-3">
           <span>
-            Some of it is from <Time at={new Date(since).toISOString()} as="second" />, and may have changed
-            since.
+            The oldest data is from <Time at={new Date(since).toISOString()} as="second" />.
           </span>
           <Button
             icon={RotateCw}
             onClick={() => void queryClient.refetchQueries({ type: "active", predicate: isFailed })}
           >
-            Read again
+            Retry
           </Button>
         </div>
       </Callout>

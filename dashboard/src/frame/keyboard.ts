@@ -8,12 +8,12 @@ import { useOptionalPlace } from "./use-here.ts";
 
 const CHORD_MS = 1_000;
 
-/** Ctrl K or ⌘ K searches, ? helps, / goes to the page's filter, and g with a letter goes to a section. */
+/** Ctrl K or ⌘ K: search. ?: help. /: filter. g and a letter: go to a section. */
 export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }): void {
   const navigate = useNavigate();
   const here = useOptionalPlace();
   const { data: projects } = useSuspenseQuery(projectsQuery);
-  // Outlives a rendering between the g and the letter.
+  // A ref, because a render can happen between the two keys.
   const waitsSince = useRef(0);
   useEffect(() => {
     function goTo(key: string): void {
@@ -54,7 +54,7 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** A dialog has the keyboard to itself, and so has the search before it is there. A toast is one by its role, but lies over nothing. */
+/** Shortcuts are off while a dialog or menu is open, or the search is loading. A toast has role dialog but is not modal. */
 function isCovered(): boolean {
   if (isBoxAwaited()) return true;
   const covers = '[role="dialog"]:not([aria-modal="false"]), [role="alertdialog"], [role="menu"]';
@@ -68,7 +68,7 @@ function focusFilter(event: KeyboardEvent): void {
   filter.focus();
 }
 
-/** A key of one page, unless somebody types or a dialog is open. */
+/** A page shortcut, off while typing or while a dialog is open. */
 export function useKey(key: string, act: () => void): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
@@ -80,10 +80,10 @@ export function useKey(key: string, act: () => void): void {
   }, [key, act]);
 }
 
-// What is typed after Ctrl K, before the search box is there and has the focus, belongs to that box and to no shortcut of the page.
+// Keys typed after Ctrl K but before the search box has focus are buffered for the box.
 
-/** A box that has not come by then never will. */
-const PATIENCE_MS = 3_000;
+/** Stop buffering if the search box does not open by then. */
+const BUFFER_MS = 3_000;
 
 let early: { readonly since: number; text: string } | null = null;
 
@@ -92,7 +92,7 @@ function awaitBox(): void {
 }
 
 function isBoxAwaited(): boolean {
-  if (early !== null && Date.now() - early.since > PATIENCE_MS) early = null;
+  if (early !== null && Date.now() - early.since > BUFFER_MS) early = null;
   return early !== null;
 }
 
@@ -104,7 +104,7 @@ function keepEarlyKey(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** For the box, once it has the focus. */
+/** Returns the buffered keys and clears the buffer. */
 export function takeEarlyKeys(): string {
   const text = early?.text ?? "";
   early = null;

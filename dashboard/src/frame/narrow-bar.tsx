@@ -2,25 +2,24 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useRouterState } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
+import { ENVIRONMENT_NAMES } from "../format/environments.ts";
 import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { useOptionalPlace } from "./use-here.ts";
 
-/** On a narrow window the navigation waits behind a button, and the environment stays in sight. */
+/** Top bar of narrow windows: a menu button and the environment. */
 export function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const place = useOptionalPlace();
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.href });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever arrives has chosen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: close the menu on every navigation
   useEffect(() => setOpen(false), [path]);
   return (
     <div className="sticky top-0 z-20 flex h-13 items-center gap-2 border-b border-line bg-surface px-3 pt-1 md:hidden">
-      <IconButton icon={MenuIcon} label="Open the navigation" onClick={() => setOpen(true)} />
+      <IconButton icon={MenuIcon} label="Open navigation" onClick={() => setOpen(true)} />
       <span className="flex-1 text-form font-semibold">Purser</span>
-      {place !== null && (
-        <Badge tone={place.environment}>{place.environment === "live" ? "LIVE" : "Test"}</Badge>
-      )}
+      {place !== null && <Badge tone={place.environment}>{ENVIRONMENT_NAMES[place.environment]}</Badge>}
       <IconButton icon={Search} label="Search" onClick={onSearch} />
       <Dialog.Root open={isOpen} onOpenChange={setOpen}>
         <Dialog.Portal>
@@ -30,7 +29,7 @@ export function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: 
             className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] bg-surface shadow-over outline-none"
           >
             <Dialog.Close
-              aria-label="Close the navigation"
+              aria-label="Close navigation"
               className="absolute top-3 right-3 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover"
             >
               <X className="size-4" aria-hidden />

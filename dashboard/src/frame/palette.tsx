@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
+import { ENVIRONMENT_NAMES } from "../format/environments.ts";
 import { Badge } from "../ui/badge.tsx";
 import { ProblemCallout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
@@ -18,7 +19,7 @@ import {
 } from "./search-everything.ts";
 import { useOptionalPlace } from "./use-here.ts";
 
-/** One box that finds customers, payments, keys and charges in every project and both environments, and every page. */
+/** Searches customers, payments, keys and charges in all projects and environments, and the pages. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text.trim());
@@ -29,7 +30,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     ...searchQuery(wanted),
     enabled: isSearched,
   });
-  // What was found for the text before stays in sight, but it is not what was asked for: nothing opens it.
+  // Results of the previous text stay visible but cannot be opened.
   const isOld = isPlaceholderData || wanted !== text.trim();
   const findings = data === undefined || !isSearched ? [] : findingsOf(data);
   const groups: FoundGroup[] = [...findings, ...sectionsAsFound(text.trim(), place)];
@@ -79,7 +80,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               <Autocomplete.Empty>
                 {groups.length === 0 && (error === null || !isSearched) && (
                   <p className="px-4 py-8 text-center text-muted">
-                    {isFetching ? "Searching…" : "Nothing begins with that, in any project or environment."}
+                    {isFetching ? "Searching…" : "No results."}
                   </p>
                 )}
               </Autocomplete.Empty>
@@ -107,7 +108,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                             )}
                           </span>
                           {found.environment !== null && (
-                            <Badge tone={found.environment}>{found.environment}</Badge>
+                            <Badge tone={found.environment}>{ENVIRONMENT_NAMES[found.environment]}</Badge>
                           )}
                         </Autocomplete.Item>
                       )}

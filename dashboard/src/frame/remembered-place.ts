@@ -7,7 +7,7 @@ export function rememberPlace({ projectId, environment }: Place): void {
   localStorage.setItem(NAME, `${projectId}/${environment}`);
 }
 
-/** Where this browser was last, if that still exists; else the test environment of the first project. */
+/** The last visited environment, or the test environment of the first project. */
 export function findRememberedPlace(projects: readonly Project[]): Place | null {
   const [projectId, environment] = (localStorage.getItem(NAME) ?? "").split("/");
   const known = projects.find(({ id }) => id === projectId);

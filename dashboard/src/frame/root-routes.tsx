@@ -7,7 +7,7 @@ import { PageError, PageNotFound } from "./broken-pages.tsx";
 import { Frame } from "./frame.tsx";
 import { findRememberedPlace, rememberPlace } from "./remembered-place.ts";
 
-// What all pages hang from. Each area's own routes stand in its folder; router.tsx puts them together.
+// Parent routes. Each feature folder has its own routes; router.tsx combines them.
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Outlet,
@@ -15,7 +15,7 @@ export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }
   notFoundComponent: PageNotFound,
 });
 
-/** Everything behind the log-in, in the frame. */
+/** Parent of all pages that need a session. */
 export const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "signed-in",
@@ -40,7 +40,7 @@ export const startPageRoute = createRoute({
   },
 });
 
-/** One environment of one project: what is in here is never mixed with the other. */
+/** Parent of all pages of one project and environment. */
 export const placeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "projects/$projectId/$environment",
@@ -53,11 +53,11 @@ export const placeRoute = createRoute({
     if (!projects.some(({ id }) => id === params.projectId)) throw notFound();
     rememberPlace(params);
   },
-  // In the frame: whoever took a wrong turn still sees where to go.
+  // Inside the frame, so that the navigation stays visible.
   notFoundComponent: PageNotFound,
 });
 
-/** About the company as a whole. */
+/** Parent of the workspace pages. */
 export const workspaceRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "workspace",

@@ -25,7 +25,7 @@ export function searchQuery(text: string) {
 
 type Findings = Answer<"search">;
 
-/** What was found, as lines that lead somewhere. Whose customer was erased since leads nowhere, and is left out. */
+/** Search results as links. Grants and charges of erased customers have no page and are dropped. */
 export function findingsOf(found: Findings): FoundGroup[] {
   const groups: FoundGroup[] = [
     { value: "Customers", items: found.customers.map(toCustomer) },
@@ -42,7 +42,7 @@ export function findingsOf(found: Findings): FoundGroup[] {
 type Line<Name extends keyof Findings> = Findings[Name][number];
 type Placed = { projectId: string; projectName: string; environment: Environment };
 
-/** One line; `key` tells it from the others of its kind. */
+/** One result; `key` is unique within its kind. */
 function toFound(
   { projectId, projectName, environment }: Placed,
   [kind, key]: readonly [kind: string, key: string],
@@ -145,7 +145,7 @@ function toFeature(feature: Line<"features">): Found {
   });
 }
 
-/** The pages themselves, by name. */
+/** Pages whose name matches. */
 export function sectionsAsFound(text: string, place: Place | null): FoundGroup[] {
   const isWanted = ({ name }: { name: string }): boolean => name.toLowerCase().includes(text.toLowerCase());
   const items = [

@@ -14,7 +14,7 @@ import {
   UsersRound,
 } from "lucide-react";
 
-/** What stands in the navigation; `key` goes there after a g. */
+/** Navigation entries; g followed by `key` opens one. */
 export const PLACE_SECTIONS = [
   { name: "Home", to: "/projects/$projectId/$environment", icon: House, key: "h" },
   { name: "Customers", to: "/projects/$projectId/$environment/customers", icon: UsersRound, key: "c" },

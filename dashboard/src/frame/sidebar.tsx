@@ -113,7 +113,7 @@ const ENVIRONMENTS = [
   { environment: "live", name: "Live", look: "bg-live-soft text-live-ink", dot: "bg-live" },
 ] as const;
 
-/** Which project, and which of its two environments. Switching stays in the section, and never on one customer. */
+/** Switches project and environment. Stays in the section but leaves detail pages. */
 function PlaceSwitch({ place, projects }: { place: Place; projects: readonly Project[] }) {
   const go = useGoTo();
   const project = projects.find(({ id }) => id === place.projectId);
@@ -139,12 +139,12 @@ function PlaceSwitch({ place, projects }: { place: Place; projects: readonly Pro
             <span className="min-w-0 flex-1 truncate" title={name}>
               {name}
             </span>
-            {id === place.projectId && <Check className="size-4" aria-label="chosen" />}
+            {id === place.projectId && <Check className="size-4" aria-label="selected" />}
           </MenuItem>
         ))}
         <MenuSeparator />
         <MenuItem icon={Plus} onClick={() => go("new")}>
-          New project
+          Create project
         </MenuItem>
       </Menu>
       <fieldset className="grid grid-cols-2 gap-1 rounded-lg bg-sunken p-1">
@@ -190,7 +190,7 @@ function useGoTo(): (where: { projectId: string; environment: Environment } | "n
 }
 
 const THEMES = {
-  system: { name: "As the system", icon: Monitor, next: "light" },
+  system: { name: "System", icon: Monitor, next: "light" },
   light: { name: "Light", icon: Sun, next: "dark" },
   dark: { name: "Dark", icon: Moon, next: "system" },
 } as const satisfies Record<Theme, { name: string; icon: typeof Sun; next: Theme }>;
@@ -237,10 +237,10 @@ function UserMenu() {
     >
       <MenuLabel>{email ?? name}</MenuLabel>
       <MenuItem icon={THEMES[theme].icon} onClick={() => chooseTheme(THEMES[theme].next)}>
-        Look: {THEMES[theme].name}
+        Theme: {THEMES[theme].name}
       </MenuItem>
       <MenuItem icon={Clock} onClick={() => chooseClock(clock === "utc" ? "local" : "utc")}>
-        Times: {clock === "utc" ? "UTC" : "this machine's"}
+        Time zone: {clock === "utc" ? "UTC" : "Local"}
       </MenuItem>
       <MenuItem
         icon={KeyRound}

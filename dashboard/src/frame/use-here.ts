@@ -3,10 +3,10 @@ import { useParams } from "@tanstack/react-router";
 import type { Place } from "../api/answer.ts";
 import { mayActAs, type Role, type Session, sessionQuery } from "../api/session.ts";
 
-/** The project and environment of the address. */
+/** Project and environment of the URL. */
 export function usePlace(): Place {
   const place = useOptionalPlace();
-  if (place === null) throw new Error("this page is within no environment");
+  if (place === null) throw new Error("this page has no environment");
   return place;
 }
 
@@ -17,14 +17,14 @@ export function useOptionalPlace(): Place | null {
     : null;
 }
 
-/** Who is signed in. Only for pages that nobody reaches otherwise. */
+/** The current session. Only for pages below the signed-in route. */
 export function useSession(): Session {
   const { data } = useSuspenseQuery(sessionQuery);
   if (data === null) throw new Error("nobody is signed in");
   return data;
 }
 
-/** Whether to offer something at all; the API decides again, for itself. */
+/** Whether to show an action. The API checks the role again. */
 export function useMayActAs(role: Role): boolean {
   return mayActAs(useSession().role, role);
 }

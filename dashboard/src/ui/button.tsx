@@ -39,13 +39,13 @@ export function Button({
   return (
     <BaseButton
       type={type}
-      // Still focusable while it works: the keyboard does not lose its place, and a second click does nothing.
+      // Stays focusable while busy, so that keyboard focus is not lost.
       disabled={isBusy || isDisabled}
       focusableWhenDisabled={isBusy === true}
       aria-busy={isBusy || undefined}
       className={classNames(SHAPE, TONES[tone])}
       onClick={(event) => {
-        // The second of a double click may come before "busy" is drawn.
+        // The second click of a double click can arrive before the busy state is rendered.
         if (isBusy !== undefined && event.detail > 1) event.preventDefault();
         else onClick?.();
       }}
@@ -70,10 +70,10 @@ function ButtonAnchor({ tone = "plain", icon: Icon, children, ...anchor }: Look 
   );
 }
 
-/** Looks like a button, goes somewhere. */
+/** A link that looks like a button. */
 export const ButtonLink = createLink(ButtonAnchor);
 
-/** An icon that says what it does: to eyes on hover, to readers always. Takes what a menu gives its trigger. */
+/** A button with an icon and an accessible label. Accepts the props of a menu trigger. */
 export function IconButton({
   icon: Icon,
   label,
@@ -107,16 +107,16 @@ function TextAnchor(anchor: ComponentProps<"a">) {
   );
 }
 
-/** A link within text or a table. */
+/** A link in text or a table. */
 export const TextLink = createLink(TextAnchor);
 
-/** Looks like a link within text, and changes what this page shows. */
+/** A button that looks like a text link. */
 export function LinkButton({
   label,
   onClick,
   children,
 }: {
-  /** Where what stands there does not say what happens. */
+  /** Needed if the visible text does not describe the action. */
   label?: string;
   onClick: () => void;
   children: ReactNode;
@@ -133,7 +133,7 @@ export function LinkButton({
   );
 }
 
-/** Tabs that are pages: each has an address, and back goes back. */
+/** Tabs that are routes. */
 export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
   return (
     <nav aria-label={label} className="-mb-2 flex gap-1 overflow-x-auto border-b border-line">

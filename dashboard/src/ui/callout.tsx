@@ -1,6 +1,7 @@
-import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
+import { CircleAlert, CircleCheck, Info, RotateCw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiProblem } from "../api/api-problem.ts";
+import { Button } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 
 const TONES = {
@@ -12,7 +13,7 @@ const TONES = {
 
 const INKS = { plain: "text-muted", good: "text-good", warn: "text-warn", bad: "text-bad" } as const;
 
-/** Something to know before going on. */
+/** A highlighted note, warning or error. */
 export function Callout({
   tone = "plain",
   title,
@@ -37,24 +38,36 @@ export function Callout({
   );
 }
 
-/** What went wrong, in the API's own words, with what support will ask for. */
-export function ProblemCallout({ error }: { error: unknown }) {
+/** Error of an API call, with its code and request id. */
+export function ProblemCallout({
+  error,
+  isRetrying = false,
+  onRetry,
+}: {
+  error: unknown;
+  isRetrying?: boolean;
+  /** Shows a Retry button. */
+  onRetry?: () => unknown;
+}) {
   if (error === null || error === undefined) return null;
-  if (!(error instanceof ApiProblem)) {
-    return (
-      <Callout tone="bad" title="This page failed">
-        {error instanceof Error ? error.message : "Nobody knows why."}
-      </Callout>
-    );
-  }
+  const problem = error instanceof ApiProblem ? error : null;
+  const title = problem?.title ?? "Something went wrong";
+  const message = error instanceof Error ? error.message : "Unknown error.";
   return (
-    <Callout tone="bad" title={error.title}>
-      {error.message.replace(/\.$/, "") !== error.title && <p>{error.message}</p>}
-      {error.requestId !== null && (
+    <Callout tone="bad" title={title}>
+      {message.replace(/\.$/, "") !== title && <p>{message}</p>}
+      {problem !== null && problem.requestId !== null && (
         <p className="mt-1 text-caption text-muted">
-          <code className="font-mono">{error.code}</code>, request{" "}
-          <code className="font-mono">{error.requestId}</code>
+          <code className="font-mono">{problem.code}</code>, request{" "}
+          <code className="font-mono">{problem.requestId}</code>
         </p>
+      )}
+      {onRetry !== undefined && (
+        <div className="mt-2">
+          <Button icon={RotateCw} isBusy={isRetrying} onClick={() => void onRetry()}>
+            Retry
+          </Button>
+        </div>
       )}
     </Callout>
   );

@@ -1,6 +1,6 @@
 import { formatCount } from "../format/numbers.ts";
 
-// What all charts have in common: a line below, numbers at the left, nothing that moves.
+// Settings shared by all charts.
 
 export const GRID = { vertical: false, stroke: "var(--line)" } as const;
 

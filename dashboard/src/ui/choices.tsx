@@ -3,7 +3,7 @@ import { ChartColumn, type LucideIcon, Table2 } from "lucide-react";
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { classNames } from "./class-names.ts";
 
-/** One of a few, all in sight and one click away. */
+/** A segmented control. */
 export function Segments<Value extends string>({
   label,
   options,
@@ -44,7 +44,7 @@ const VIEWS = [
   { value: "table", name: "Table", icon: Table2 },
 ] as const;
 
-/** The same numbers to look at or to read. */
+/** Switches between chart and table. */
 export function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => void }) {
   return <Segments label="Show as" options={VIEWS} chosen={view} onChoose={onChange} />;
 }
@@ -52,12 +52,12 @@ export function ViewSwitch({ view, onChange }: { view: View; onChange: (view: Vi
 export type Choice = {
   readonly value: string;
   readonly name: string;
-  /** What choosing it means, in one line. */
+  /** One-line explanation. */
   readonly note: string;
   readonly isDisabled?: boolean;
 };
 
-/** One of a few, where each deserves a line of explanation. */
+/** Radio buttons with an explanation each. */
 export function Choices({
   label,
   choices,
@@ -66,7 +66,7 @@ export function Choices({
 }: {
   label: string;
   choices: readonly Choice[];
-  /** Where no form keeps it. */
+  /** For use outside a form. */
   chosen?: string;
 } & Omit<ComponentProps<"input">, "id" | "type" | "value" | "className">) {
   return (
@@ -115,7 +115,7 @@ function ChoiceLine({ choice, ...input }: { choice: Choice } & ComponentProps<"i
   );
 }
 
-/** Something that is on or off, at once. */
+/** An on/off switch that takes effect at once. */
 export function Switch({
   label,
   isOn,
@@ -126,7 +126,7 @@ export function Switch({
   onChange: (isOn: boolean) => void;
 }) {
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the switch within is its control
+    // biome-ignore lint/a11y/noLabelWithoutControl: the switch inside is the control
     <label className="inline-flex h-8 items-center gap-2 px-1 text-form font-medium select-none">
       <BaseSwitch.Root
         checked={isOn}

@@ -8,7 +8,7 @@ import { tell } from "./toast.tsx";
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <div className="relative rounded-md border border-line bg-sunken">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must scroll by keyboard too */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus */}
       <section tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-12">
         <pre className="font-mono text-caption text-ink">{code}</pre>
       </section>
@@ -25,7 +25,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      tell("Not copied", "The browser refused it. Select the text, and copy it by hand.");
+      tell("Not copied", "The browser blocked it. Select the text and copy it.");
       return;
     }
     setCopied(true);
@@ -52,7 +52,7 @@ export function Disclosure({ title, children }: { title: string; children: React
   );
 }
 
-/** Everything that the API said, for who looks closer. */
+/** The raw API response. */
 export function Json({ label, value }: { label: string; value: object }) {
   return (
     <Disclosure title="JSON">
@@ -61,8 +61,8 @@ export function Json({ label, value }: { label: string; value: object }) {
   );
 }
 
-/** The same thing by API, as a curl that works: whatever a person can click, a program can call. */
-export function ApiCall({ call, title = "Do this by API" }: { call: Call; title?: string }) {
+/** The equivalent API call as curl. */
+export function ApiCall({ call, title = "API call" }: { call: Call; title?: string }) {
   return (
     <Disclosure title={title}>
       <CodeBlock label="the call" code={curlOf(call)} />
@@ -72,7 +72,7 @@ export function ApiCall({ call, title = "Do this by API" }: { call: Call; title?
 
 export function curlOf({ method, path, headers = {}, body }: Call): string {
   const lines = [
-    `curl -X ${method} ${quote(`${window.location.origin}${path}`)}`,
+    `curl${hasDotSegment(path) ? " --path-as-is" : ""} -X ${method} ${quote(`${window.location.origin}${path}`)}`,
     `-H "Authorization: Bearer $PURSER_TOKEN"`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body === undefined
@@ -82,7 +82,12 @@ export function curlOf({ method, path, headers = {}, body }: Call): string {
   return lines.join(" \\\n  ");
 }
 
-/** For a shell: within single quotes everything is as it stands, but for the quote itself. */
+/** curl resolves "." and ".." in a path unless told otherwise; a customer id can be either. */
+function hasDotSegment(path: string): boolean {
+  return /\/\.{1,2}(?=[/?]|$)/.test(path);
+}
+
+/** Quotes text for a POSIX shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -11,10 +11,10 @@ import { TextField } from "./field.tsx";
 import { Here, useEdge } from "./page.tsx";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
-/** Of what is shown once: a second Enter copies it, and does not close it for ever. */
+/** Initial focus of a secret shown once: pressing Enter copies it and does not close the dialog. */
 const COPY = 'button[aria-label^="Copy"]';
 
-/** Over the page, for one thing. Escape and a click beside it close it; what opened it has the focus again. */
+/** A modal dialog. Escape or a click outside closes it. */
 export function Dialog({
   isOpen,
   onClose,
@@ -29,7 +29,7 @@ export function Dialog({
   title: string;
   note?: ReactNode;
   isWide?: boolean;
-  /** Neither a click beside it nor Escape closes it: for what is shown once. */
+  /** Escape and outside clicks do not close it. For secrets shown once. */
   isSticky?: boolean;
   children: ReactNode;
 }) {
@@ -48,7 +48,7 @@ export function Dialog({
         <BaseDialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center overflow-y-auto p-4 md:pt-[10vh]">
           <BaseDialog.Popup
             ref={popup}
-            // What is asked for comes first, the way out after it; without a field it is as ever.
+            // Focus the first field; without a field, use the default focus.
             initialFocus={() => popup.current?.querySelector<HTMLElement>(isSticky ? COPY : FIELD) ?? true}
             className={classNames(
               "relative w-full overflow-hidden rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",
@@ -82,7 +82,7 @@ export function Dialog({
   );
 }
 
-/** The last line of a dialog: what it does at the right, and the way out. */
+/** Footer of a dialog: note on the left, buttons on the right. */
 export function DialogActions({ children, note }: { children: ReactNode; note?: ReactNode }) {
   return (
     <div className="flex flex-wrap items-center justify-between gap-3 pt-1">
@@ -94,29 +94,28 @@ export function DialogActions({ children, note }: { children: ReactNode; note?: 
 
 type Form<R> = {
   write: Write<R>;
-  /** What is sent, as far as it is known; shown as curl. Null: not yet. */
+  /** The request to send, shown as curl; null while it is incomplete. */
   request: R | null;
-  /** What the button says, before the environment: nobody should have to look elsewhere. */
+  /** Button label; the environment is appended. */
   action: string;
   tone?: "primary" | "danger";
-  /** For what cannot be undone: the button works once this stands there. */
+  /** For irreversible writes: text that must be typed before the button is enabled. */
   wanted?: string;
   isDisabled?: boolean;
   isBusy?: boolean;
-  /** In place of what the API says. */
+  /** Replaces the error of the API. */
   problem?: ReactNode;
-  /** Beside the buttons. */
   actionsNote?: ReactNode;
   closeName?: string;
-  /** What is wrong is said by the form, not by the browser. */
+  /** The form validates, not the browser. */
   noValidate?: boolean;
-  /** Where a form has to be read first; else the request is sent as it is shown. */
+  /** Handles the submit; by default `request` is sent. */
   onSubmit?: (event: FormEvent) => unknown;
   onClose: () => void;
   children: ReactNode;
 };
 
-/** One write, said in words before it is done: what it does, the same by API, and a button that does it. */
+/** A dialog for one write: description, API call and button. */
 export function WriteDialog<R>({
   title,
   note,
@@ -189,7 +188,7 @@ export function WriteForm<R>({
   );
 }
 
-/** A secret, the one time it can be seen. Only its hash is kept. */
+/** Shows a new secret once. Only its hash is stored. */
 export function SecretOnce({
   title,
   note,
@@ -203,14 +202,14 @@ export function SecretOnce({
   /** "the token", "the key" */
   what: string;
   secret: string;
-  /** A call that works as it stands, with this secret. */
+  /** A complete curl call with this secret. */
   tryIt: string;
   onClose: () => void;
 }) {
   return (
     <Dialog isOpen onClose={onClose} title={title} note={note} isSticky isWide>
       <Callout tone="warn" title="Copy it now">
-        This is the only time it is shown. Purser keeps a hash, from which nobody gets it back.
+        It is shown only once. Purser stores only a hash.
       </Callout>
       <CodeBlock label={what} code={secret} />
       <div className="flex flex-col gap-1">

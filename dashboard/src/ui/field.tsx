@@ -8,16 +8,16 @@ const BOX =
 const FILE_BUTTON =
   "py-1 pl-1 file:mr-2.5 file:h-full file:rounded file:border-0 file:bg-sunken file:px-2 file:text-body file:font-medium file:text-ink";
 
-type Said = { label: string; hint?: ReactNode; error?: string | undefined; isLabelHidden?: boolean };
+type FieldText = { label: string; hint?: ReactNode; error?: string | undefined; isLabelHidden?: boolean };
 
-/** Label, box, and below it what helps or what is wrong: the same place for both, so that nothing jumps. */
+/** Label, input, and below it the hint or the error. */
 function Frame({
   id,
-  said: { label, hint, error, isLabelHidden = false },
+  text: { label, hint, error, isLabelHidden = false },
   children,
 }: {
   id: string;
-  said: Said;
+  text: FieldText;
   children: ReactNode;
 }) {
   return (
@@ -41,7 +41,7 @@ function Frame({
   );
 }
 
-function attributes(id: string, { hint, error }: Said) {
+function attributes(id: string, { hint, error }: FieldText) {
   return {
     id,
     ...(hint === undefined && error === undefined ? {} : { "aria-describedby": `${id}-note` }),
@@ -49,13 +49,13 @@ function attributes(id: string, { hint, error }: Said) {
   };
 }
 
-const edge = ({ error }: Said): string => (error === undefined ? "border-line-strong" : "border-bad");
+const edge = ({ error }: FieldText): string => (error === undefined ? "border-line-strong" : "border-bad");
 
-/** For the field of a new password. The API refuses a shorter one too. */
+/** Props of a new-password field. The API enforces the same minimum length. */
 export const NEW_PASSWORD = {
   type: "password",
   autoComplete: "new-password",
-  hint: "At least 12 characters. Several unrelated words are best.",
+  hint: "At least 12 characters.",
   required: true,
   minLength: 12,
 } as const;
@@ -67,18 +67,18 @@ export function TextField({
   isLabelHidden,
   isMono = false,
   ...input
-}: Said & { isMono?: boolean } & Omit<ComponentProps<"input">, "id" | "className">) {
+}: FieldText & { isMono?: boolean } & Omit<ComponentProps<"input">, "id" | "className">) {
   const id = useId();
-  const said = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
+  const text = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
   return (
-    <Frame id={id} said={said}>
+    <Frame id={id} text={text}>
       <input
         {...input}
-        {...attributes(id, said)}
+        {...attributes(id, text)}
         className={classNames(
           BOX,
           "h-8",
-          edge(said),
+          edge(text),
           isMono && "font-mono text-body",
           input.type === "file" && FILE_BUTTON,
         )}
@@ -93,22 +93,22 @@ export function TextArea({
   error,
   isMono = false,
   ...input
-}: Said & { isMono?: boolean } & Omit<ComponentProps<"textarea">, "id" | "className">) {
+}: FieldText & { isMono?: boolean } & Omit<ComponentProps<"textarea">, "id" | "className">) {
   const id = useId();
-  const said = { label, hint, error };
+  const text = { label, hint, error };
   return (
-    <Frame id={id} said={said}>
+    <Frame id={id} text={text}>
       <textarea
         rows={4}
         {...input}
-        {...attributes(id, said)}
-        className={classNames(BOX, "py-1.5", edge(said), isMono && "font-mono text-body")}
+        {...attributes(id, text)}
+        className={classNames(BOX, "py-1.5", edge(text), isMono && "font-mono text-body")}
       />
     </Frame>
   );
 }
 
-/** The browser's own: it is what every keyboard, reader and phone knows best. */
+/** The native select, for keyboard, screen reader and phone support. */
 export function Select({
   label,
   hint,
@@ -116,17 +116,17 @@ export function Select({
   isLabelHidden,
   options,
   ...input
-}: Said & {
+}: FieldText & {
   options: readonly { value: string; label: string; isDisabled?: boolean }[];
 } & Omit<ComponentProps<"select">, "id" | "className" | "children">) {
   const id = useId();
-  const said = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
+  const text = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
   return (
-    <Frame id={id} said={said}>
-      <select {...input} {...attributes(id, said)} className={classNames(BOX, "h-8", edge(said))}>
-        {options.map(({ value, label: text, isDisabled = false }) => (
+    <Frame id={id} text={text}>
+      <select {...input} {...attributes(id, text)} className={classNames(BOX, "h-8", edge(text))}>
+        {options.map(({ value, label: name, isDisabled = false }) => (
           <option key={value} value={value} disabled={isDisabled}>
-            {text}
+            {name}
           </option>
         ))}
       </select>

@@ -1,7 +1,7 @@
 import { type ComponentProps, useEffect, useRef, useState } from "react";
 import { TextField } from "./field.tsx";
 
-/** A box that narrows a list as you type; its text lives in the address. With `type="search"` the key / leads to it. */
+/** Filters a list while typing; the text is kept in the URL. With `type="search"` the key / focuses it. */
 export function FilterField({
   label,
   value,
@@ -33,10 +33,7 @@ export function FilterField({
 
 const DELAY_MS = 250;
 
-/**
- * For a box whose text lives in the address: what is typed shows at once and is passed on when the fingers rest. When the
- * address changes by itself (back, a link), the box follows.
- */
+/** Passes typed text on after a delay. Follows the URL when it changes otherwise, for example by going back. */
 function useDebouncedText(value: string, onChange: (text: string) => void) {
   const [box, setBox] = useState({ typed: value, sent: value, value });
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -57,14 +54,14 @@ function useDebouncedText(value: string, onChange: (text: string) => void) {
       setBox((before) => ({ ...before, typed: text }));
       timer.current = setTimeout(() => send(text), DELAY_MS);
     },
-    /** At once, as Enter means it. */
+    /** Passes the text on at once, for Enter. */
     flush(): void {
       send(box.typed);
     },
   };
 }
 
-/** A filter by a whole word, so it waits for Enter: half an id finds nobody. Emptied, it filters no longer. */
+/** A filter by an exact value: applied on Enter, removed when emptied. */
 export function EnterField({
   label,
   value,
@@ -76,7 +73,7 @@ export function EnterField({
   onEnter: (text: string) => void;
 } & Pick<ComponentProps<"input">, "type" | "placeholder" | "maxLength" | "list" | "pattern" | "title">) {
   const [typed, setTyped] = useState(value);
-  // The address may change by itself: back, or a link.
+  // The URL can change otherwise, for example by going back.
   const [followed, setFollowed] = useState(value);
   if (followed !== value) {
     setFollowed(value);

@@ -56,7 +56,7 @@ export function MenuSeparator() {
   return <BaseMenu.Separator className="my-1 h-px bg-line" />;
 }
 
-/** What can be done with one line of a list. */
+/** Actions of a table row. */
 export function RowMenu({ label, children }: { label: string; children: ReactNode }) {
   return (
     <Menu

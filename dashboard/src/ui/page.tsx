@@ -1,8 +1,9 @@
 import type { LucideIcon } from "lucide-react";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
+import { ENVIRONMENT_NAMES } from "../format/environments.ts";
 import { classNames } from "./class-names.ts";
 
-/** What every page begins with; its title is also the tab's, with the environment in it. */
+/** Page header and content. The title is also the tab title. */
 export function Page({
   title,
   heading = title,
@@ -31,12 +32,11 @@ export function Page({
   );
 }
 
-const NAMES = { test: "Test", live: "LIVE" } as const;
-
-/** The title of the tab, with the environment in it: many tabs are open, and one must never be taken for another. */
+/** Sets the tab title, including the environment so that tabs are not confused. */
 export function useTabTitle(title: string): void {
   const environment = useContext(Here);
-  const full = environment === null ? `${title} · Purser` : `${title} · ${NAMES[environment]} · Purser`;
+  const full =
+    environment === null ? `${title} · Purser` : `${title} · ${ENVIRONMENT_NAMES[environment]} · Purser`;
   useEffect(() => {
     document.title = full;
   }, [full]);
@@ -44,18 +44,18 @@ export function useTabTitle(title: string): void {
 
 type Environment = "test" | "live";
 
-/** The environment that all within belongs to; null outside of any. */
+/** Environment of the current page; null on workspace pages. */
 export const Here = createContext<Environment | null>(null);
 
 const EDGES = { test: "edge-test", live: "edge-live" } as const;
 
-/** The coloured edge that says which it is. */
+/** Class of the coloured bar that marks the environment. */
 export function useEdge(): string | null {
   const environment = useContext(Here);
   return environment === null ? null : EDGES[environment];
 }
 
-/** A section on paper. `flush` for what brings its own padding, such as a table. */
+/** A page section. `flush` removes the padding, for example for a table. */
 export function Card({
   title,
   note,
@@ -85,7 +85,7 @@ export function Card({
   );
 }
 
-/** Nothing here yet, why, and what to do next. */
+/** Shown instead of an empty list: the reason and the next step. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -111,7 +111,7 @@ export function EmptyState({
   );
 }
 
-/** Names and what they are, one under the other. */
+/** A list of names and values. */
 export function Details({ items }: { items: readonly { name: string; value: ReactNode }[] }) {
   return (
     <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-6 gap-y-2">
@@ -125,7 +125,7 @@ export function Details({ items }: { items: readonly { name: string; value: Reac
   );
 }
 
-/** One number that matters, and what it is. */
+/** A key figure. */
 export function Figure({ name, value, note }: { name: string; value: ReactNode; note?: ReactNode }) {
   return (
     <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-3 shadow-card">

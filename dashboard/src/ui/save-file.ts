@@ -1,10 +1,10 @@
-/** Gives something to the browser's downloads. */
+/** Downloads a file. */
 export function saveFile(name: string, content: string | Blob, type = "application/json"): void {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  // Large files are read after the click.
+  // The browser reads large files after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,9 +1,9 @@
-/** Grey where text will be, of the same height, so that nothing jumps. */
+/** Loading placeholder with the height of table rows. */
 export function SkeletonRows({ rows = 8 }: { rows?: number }) {
   return (
     <div role="status" aria-label="Loading" className="flex flex-col">
       {Array.from({ length: rows }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are identical
         <div key={index} className="flex h-10 items-center gap-6 border-b border-line px-4 last:border-b-0">
           <div className="h-3 w-1/4 animate-pulse rounded bg-line" />
           <div className="h-3 w-1/3 animate-pulse rounded bg-line" />

@@ -6,20 +6,18 @@ import { ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
 
 export type Column<Row> = {
-  /** Also its heading. */
   readonly name: string;
-  /** Where several may have the same name. */
+  /** React key if names can repeat. */
   readonly id?: string;
-  /** For readers alone: what stands under it speaks for itself. */
+  /** Only screen readers get the heading. */
   readonly isNameHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand right. */
+  /** Right-aligned. */
   readonly isNumber?: boolean;
-  /** The first to go where the window is narrow. */
   readonly hidesWhenNarrow?: boolean;
-  /** Takes what the others leave, and wraps. */
+  /** Takes the remaining width and wraps. */
   readonly isWide?: boolean;
-  /** False: left out, for who may not use it. */
+  /** False omits the column, for example for a missing role. */
   readonly isShown?: boolean;
 };
 
@@ -27,7 +25,7 @@ type RowTone = "warn" | "accent" | "new" | null;
 
 type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactNode };
 
-/** Rows come sorted and filtered from the API, page by page: a table only shows them. */
+/** Shows rows that the API has sorted and filtered. */
 export function Table<Row>({
   label,
   columns: all,
@@ -41,17 +39,17 @@ export function Table<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
-  /** Marks a row that deserves a look (warn), the one that was looked for (accent), or one that comes while you look (new). */
+  /** Marks a suspicious row (warn), the linked row (accent) or a row that just arrived (new). */
   toneOf?: (row: Row) => RowTone;
-  /** What unfolds below a row, and what the button for it says to readers. */
+  /** Expandable details of a row, and the label of their button. */
   details?: RowDetails<Row>;
-  /** By which a link finds a row. */
+  /** Element id of a row, for links. */
   idOf?: (row: Row) => string;
 }) {
   const columns = all.filter(({ isShown = true }) => isShown);
   return (
-    // Focusable, because what scrolls must scroll by keyboard too; positioned, so that what only readers see stays inside.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs it
+    // Focusable for keyboard scrolling; positioned to contain screen-reader-only elements.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus
     <section className="relative overflow-x-auto" aria-label={label} tabIndex={0}>
       <table className="w-full border-collapse text-body">
         <thead>
@@ -97,11 +95,10 @@ export function Table<Row>({
 const TONES = {
   warn: "bg-warn-soft",
   accent: "bg-accent-soft shadow-[inset_3px_0_0_var(--accent)]",
-  // Only a row that is put in later passes through this beginning: the others stand there at once.
+  // The starting style only applies to rows inserted after the first render.
   new: "transition-[opacity,translate,background-color] duration-700 starting:-translate-y-2 starting:bg-accent-soft starting:opacity-0",
 } as const satisfies Record<Exclude<RowTone, null>, string>;
 
-/** One line of a table, and what unfolds below it. */
 function TableRow<Row>({
   row,
   columns,
@@ -191,7 +188,7 @@ function Unfold({
   );
 }
 
-/** Stays in sight where the table is wider than the window. */
+/** Stays visible when the table scrolls sideways. */
 function Unfolded({ children }: { children: ReactNode }) {
   return <div className="sticky left-4 max-w-[min(100%,calc(100vw-4rem))] whitespace-normal">{children}</div>;
 }
@@ -204,7 +201,7 @@ export type Pages = {
   fetchNextPage: () => unknown;
 };
 
-/** The end of a list that is read page by page. */
+/** Footer of a paged list. */
 export function More({
   pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
   shown,
@@ -212,7 +209,7 @@ export function More({
 }: {
   pages: Pages;
   shown: number;
-  /** In the plural: "customers". */
+  /** Plural noun: "customers". */
   what: string;
 }) {
   return (

@@ -9,7 +9,7 @@ const FORMATS = {
   exact: (at: string, clock: Clock) => formatTime(at, clock, true),
 } as const;
 
-/** A moment, by the chosen clock; to the millisecond when you point at it. */
+/** A time in the selected time zone; the tooltip shows milliseconds. */
 export function Time({ at, as = "time" }: { at: string | null; as?: "ago" | keyof typeof FORMATS }) {
   const clock = useClock();
   if (at === null) return <span className="text-muted">Never</span>;
@@ -25,7 +25,7 @@ export function Time({ at, as = "time" }: { at: string | null; as?: "ago" | keyo
   );
 }
 
-/** The day on which something was created, and by whom. Null: unknown. */
+/** Creation day and creator. */
 export function Created({ at, by }: { at: string; by: Creator | null }) {
   return (
     <>
@@ -39,7 +39,8 @@ export function Created({ at, by }: { at: string; by: Creator | null }) {
   );
 }
 
-/** What somebody chose on this browser: how it looks, and whose clock it shows. */
+// Theme and time zone are stored in this browser.
+
 export type Theme = "system" | "light" | "dark";
 
 const listeners = new Set<() => void>();
@@ -63,7 +64,7 @@ export function useClock(): Clock {
   return useStored("clock") === "local" ? "local" : "utc";
 }
 
-/** For what is read before a page is drawn. */
+/** For route loaders, which cannot use hooks. */
 export function readClock(): Clock {
   return localStorage.getItem("purser.clock") === "local" ? "local" : "utc";
 }
@@ -77,7 +78,7 @@ export function useTheme(): Theme {
   return theme === "light" || theme === "dark" ? theme : "system";
 }
 
-/** `theme.js` does the same before the first paint. */
+/** `theme.js` applies the stored theme before the first paint. */
 export function chooseTheme(theme: Theme): void {
   store("theme", theme);
   const root = document.documentElement;

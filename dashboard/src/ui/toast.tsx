@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 
 const manager = Toast.createToastManager();
 
-/** Says in passing that something was done. What went wrong stands where it was tried, and stays. */
+/** Confirms an action. Errors are shown in place instead, where they stay. */
 export function tell(title: string, description?: string): void {
   manager.add({ title, ...(description === undefined ? {} : { description }) });
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** For long work of a form: it ends when the form is closed, as whoever closes it expects, and when they say so. */
+/** Aborts the long-running work of a form on `stop` or when the form closes. */
 export function useStop(): { begin: () => AbortSignal; stop: () => void } {
   const running = useRef<AbortController | null>(null);
   const stop = () => running.current?.abort();

@@ -8,23 +8,23 @@ export type KeyForm = { name: string; scopes: Record<Scope, boolean>; lasts: str
 export type RotateForm = { overlap: string; lasts: string };
 
 export const SCOPES: readonly { scope: Scope; hint: string }[] = [
-  { scope: "check", hint: "Ask whether something is available. Changes nothing." },
-  { scope: "consume", hint: "Authorize and charge. Spends credits." },
-  { scope: "events", hint: "Record usage. Moves no credits." },
+  { scope: "check", hint: "Check availability. Changes nothing." },
+  { scope: "consume", hint: "Authorize and charge credits." },
+  { scope: "events", hint: "Record usage. Charges nothing." },
 ];
 
 export const LASTING = [
-  { value: "", label: "For ever" },
-  { value: "30", label: "30 days" },
-  { value: "90", label: "90 days" },
-  { value: "365", label: "A year" },
+  { value: "", label: "Never" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
 ];
 
 export const OVERLAPS = [
-  { value: "86400", label: "For a day" },
-  { value: "3600", label: "For an hour" },
-  { value: "604800", label: "For a week" },
-  { value: "0", label: "Not at all: it ends at once" },
+  { value: "86400", label: "24 hours" },
+  { value: "3600", label: "1 hour" },
+  { value: "604800", label: "7 days" },
+  { value: "0", label: "Revoke at once" },
 ];
 
 export function toKeyBody({ name, scopes, lasts }: KeyForm, now: number): Body<"createApiKey"> {
@@ -41,7 +41,7 @@ export function toRotateBody({ overlap, lasts }: RotateForm, now: number): Body<
 
 const DAY_MS = 86_400_000;
 
-/** The choice that a key was made with, as nearly as there is one: its successor lasts as long unless somebody says otherwise. */
+/** The expiry option closest to the old key's lifetime, the default for its successor. */
 export function lastingOf({ createdAt, expiresAt }: { createdAt: string; expiresAt: string | null }): string {
   if (expiresAt === null) return "";
   const days = (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
@@ -55,7 +55,7 @@ function endOf(lasts: string, now: number): { expiresAt?: string } {
   return lasts === "" ? {} : { expiresAt: new Date(now + Number(lasts) * DAY_MS).toISOString() };
 }
 
-/** Time enough to roll a key over in every place that has it. */
+/** Warn early enough to replace a key everywhere. */
 const SOON_MS = 14 * DAY_MS;
 
 export type KeyState = "working" | "ending" | "expired" | "revoked";
@@ -68,13 +68,13 @@ export function stateOf({ isValid, revokedAt, expiresAt }: ApiKey, now: number):
 
 export type EndingKey = {
   readonly key: ApiKey;
-  /** The one that took its place, if any. */
+  /** The key that replaces it, if any. */
   readonly successor: ApiKey | null;
-  /** It was called with after there was another: somebody has not changed over. */
+  /** It was used after its successor was created. */
   readonly isStillUsed: boolean;
 };
 
-/** Keys that end soon, each with whether another key replaces it. A rotated key keeps its name and scopes. */
+/** Keys that expire soon, with their successors. A rotated key keeps its name and scopes. */
 export function endingKeysOf(keys: readonly ApiKey[], now: number): EndingKey[] {
   return keys
     .filter((key) => stateOf(key, now) === "ending")
@@ -95,10 +95,7 @@ function isSuccessor(other: ApiKey, key: ApiKey, now: number): boolean {
   );
 }
 
-/**
- * A call that works as it stands with a new key, and does as little as its scopes allow: a check changes nothing, a usage
- * event moves no credits.
- */
+/** A complete curl call for a new key with the smallest effect its scopes allow: check, then events, then consume. */
 export function keyCall(
   { scopes }: Pick<ApiKey, "scopes">,
   { origin, secret, feature }: { origin: string; secret: string; feature: string | null },

@@ -32,14 +32,14 @@ export function ApiKeysPage() {
   return (
     <Page
       title="API keys"
-      note={`What your backend calls /v1 with. A key belongs to this project's ${place.environment} environment alone and can spend credits there: keep it on your server, never in a browser.`}
+      note="For your backend only. Never use one in a browser."
       actions={keys.length > 0 && createButton}
     >
       <EndingKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
       <Card flush>
         {keys.length === 0 ? (
           <EmptyState icon={KeyRound} title="No API keys yet" action={createButton}>
-            Your backend needs one to check, consume and record events in this environment.
+            Your backend needs a key to call the API in this environment.
           </EmptyState>
         ) : (
           <>
@@ -53,7 +53,7 @@ export function ApiKeysPage() {
           </>
         )}
       </Card>
-      {keys.length > 0 && <Json label="the keys as JSON" value={keys} />}
+      {keys.length > 0 && <Json label="the keys" value={keys} />}
       {opened?.kind === "create" && <CreateKeyDialog onClose={close} />}
       {opened?.kind === "rotate" && <RotateKeyDialog apiKey={opened.key} onClose={close} />}
       {opened?.kind === "revoke" && <RevokeKeyDialog apiKey={opened.key} onClose={close} />}
@@ -84,19 +84,16 @@ function columnsOf(
       ),
     },
     { name: "State", cell: (key) => <State apiKey={key} /> },
-    { name: "May", hidesWhenNarrow: true, cell: ({ scopes }) => scopes.join(", ") },
+    { name: "Scopes", hidesWhenNarrow: true, cell: ({ scopes }) => scopes.join(", ") },
     {
       name: "Last used",
       hidesWhenNarrow: true,
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" />,
     },
     {
-      name: "Ends",
+      name: "Expires",
       hidesWhenNarrow: true,
-      cell: ({ expiresAt, revokedAt }) => {
-        const at = revokedAt ?? expiresAt;
-        return <Time at={at} />;
-      },
+      cell: ({ expiresAt, revokedAt }) => <Time at={revokedAt ?? expiresAt} />,
     },
     {
       name: "Created",
@@ -124,8 +121,8 @@ function columnsOf(
 }
 
 const STATES = {
-  working: { tone: "good", text: "Working" },
-  ending: { tone: "warn", text: "Ends soon" },
+  working: { tone: "good", text: "Active" },
+  ending: { tone: "warn", text: "Expires soon" },
   expired: { tone: "plain", text: "Expired" },
   revoked: { tone: "plain", text: "Revoked" },
 } as const satisfies Record<KeyState, { tone: BadgeTone; text: string }>;
@@ -135,7 +132,7 @@ function State({ apiKey }: { apiKey: ApiKey }) {
   return <Badge tone={tone}>{text}</Badge>;
 }
 
-/** Keys that stop working soon: before they do, and not by the errors afterwards. */
+/** Warns about keys that expire soon. */
 function EndingKeys({
   keys,
   onRotate,
@@ -147,7 +144,7 @@ function EndingKeys({
     <Callout key={ending.key.id} tone={ending.successor === null || ending.isStillUsed ? "warn" : "plain"}>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <p>
-          <Name ending={ending} /> ends <Time at={ending.key.expiresAt ?? ""} as="ago" />,{" "}
+          <Name ending={ending} /> expires <Time at={ending.key.expiresAt ?? ""} as="ago" />,{" "}
           <Time at={ending.key.expiresAt ?? ""} />. <WhatThen ending={ending} />
         </p>
         {ending.successor === null && onRotate !== null && (
@@ -171,14 +168,14 @@ function Name({ ending: { key } }: { ending: EndingKey }) {
 }
 
 function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
-  if (successor === null) return "Nothing replaces it yet: calls with it will be refused then.";
+  if (successor === null) return "No other key replaces it. Calls with it will then be refused.";
   if (isStillUsed) {
     return (
       <>
-        …{successor.lastFour} replaces it, but something still calls with the old one: last{" "}
+        …{successor.lastFour} replaces it, but the old key is still in use, last{" "}
         <Time at={key.lastUsedAt ?? ""} as="ago" />.
       </>
     );
   }
-  return `…${successor.lastFour} replaces it, and nothing has called with the old one since.`;
+  return `…${successor.lastFour} replaces it. The old key is no longer used.`;
 }

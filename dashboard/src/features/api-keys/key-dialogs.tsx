@@ -23,7 +23,7 @@ import { type ApiKey, anyFeatureQuery } from "./queries.ts";
 export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const place = usePlace();
   const [openedAt] = useState(Date.now);
-  // Read by the time it is needed, for the call beside the secret.
+  // Prefetch for the curl call beside the secret.
   useQuery(anyFeatureQuery(place));
   const { register, handleSubmit, watch } = useForm<KeyForm>({
     defaultValues: { name: "", scopes: { check: true, consume: true, events: true }, lasts: "" },
@@ -53,7 +53,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="What uses it, so that you know what you stop when you revoke it."
+        hint="The service that uses it."
         placeholder="Image rendering"
         autoComplete="off"
         required
@@ -61,22 +61,22 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
         {...register("name")}
       />
       <fieldset className="flex flex-col gap-2">
-        <legend className="mb-1.5 text-form font-medium">May</legend>
+        <legend className="mb-1.5 text-form font-medium">Scopes</legend>
         {SCOPES.map(({ scope, hint }) => (
           <Checkbox key={scope} label={scope} hint={hint} {...register(`scopes.${scope}`)} />
         ))}
         {!hasScope && (
           <p role="alert" className="text-caption text-bad">
-            A key that may do nothing is no use: choose at least one.
+            Select at least one scope.
           </p>
         )}
       </fieldset>
-      <Select label="Lasts" options={LASTING} {...register("lasts")} />
+      <Select label="Expires" options={LASTING} {...register("lasts")} />
     </WriteDialog>
   );
 }
 
-/** A new secret under the same name; the old one goes on for a while, so that nothing stands still meanwhile. */
+/** Creates a new secret with the same name. The old one keeps working for a while. */
 export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const place = usePlace();
   const [openedAt] = useState(Date.now);
@@ -97,7 +97,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
     const { apiKey: key, secret, replaced } = rotate.data;
     const note = (
       <>
-        The old one, {old}, ends{" "}
+        The old key {old} expires{" "}
         {replaced.expiresAt === null || wanted.overlap === "0" ? "now" : <Time at={replaced.expiresAt} />}.
       </>
     );
@@ -114,27 +114,27 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       onClose={onClose}
     >
       <p>
-        You get a new key with the same name and scopes. Put it where the old one is while both work. Retries
-        are safe: an idempotency key belongs to the project, whichever API key it comes with.
+        You get a new key with the same name and scopes. Replace the old key while both work. Retries stay
+        safe: idempotency keys do not depend on the API key.
       </p>
       <Select
-        label="The old key goes on working"
+        label="Old key works for"
         options={OVERLAPS}
         hint={<EndOfOld apiKey={apiKey} overlap={Number(wanted.overlap)} from={openedAt} />}
         {...register("overlap")}
       />
-      <Select label="The new key lasts" options={LASTING} {...register("lasts")} />
+      <Select label="New key expires" options={LASTING} {...register("lasts")} />
     </WriteDialog>
   );
 }
 
-/** Never later than it would have ended anyway. */
+/** Rotation never extends the old key. */
 function EndOfOld({ apiKey, overlap, from }: { apiKey: ApiKey; overlap: number; from: number }) {
-  if (overlap === 0) return "Whatever still calls with it is refused within 5 seconds.";
+  if (overlap === 0) return "Calls with it are refused within 5 seconds.";
   const end = Math.min(from + overlap * 1_000, Date.parse(apiKey.expiresAt ?? "9999-12-31T00:00:00Z"));
   return (
     <>
-      Until <Time at={new Date(end).toISOString()} />. After that it is refused.
+      Until <Time at={new Date(end).toISOString()} />.
     </>
   );
 }
@@ -151,7 +151,7 @@ export function RevokeKeyDialog({
   const revoke = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/revoke", {
     onSuccess: async () => {
       await refresh("api-keys");
-      tell(`Revoked ${name}`, `${shown}: working → revoked`);
+      tell(`Revoked ${name}`, `${shown}: active → revoked`);
       onClose();
     },
   });
@@ -166,7 +166,8 @@ export function RevokeKeyDialog({
       onClose={onClose}
     >
       <p>
-        Whatever calls with <code className="font-mono">{shown}</code> is refused within 5 seconds, for ever.{" "}
+        Calls with <code className="font-mono">{shown}</code> are refused within 5 seconds. This cannot be
+        undone.{" "}
         {lastUsedAt === null ? (
           "It was never used."
         ) : (
@@ -174,7 +175,7 @@ export function RevokeKeyDialog({
             It was last used <Time at={lastUsedAt} as="ago" />.
           </>
         )}{" "}
-        To change over without a gap, rotate it instead.
+        To replace it without downtime, rotate it instead.
       </p>
     </WriteDialog>
   );

@@ -10,7 +10,7 @@ export function apiKeysQuery(place: Place) {
   });
 }
 
-/** One to try a new key with. Null: none is defined yet. */
+/** A feature for the example call; null if there is none. */
 export function anyFeatureQuery(place: Place) {
   return queryOf(
     "get",

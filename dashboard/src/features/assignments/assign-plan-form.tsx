@@ -40,7 +40,10 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
     {
       onSuccess: async ({ outcome, customer: { plan } }) => {
         if (outcome === "changed") {
-          tell(`${customer.name ?? customerId} has ${plan?.name ?? "no plan"} now`, changeOf(customer, plan));
+          tell(
+            `Assigned ${plan?.name ?? "no plan"} to ${customer.name ?? customerId}`,
+            changeOf(customer, plan),
+          );
           onClose();
         }
         await refresh("customers");
@@ -53,10 +56,10 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
     assign.isSuccess && assign.data.outcome === "unchanged" && isSameAssignment(asked, body);
   return (
     <WriteDialog
-      title={`Assign a plan to ${customer.name ?? customerId}`}
+      title={`Assign plan to ${customer.name ?? customerId}`}
       write={assign}
       request={form.plan === "" ? null : requestOf(body)}
-      action={`Assign ${chosen?.name ?? "a plan"}`}
+      action={`Assign ${chosen?.name ?? "plan"}`}
       closeName={isUnchanged ? "Close" : "Cancel"}
       isBusy={formState.isSubmitting || assign.isPending}
       isDisabled={chosen === undefined || (form.ending === "at" && body.endsAt === undefined)}
@@ -94,9 +97,9 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
         <div role="status">
           <Callout
             tone="good"
-            title={`Nothing changed: ${customer.name ?? customerId} has ${chosen?.name} already`}
+            title={`Nothing changed: ${customer.name ?? customerId} already has ${chosen?.name}`}
           >
-            No credits were added and none were taken.
+            No credits were added or removed.
           </Callout>
         </div>
       )}
@@ -108,17 +111,17 @@ function isAboutEnd(error: unknown): error is ApiProblem {
   return error instanceof ApiProblem && error.code === "would_shorten";
 }
 
-/** Without an end in the body, the plan keeps the one it has. */
+/** Without `endsAt`, the plan keeps its current end. */
 function readForm({ plan, ending }: AssignmentForm, endsAt: string | null): AssignmentBody {
   if (ending === "none") return { plan, endsAt: null };
   return ending === "at" && endsAt !== null ? { plan, endsAt } : { plan };
 }
 
 function changeOf({ plan: before }: Customer, after: Customer["plan"]): string {
-  return before?.key === after?.key ? "Its end has changed" : `${before?.name ?? "No plan"} → ${after?.name}`;
+  return before?.key === after?.key ? "New end date" : `${before?.name ?? "No plan"} → ${after?.name}`;
 }
 
-/** Current → new, with the credits, before anything is done. */
+/** Shows the plan and balance before and after. */
 function AssignmentPreview({
   customer,
   plan,
@@ -128,7 +131,7 @@ function AssignmentPreview({
 }: {
   customer: Customer;
   plan: PlanSummary;
-  /** Undefined: not known yet, of just this. Null: it could not be worked out beforehand. */
+  /** Undefined while loading; null if the preview did not include this customer. */
   effect: AssignmentEffect | null | undefined;
   isOld: boolean;
   error: unknown;
@@ -136,7 +139,7 @@ function AssignmentPreview({
   if (error !== null) return <ProblemCallout error={error} />;
   return (
     <output
-      aria-label="What this will do"
+      aria-label="Preview"
       aria-busy={isOld}
       className={classNames(
         "block min-h-24 rounded-md bg-sunken px-3 py-2.5 transition-opacity",
@@ -157,8 +160,7 @@ function Nothing({ customer, plan }: { customer: Customer; plan: PlanSummary }) 
     <>
       <p className="font-semibold">Nothing will change</p>
       <p className="text-muted">
-        {customer.name ?? customer.customerId} has {plan.name} already. Assigning it again is safe: it adds no
-        credits.
+        {customer.name ?? customer.customerId} already has {plan.name}. Assigning it again adds no credits.
       </p>
     </>
   );
@@ -181,10 +183,8 @@ function Change({
       <p className="text-section font-semibold">
         {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
       </p>
-      {effect === undefined && <p className="text-muted">Working out the balance…</p>}
-      {effect === null && (
-        <p>The balance afterwards cannot be shown here: too many other ids begin with this one.</p>
-      )}
+      {effect === undefined && <p className="text-muted">Calculating the balance…</p>}
+      {effect === null && <p>No balance preview: too many customer ids start with this one.</p>}
       {effect?.after.balances.map(({ pool, balance }) => (
         <p key={pool} className="tabular-nums">
           {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}
@@ -198,7 +198,7 @@ function Change({
         </p>
       )}
       <p className="text-muted">
-        {isSame ? "Credits and period stay as they are." : started(before, allowances)}
+        {isSame ? "Credits and period do not change." : started(before, allowances)}
       </p>
     </>
   );
@@ -210,20 +210,17 @@ function started(
 ): string {
   const given =
     allowances.length === 0
-      ? "The plan gives no credits of its own."
-      : `Gives ${joinWords(allowances.map(allowanceInWords))}.`;
+      ? "The plan includes no credits."
+      : `Includes ${joinWords(allowances.map(allowanceInWords))}.`;
   return before === null
     ? `${given} It starts now.`
-    : `${given} It starts now; what is left of ${before.name}'s credits ends, and top-ups stay.`;
+    : `${given} It starts now. Unused ${before.name} credits end. Top-ups stay.`;
 }
 
 type AssignmentBody = Body<"assignPlan">;
 type AssignmentEffect = { before: Customer; after: Customer };
 
-/**
- * What assigning the plan would do to one customer, by the API's preview for many: its search finds ids that begin with the
- * customer's. Null where so many do that this one is not among the first.
- */
+/** Uses the bulk preview, which searches by id prefix. Null if the sample did not include this customer. */
 function assignmentPreviewQuery(
   { projectId, environment }: Place,
   customerId: string,
@@ -236,7 +233,7 @@ function assignmentPreviewQuery(
       const { sample } = await answerOf(
         api.POST(`${BULK_PATH}/preview`, {
           params: { path: place },
-          // An earlier end is shown as it would be; the form asks before it is applied.
+          // Preview an earlier end too; the form asks before applying it.
           body: {
             filter: { search: customerId },
             plan,
@@ -256,12 +253,10 @@ function assignmentPreviewQuery(
   });
 }
 
-/** Whether they ask for the very same: the plan alone does not say. */
 function isSameAssignment(a: AssignmentBody, b: AssignmentBody): boolean {
   return a.plan === b.plan && a.endsAt === b.endsAt;
 }
 
-/** Whether anything would be different afterwards. */
 function isWithoutEffect({ before, after }: AssignmentEffect): boolean {
   return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
 }

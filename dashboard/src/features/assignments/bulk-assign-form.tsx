@@ -57,7 +57,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
     mutationFn: ({ parts }: { parts: NonNullable<typeof preview.data>["parts"] }) =>
       assignBulk(place, { body, parts }, { onProgress: setProgress, signal: begin() }),
     onSettled: () => void refresh("customers"),
-    // Stopped, or about another number than was seen: look again, and let it be judged anew.
+    // Stopped, or the number of customers changed: show a new preview.
     onError: () => void preview.refetch(),
   });
   const name = plans.find(({ key }) => key === form.plan)?.name ?? "a plan";
@@ -73,7 +73,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
       <PlanFields register={register} form={form} plans={plans} current={null} />
       {isReady && preview.isFetching && (
         <p role="status" className="text-muted">
-          Looking at every customer who is meant…
+          Checking all matching customers…
         </p>
       )}
       {seen !== undefined && !preview.isFetching && <BulkPreviewView preview={seen} />}
@@ -105,7 +105,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
   );
 }
 
-/** One plan for everybody whom the list shows, and those on its further pages. */
+/** Assigns one plan to all customers that match the filters, on all pages. */
 export function BulkAssignButton({ filters, isDisabled }: { filters: CustomerFilters; isDisabled: boolean }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
@@ -114,16 +114,15 @@ export function BulkAssignButton({ filters, isDisabled }: { filters: CustomerFil
   return (
     <>
       <Button tone="quiet" icon={UsersRound} isDisabled={isDisabled} onClick={() => setOpen(true)}>
-        Assign a plan to many
+        Bulk assign plan
       </Button>
-      <Dialog isOpen={isOpen} onClose={onClose} isWide title="Assign a plan to many" note={whom(filters)}>
+      <Dialog isOpen={isOpen} onClose={onClose} isWide title="Bulk assign plan" note={whom(filters)}>
         {filters.balanceBelow === undefined ? (
           <BulkAssignForm filters={filters} onClose={onClose} />
         ) : (
           <>
-            <Callout tone="warn" title="Not while the list is narrowed by balance">
-              Balances change while plans are assigned, so nobody could say beforehand who is meant. Take that
-              filter away, or narrow the list by plan, search or block.
+            <Callout tone="warn" title="Remove the balance filter first">
+              Balances change while plans are assigned. Filter by plan, search or blocked state instead.
             </Callout>
             <DialogActions>
               <Button onClick={onClose}>Close</Button>
@@ -136,10 +135,12 @@ export function BulkAssignButton({ filters, isDisabled }: { filters: CustomerFil
 }
 
 function whom({ search, plan, blocked }: CustomerFilters): string {
-  const said = [
-    plan === undefined ? null : `on the plan ${plan}`,
-    search === undefined ? null : `found by “${search}”`,
-    blocked === undefined ? null : blocked ? "who is blocked" : "who is not blocked",
+  const conditions = [
+    plan === undefined ? null : `on plan ${plan}`,
+    search === undefined ? null : `matching “${search}”`,
+    blocked === undefined ? null : blocked ? "blocked" : "not blocked",
   ].filter((part) => part !== null);
-  return said.length === 0 ? "For every customer of this environment." : `For everybody ${said.join(", ")}.`;
+  return conditions.length === 0
+    ? "All customers of this environment"
+    : `All customers ${conditions.join(", ")}`;
 }

@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Effect>[] = [
   },
 ];
 
-/** How many it changes, and the first of them. */
+/** How many customers change, with a sample. */
 export function BulkPreviewView({
   preview: { matching, changed, wouldShorten, sample },
 }: {
@@ -38,13 +38,13 @@ export function BulkPreviewView({
             ? "Nothing will change."
             : `${formatCount(changed)} of ${countOf(matching, "customer")} will change.`}
         </span>{" "}
-        {unchanged > 0 && `${formatCount(unchanged)} with the plan already keep all as it is.`}{" "}
-        {wouldShorten > 0 && `${formatCount(wouldShorten)} have the plan with a later end, and keep it.`}
+        {unchanged > 0 && `${formatCount(unchanged)} already have the plan.`}{" "}
+        {wouldShorten > 0 && `${formatCount(wouldShorten)} keep the plan with a later end.`}
       </p>
       {sample.length > 0 && (
         <div className="overflow-hidden rounded-md border border-line">
           <Table
-            label="The first of them, before and after"
+            label="Sample, before and after"
             columns={COLUMNS}
             rows={sample}
             keyOf={({ before }) => before.customerId}
@@ -59,13 +59,13 @@ export function BulkRunning({ progress, parts }: { progress: BulkProgress | null
   return (
     <div role="status" className="flex flex-col gap-1">
       <progress
-        aria-label="How far it is"
+        aria-label="Progress"
         className="h-2 w-full accent-accent"
         max={parts}
         {...(parts === 1 ? {} : { value: progress?.partsDone ?? 0 })}
       />
       <p className="text-caption text-muted">
-        {formatCount(progress?.changed ?? 0)} changed so far. Stopping is safe: who has the plan keeps it.
+        {formatCount(progress?.changed ?? 0)} changed so far. If you stop, these changes stay.
       </p>
     </div>
   );
@@ -87,9 +87,9 @@ export function BulkDone({
           tone="good"
           title={changed === 0 ? "Nothing changed" : `${countOf(changed, "customer")} changed to ${plan}`}
         >
-          {formatCount(unchanged)} had it already
+          {formatCount(unchanged)} already had it
           {wouldShorten === 0 ? "" : `, ${formatCount(wouldShorten)} keep a later end`}
-          {skipped === 0 ? "." : `, and ${formatCount(skipped)} were no longer meant when it was their turn.`}
+          {skipped === 0 ? "." : `, ${formatCount(skipped)} no longer matched.`}
         </Callout>
       </div>
       <DialogActions>
@@ -101,7 +101,7 @@ export function BulkDone({
   );
 }
 
-/** One pool says it all nearly everywhere. */
+/** Without pool names, because most environments have one pool. */
 export function balancesOf({ balances }: Customer): string {
   return balances.map(({ balance }) => formatCount(balance)).join(" / ") || "0";
 }
@@ -111,7 +111,7 @@ type Preview = Answer<"previewBulkAssignment">;
 
 export const BULK_PATH = "/manage/v1/projects/{projectId}/{environment}/bulk-assignments";
 
-/** One call's share of everybody: the API looks at so many customers a call. */
+/** One page of the preview; the API limits the customers per call. */
 type BulkPart = Pick<Preview, "matching" | "changed" | "wouldShorten"> & {
   readonly cursor: string | null;
 };
@@ -133,7 +133,6 @@ export type BulkProgress = {
   readonly skipped: number;
 };
 
-/** The list's filters as the API takes them for many at once. */
 export function bulkFilterOf({ search, plan, blocked }: CustomerFilters): BulkBody["filter"] {
   return {
     ...(search === undefined ? {} : { search }),
@@ -164,7 +163,7 @@ export async function previewBulk(place: Place, body: BulkBody, signal: AbortSig
   return { parts, sample, matching, changed, wouldShorten: sumOf(parts, "wouldShorten") };
 }
 
-/** Exactly what was previewed: a part that no longer has about as many customers is refused, and it ends there. */
+/** Assigns page by page. The API refuses a page whose customer count differs from the preview. */
 export async function assignBulk(
   place: Place,
   { body, parts }: { body: BulkBody; parts: readonly BulkPart[] },

@@ -7,7 +7,6 @@ import type { Customer } from "../customers/queries.ts";
 
 export type AssignmentForm = { plan: string; ending: "unsaid" | "none" | "at"; endsAt: string };
 
-/** Which plan, and until when. */
 export function PlanFields({
   register,
   form,
@@ -17,7 +16,7 @@ export function PlanFields({
   register: UseFormRegister<AssignmentForm>;
   form: AssignmentForm;
   plans: readonly PlanSummary[];
-  /** Null: none, or those of many. */
+  /** Null without a plan, and for a bulk assignment. */
   current: Customer["plan"];
 }) {
   const clock = useClock();
@@ -32,7 +31,7 @@ export function PlanFields({
           { value: "", label: "Choose a plan", isDisabled: true },
           ...offered(plans, current).map(({ key, name }) => ({
             value: key,
-            label: key === current?.key ? `${name}, the current plan` : name,
+            label: key === current?.key ? `${name} (current)` : name,
           })),
         ]}
         {...register("plan")}
@@ -44,22 +43,22 @@ export function PlanFields({
             end === null
               ? [
                   { value: "unsaid", label: "Never" },
-                  { value: "at", label: "At a time" },
+                  { value: "at", label: "On a date" },
                 ]
               : [
-                  { value: "unsaid", label: `As now: ${formatTime(end, clock)}` },
+                  { value: "unsaid", label: `No change: ${formatTime(end, clock)}` },
                   { value: "none", label: "Never" },
-                  { value: "at", label: "At a later time" },
+                  { value: "at", label: "On a later date" },
                 ]
           }
           {...register("ending")}
         />
         {form.ending === "at" && (
           <TextField
-            label="End"
+            label="End date"
             type="datetime-local"
             required
-            hint={`By ${nameOfClock(clock)}. A trial is a plan with an end.`}
+            hint={`In ${nameOfClock(clock)}.`}
             {...register("endsAt")}
           />
         )}
@@ -68,7 +67,7 @@ export function PlanFields({
   );
 }
 
-/** Published and not archived, and whichever the customer has. */
+/** Published plans that are not archived, and the current plan. */
 function offered(plans: readonly PlanSummary[], current: Customer["plan"]): PlanSummary[] {
   return plans.filter(
     ({ key, latest, archivedAt }) => key === current?.key || (latest !== null && archivedAt === null),

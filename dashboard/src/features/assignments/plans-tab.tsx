@@ -16,7 +16,7 @@ import { type Actor, type PlanChange, type PlanLine, planChangesQuery } from "..
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/plans");
 
-/** Which plan a customer had when, the newest first. */
+/** Plan history of a customer, newest first. */
 export function PlansTab() {
   const whose = route.useParams();
   const pages = useSuspenseInfiniteQuery(planChangesQuery(whose));
@@ -30,8 +30,7 @@ export function PlansTab() {
     return (
       <Card flush>
         <EmptyState icon={History} title="No plan yet">
-          Assign one, and it stands here with its version, from when until when, and by whom. The default
-          plan, if there is one, begins with the first use.
+          Assigned plans appear here. A default plan starts with the first request.
         </EmptyState>
       </Card>
     );
@@ -45,9 +44,7 @@ export function PlansTab() {
         keyOf={({ id }) => id}
         details={{
           label: ({ change }) => `Details of ${change.plan.key}, version ${change.plan.version}`,
-          show: ({ changes }) => (
-            <CodeBlock label="these changes as JSON" code={JSON.stringify(changes, null, 2)} />
-          ),
+          show: ({ changes }) => <CodeBlock label="these changes" code={JSON.stringify(changes, null, 2)} />,
         }}
       />
       <More pages={pages} shown={periods.length} what="periods" />
@@ -57,7 +54,7 @@ export function PlansTab() {
 
 const CHANGES = {
   started: "Started",
-  resumed: "Taken up again",
+  resumed: "Resumed",
   extended: "Extended",
   version_changed: "New version",
   ended: "Ended",
@@ -74,7 +71,7 @@ function columnsOf({ projectId, environment }: Whose, names: Names): Column<Plan
       isWide: true,
       cell: (period) => <Plan period={period} place={place} names={names} />,
     },
-    { name: "What happened", hidesWhenNarrow: true, cell: ({ change }) => CHANGES[change.change] },
+    { name: "Change", hidesWhenNarrow: true, cell: ({ change }) => CHANGES[change.change] },
     { name: "From", hidesWhenNarrow: true, cell: ({ change }) => <Time at={change.effectiveAt} /> },
     { name: "Until", hidesWhenNarrow: true, cell: (period) => <Until period={period} /> },
     { name: "By", hidesWhenNarrow: true, cell: (period) => <By period={period} /> },
@@ -91,7 +88,7 @@ function Plan({ period, place, names }: { period: PlanPeriod; place: Place; name
         className={classNames(
           "relative size-2.5 shrink-0 rounded-full border-2",
           isNow ? "border-accent bg-accent" : "border-line-strong",
-          // The line up to what came after.
+          // Line to the newer entry above.
           id > 0 &&
             "before:absolute before:bottom-full before:left-0.5 before:mb-1 before:h-6 before:w-0.5 before:bg-line",
         )}
@@ -102,7 +99,7 @@ function Plan({ period, place, names }: { period: PlanPeriod; place: Place; name
             {names.get(key) ?? key}
           </TextLink>
           <span className="text-muted">version {version}</span>
-          {isNow && <Badge tone="accent">Now</Badge>}
+          {isNow && <Badge tone="accent">Current</Badge>}
         </span>
         <div className="text-caption text-muted md:hidden">
           {CHANGES[change.change]} <Time at={change.effectiveAt} />
@@ -124,7 +121,7 @@ function By({ period: { change, by, endedBy } }: { period: PlanPeriod }) {
       {by !== null ? (
         <ActorName actor={by} />
       ) : (
-        <span className="text-muted">{change.isDefault ? "The default plan" : "By itself"}</span>
+        <span className="text-muted">{change.isDefault ? "Default plan" : "Automatic"}</span>
       )}
       {endedBy !== null && (
         <div className="text-caption text-muted">
@@ -135,21 +132,21 @@ function By({ period: { change, by, endedBy } }: { period: PlanPeriod }) {
   );
 }
 
-/** From one change of a plan to the next one. */
+/** Time between two plan changes. */
 type PlanPeriod = {
   readonly id: number;
   readonly change: PlanChange;
   readonly by: Actor | null;
-  /** When something else followed; null while it lasts. */
+  /** Time of the next change; null for the current one. */
   readonly until: string | null;
   /** The actor who ended the plan, if no plan replaced it. */
   readonly endedBy: Actor | null;
   readonly isNow: boolean;
-  /** All that this line stands for. */
+  /** All changes shown in this row. */
   readonly changes: readonly PlanChange[];
 };
 
-/** Lines come newest first, and an end stands over what it ends: it is told there, unless that is on the next page. */
+/** Input is newest first. An end is merged into the row of the plan it ended, unless that row is on the next page. */
 function toPeriods(lines: readonly PlanLine[], now: number): PlanPeriod[] {
   return lines.flatMap((line, index): PlanPeriod[] => {
     const { change, by } = line;
@@ -172,7 +169,7 @@ function toPeriods(lines: readonly PlanLine[], now: number): PlanPeriod[] {
   });
 }
 
-/** An end that has come is written when somebody looks. */
+/** An expired plan gets its `ended` entry on the next access. */
 function isOver({ endsAt }: PlanChange, now: number): boolean {
   return endsAt !== null && Date.parse(endsAt) <= now;
 }

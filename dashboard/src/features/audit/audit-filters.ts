@@ -17,7 +17,7 @@ const FILTERS = {
   environment: choice(["test", "live"]),
 };
 
-/** What the log is narrowed to; it stands in the address. Days are of UTC, and `to` is part of it. */
+/** Filters in the URL. Days are UTC; `to` is inclusive. */
 export type AuditFilters = SearchOf<typeof FILTERS>;
 
 const readFilters = searchOf(FILTERS);
@@ -43,7 +43,7 @@ export function toAuditQuery({ projectId, environment, from, to, ...plain }: Aud
   };
 }
 
-/** What begins with the left is called the right. */
+/** Action prefixes and their names. */
 export const ACTIONS = [
   { value: "credits.added", label: "Credits added" },
   { value: "grant.revoked", label: "Credits revoked" },
@@ -52,7 +52,7 @@ export const ACTIONS = [
   { value: "plan.ended", label: "Plans ended" },
   { value: "customer", label: "Customers" },
   { value: "plan.published", label: "Plans published" },
-  { value: "plan", label: "All about plans" },
+  { value: "plan", label: "All plan actions" },
   { value: "default_plan.", label: "Default plans" },
   { value: "feature.", label: "Features" },
   { value: "pool.", label: "Pools" },
@@ -61,7 +61,7 @@ export const ACTIONS = [
   { value: "api_key.", label: "API keys" },
   { value: "token.", label: "Management tokens" },
   { value: "member.sign", label: "Log-ins and log-outs" },
-  { value: "member.", label: "All about members" },
+  { value: "member.", label: "All member actions" },
   { value: "project.", label: "Projects" },
   { value: "workspace.", label: "Workspace" },
 ];

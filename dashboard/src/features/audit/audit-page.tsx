@@ -3,6 +3,7 @@ import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { Download, ScrollText, X } from "lucide-react";
 import { answerOf, api } from "../../api/client.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
+import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { useMayActAs } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -32,7 +33,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      note="Who changed what, and what it was before. Nobody can change or delete a line of it."
+      note="Every change, with author, before and after. Append-only."
       actions={
         <>
           {Object.keys(filters).length > 0 && (
@@ -92,7 +93,7 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
           <span className="text-muted">Workspace</span>
         ) : (
           <span className="flex items-center gap-1.5">
-            <Badge tone={environment}>{environment === "live" ? "LIVE" : "Test"}</Badge>
+            <Badge tone={environment}>{ENVIRONMENT_NAMES[environment]}</Badge>
             {projects.length > 1 && projects.find(({ id }) => id === projectId)?.name}
           </span>
         ),
@@ -105,30 +106,28 @@ function Nothing({ pages, onClear }: { pages: Pages; onClear: () => void }) {
   return (
     <EmptyState
       icon={ScrollText}
-      title={isMore ? "Nothing among the newest" : "Nothing matches"}
+      title={isMore ? "No matches in recent entries" : "No matches"}
       action={
         isMore ? (
           <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Look further back
+            Search older entries
           </Button>
         ) : (
-          <Button onClick={onClear}>Show everything</Button>
+          <Button onClick={onClear}>Show all entries</Button>
         )
       }
     >
-      {isMore
-        ? "Many thousand entries were looked through; older ones are left."
-        : "Everything that was ever done here was looked through."}
+      {isMore ? "Thousands of entries were searched. Older ones remain." : "All entries were searched."}
       {isFetchNextPageError && <ProblemCallout error={error} />}
     </EmptyState>
   );
 }
 
-/** Shows what is asked for at once, also while the answer is on its way: whoever sets one filter after the other loses none. */
+/** Reads the filters from the URL, not from the loaded data, so that quick successive changes are not lost. */
 function FilterBar({
   entries,
 }: {
-  /** Of whom some may be gone: their names stand in what they did. */
+  /** Source of the names of deleted actors. */
   entries: readonly Entry[];
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
@@ -143,7 +142,7 @@ function FilterBar({
         isLabelShown
         type="search"
         label="Customer"
-        placeholder="The whole id"
+        placeholder="Exact customer id"
         value={filters.customerId ?? ""}
         onFilter={(customerId) => set({ customerId })}
       />
@@ -155,7 +154,7 @@ function FilterBar({
       />
       <Select
         label="What"
-        options={withUnknown([{ value: "", label: "Everything" }, ...ACTIONS], filters.action)}
+        options={withUnknown([{ value: "", label: "Any action" }, ...ACTIONS], filters.action)}
         value={filters.action ?? ""}
         onChange={({ target }) => set({ action: target.value })}
       />
@@ -164,8 +163,8 @@ function FilterBar({
         options={[
           { value: "", label: "Everywhere" },
           ...projects.flatMap(({ id, name }) => [
-            { value: `${id}/test`, label: `${name}, test` },
-            { value: `${id}/live`, label: `${name}, LIVE` },
+            { value: `${id}/test`, label: `${name}, Test` },
+            { value: `${id}/live`, label: `${name}, Live` },
           ]),
         ]}
         value={place}
@@ -203,11 +202,11 @@ function useActorOptions(chosen: string | undefined, entries: readonly Entry[]) 
   const members = useSuspenseInfiniteQuery(membersQuery).data.pages.flatMap(({ items }) => items);
   const tokens = useSuspenseInfiniteQuery(tokensQuery).data.pages.flatMap(({ items }) => items);
   const known = [
-    { value: "", label: "Everybody" },
+    { value: "", label: "Anyone" },
     ...members.map(({ id, name }) => ({ value: `member:${id}`, label: name })),
     ...tokens.map(({ id, name }) => ({ value: `token:${id}`, label: `Token ${name}` })),
-    { value: "command", label: "Commands on the server" },
-    { value: "system", label: "Purser itself" },
+    { value: "command", label: "Server commands" },
+    { value: "system", label: "Purser" },
   ];
   const gone = entries.find(({ actor }) => `${actor.kind}:${actor.id}` === chosen)?.actor.name;
   return withUnknown(known, chosen, gone ?? undefined);
@@ -215,7 +214,7 @@ function useActorOptions(chosen: string | undefined, entries: readonly Entry[]) 
 
 type Option = { value: string; label: string };
 
-/** What stands in the address is shown, whether or not it is offered. */
+/** Adds the selected value if it is not in the list. */
 function withUnknown(options: readonly Option[], chosen: string | undefined, label = chosen): Option[] {
   if (chosen === undefined || options.some(({ value }) => value === chosen)) return [...options];
   return [...options, { value: chosen, label: label ?? chosen }];

@@ -10,7 +10,7 @@ import { Time, useClock } from "../../ui/time.tsx";
 import { type Change, changesOf, type Entry, isRecord } from "./entry.ts";
 import { type Piece, tellWhat } from "./sentences.ts";
 
-/** What unfolds below a line: before and after, and what it takes to find the call that did it. */
+/** Details of an entry: before and after, and the request id. */
 export function EntryDetails({ entry }: { entry: Entry }) {
   const { actor, action, requestId, recordedAt, customerId } = entry;
   const actorFilter =
@@ -26,9 +26,9 @@ export function EntryDetails({ entry }: { entry: Entry }) {
             name: "Request",
             value:
               requestId === null ? (
-                <span className="text-muted">None: it was not done by a call</span>
+                <span className="text-muted">None: not an API call</span>
               ) : (
-                <Copyable text={requestId} label="Copy the request id" />
+                <Copyable text={requestId} label="Copy request id" />
               ),
           },
           {
@@ -36,7 +36,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
             value: (
               <span className="flex flex-wrap gap-x-4">
                 <TextLink to="/workspace/audit" search={{ actor: actorFilter }}>
-                  All by the same
+                  All by this author
                 </TextLink>
                 {customerId !== null && (
                   <TextLink to="/workspace/audit" search={{ customerId }}>
@@ -62,10 +62,10 @@ function Copyable({ text, label }: { text: string; label: string }): ReactNode {
   );
 }
 
-/** Before and after, side by side. What was made or ended has one side alone. */
+/** Before and after side by side. A creation or deletion has one side. */
 function ChangeTable({ entry }: { entry: Entry }) {
   const changes = changesOf(entry);
-  if (changes.length === 0) return <p className="text-muted">Nothing more is recorded about it.</p>;
+  if (changes.length === 0) return <p className="text-muted">No further details.</p>;
   const sides = (["before", "after"] as const).filter((side) => entry[side] !== null);
   const isCompared = sides.length === 2;
   return (
@@ -132,7 +132,7 @@ function Side({
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 function Value({ value }: { value: unknown }) {
-  if (value === undefined) return <span className="sr-only">not there</span>;
+  if (value === undefined) return <span className="sr-only">not set</span>;
   if (value === null) return <span className="text-muted">none</span>;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return formatCount(value);
@@ -149,7 +149,7 @@ export function Sentence({ entry }: { entry: Entry }) {
     <span className="wrap-anywhere">
       <span className="font-medium">{nameOfActor(entry)}</span>{" "}
       {tellWhat(entry).map((piece, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a sentence does not change its order
+        // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
         <Part key={index} piece={piece} entry={entry} />
       ))}
     </span>
@@ -165,13 +165,13 @@ function nameOfActor({ actor: { kind, id, name } }: Entry): string {
   const known = name ?? id;
   switch (kind) {
     case "member":
-      return known ?? "Somebody";
+      return known ?? "A member";
     case "token":
       return known === null ? "A token" : `Token ${known}`;
     case "command":
       return known === null ? "A command" : `Command ${known}`;
     case "system":
-      return "Purser itself";
+      return "Purser";
   }
 }
 

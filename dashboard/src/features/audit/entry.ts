@@ -4,7 +4,7 @@ export type Entry = Item<"listAudit">;
 
 type Fields = Entry["after"];
 
-/** What an entry says under a name; before and after have no fixed form, since each action has its own. */
+/** Reads a field of `before` or `after`, whose shape depends on the action. */
 export function textIn(fields: Fields, name: string): string | null {
   const value = fields?.[name];
   return typeof value === "string" ? value : null;
@@ -24,17 +24,17 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** One field of what was changed. `undefined`: it is not there on that side. */
+/** One changed field; `undefined` if missing on that side. */
 export type Change = {
   readonly field: string;
   readonly before: unknown;
   readonly after: unknown;
-  readonly kind: "changed" | "new" | "gone" | "same";
+  readonly kind: "changed" | "new" | "removed" | "same";
 };
 
-const ORDER = ["changed", "new", "gone", "same"] as const;
+const ORDER = ["changed", "new", "removed", "same"] as const;
 
-/** Before and after, field by field, those that differ first. */
+/** Fields of before and after; changed fields first. */
 export function changesOf({ before, after }: Pick<Entry, "before" | "after">): Change[] {
   const [was, is] = [flatten(before ?? {}), flatten(after ?? {})];
   const fields = [...new Set([...was.keys(), ...is.keys()])];
@@ -48,7 +48,7 @@ export function changesOf({ before, after }: Pick<Entry, "before" | "after">): C
 
 function compare(before: unknown, after: unknown): Change["kind"] {
   if (before === undefined) return "new";
-  if (after === undefined) return "gone";
+  if (after === undefined) return "removed";
   return JSON.stringify(before) === JSON.stringify(after) ? "same" : "changed";
 }
 
@@ -62,14 +62,14 @@ const WORDS: Readonly<Record<string, string>> = {
   creditsAdded: "credits added",
   userAgent: "browser",
   moreAddresses: "more addresses",
-  metadataBytesMax: "metadata bytes at most",
-  metadataKeysMax: "metadata keys at most",
-  metadataDepthMax: "metadata depth at most",
-  historyDaysMax: "history days at most",
-  requestsPerSecondMax: "requests per second at most",
+  metadataBytesMax: "max metadata bytes",
+  metadataKeysMax: "max metadata keys",
+  metadataDepthMax: "max metadata depth",
+  historyDaysMax: "max history days",
+  requestsPerSecondMax: "max requests per second",
 };
 
-/** Nested fields by their way: `balances › credits`. A list of named things by the names, so that an order does not matter. */
+/** Flattens nested fields to paths: `balances › credits`. Lists of named items use the names, so that order does not matter. */
 function flatten(value: Record<string, unknown>, way: readonly string[] = []): Map<string, unknown> {
   const flat = new Map<string, unknown>();
   for (const [name, field] of Object.entries(value)) {

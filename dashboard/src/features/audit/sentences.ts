@@ -1,7 +1,7 @@
 import { countOf } from "../../format/numbers.ts";
 import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
 
-/** A sentence without its beginning: who did it comes before. */
+/** Part of a sentence that follows the actor's name. */
 export type Piece = { readonly kind: "text" | "strong" | "customer"; readonly text: string };
 
 type Tell = (entry: Entry) => readonly (Piece | string)[];
@@ -11,26 +11,26 @@ const strong = (text: string): Piece => ({ kind: "strong", text });
 const subject = ({ subject: text }: Entry): Piece => strong(text);
 const isNew = ({ before }: Entry): boolean => before === null;
 
-/** What was done, for each action that Purser records. */
+/** Sentence for each audited action. */
 const SENTENCES: Readonly<Record<string, Tell>> = {
   "credits.added": (entry) => ["added ", strong(creditsOf(entry)), " to ", CUSTOMER],
-  "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` of ${entry.subject} of `, CUSTOMER],
+  "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` of ${entry.subject} from `, CUSTOMER],
   "consume.reversed": (entry) => [
-    "reversed a charge and gave ",
+    "reversed a charge and returned ",
     strong(creditsOf(entry)),
-    " back to ",
+    " to ",
     CUSTOMER,
   ],
-  "plan.assigned": (entry) => ["put ", CUSTOMER, " on plan ", subject(entry), ...insteadOf(entry)],
+  "plan.assigned": (entry) => ["assigned plan ", subject(entry), " to ", CUSTOMER, ...insteadOf(entry)],
   "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " of ", CUSTOMER],
   "plan.assigned_in_bulk": (entry) => [
-    "put ",
-    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
-    " on plan ",
+    "assigned plan ",
     subject(entry),
+    " to ",
+    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
   ],
   "customer.created": () => ["created customer ", CUSTOMER],
-  "customer.changed": ({ after }) => ["changed ", ...fieldsOf(listIn(after, "fields")), CUSTOMER],
+  "customer.changed": ({ after }) => ["edited ", ...fieldsOf(listIn(after, "fields")), CUSTOMER],
   "customer.blocked": () => ["blocked ", CUSTOMER],
   "customer.unblocked": () => ["unblocked ", CUSTOMER],
   "customer.erased": () => ["erased ", CUSTOMER],
@@ -41,28 +41,28 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
   "grants.exported": (entry) => exported(entry, "grants"),
   "audit.exported": (entry) => exported(entry, "the audit log"),
   "request.tried": (entry) => [
-    "tried ",
+    "sent test request ",
     subject(entry),
     ` ${countOf(countIn(entry.after, "times") ?? 1, "time")} for `,
     CUSTOMER,
   ],
-  "feature.defined": (entry) => [isNew(entry) ? "defined feature " : "changed feature ", subject(entry)],
+  "feature.defined": (entry) => [isNew(entry) ? "created feature " : "edited feature ", subject(entry)],
   "feature.archived": (entry) => ["archived feature ", subject(entry)],
-  "feature.unarchived": (entry) => ["brought back feature ", subject(entry)],
-  "pool.defined": (entry) => [isNew(entry) ? "defined pool " : "changed pool ", subject(entry)],
-  "event_key.named": (entry) => [isNew(entry) ? "named event key " : "changed event key ", subject(entry)],
+  "feature.unarchived": (entry) => ["restored feature ", subject(entry)],
+  "pool.defined": (entry) => [isNew(entry) ? "created pool " : "edited pool ", subject(entry)],
+  "event_key.named": (entry) => [isNew(entry) ? "named event key " : "edited event key ", subject(entry)],
   "plan.published": (entry) => [
     `published version ${countIn(entry.after, "number") ?? "?"} of plan `,
     subject(entry),
   ],
   "plan.renamed": (entry) => ["renamed plan ", subject(entry), ...fromTo(entry)],
   "plan.archived": (entry) => ["archived plan ", subject(entry)],
-  "plan.unarchived": (entry) => ["brought back plan ", subject(entry)],
+  "plan.unarchived": (entry) => ["restored plan ", subject(entry)],
   "plan_draft.saved": (entry) => ["saved a draft of plan ", subject(entry)],
   "plan_draft.discarded": (entry) => ["discarded the draft of plan ", subject(entry)],
   "default_plan.set": ({ after }) => {
     const plan = textIn(after, "plan");
-    return plan === null ? ["took the default plan away"] : ["made ", strong(plan), " the default plan"];
+    return plan === null ? ["removed the default plan"] : ["set the default plan to ", strong(plan)];
   },
   "api_key.created": (entry) => ["created API key ", subject(entry)],
   "api_key.rotated": (entry) => ["rotated API key ", subject(entry)],
@@ -71,14 +71,14 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
   "token.revoked": (entry) => ["revoked management token ", subject(entry)],
   "project.created": (entry) => ["created project ", subject(entry)],
   "project.renamed": (entry) => ["renamed a project", ...fromTo(entry)],
-  "workspace.changed": () => ["changed the workspace"],
+  "workspace.changed": () => ["edited the workspace"],
   "member.created": (entry) => ["created the first owner, ", subject(entry)],
   "member.invited": (entry) => [
     "invited ",
     subject(entry),
     ` as ${textIn(entry.after, "role") ?? "a member"}`,
   ],
-  "member.invited_again": (entry) => ["made a new invitation link for ", subject(entry)],
+  "member.invited_again": (entry) => ["created a new invitation link for ", subject(entry)],
   "member.joined": () => ["accepted the invitation"],
   "member.signed_in": ({ after }) => ["logged in", ...fromAddress(after)],
   "member.signed_out": ({ after }) => [
@@ -94,17 +94,17 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
   "member.sign_in_failed": (entry) => ["refused ", ...attemptsOf(entry, "log-in"), " as ", subject(entry)],
   "member.password_refused": (entry) => [
     "refused ",
-    ...attemptsOf(entry, "change"),
-    " of the password of ",
+    ...attemptsOf(entry, "password change"),
+    " for ",
     subject(entry),
   ],
-  "member.owner_reset": (entry) => ["made a link by which ", subject(entry), " becomes an owner"],
-  "member.sign_in_link_made": (entry) => ["made a sign-in link for ", subject(entry)],
-  "member.changed": (entry) => ["changed ", subject(entry), ...roleChange(entry)],
+  "member.owner_reset": (entry) => ["created an owner link for ", subject(entry)],
+  "member.sign_in_link_made": (entry) => ["created a sign-in link for ", subject(entry)],
+  "member.changed": (entry) => ["edited ", subject(entry), ...roleChange(entry)],
   "member.removed": (entry) => ["removed ", subject(entry)],
   "member.password_changed": () => ["changed their password"],
-  "member.password_reset": (entry) => ["set a new password for ", subject(entry)],
-  "member.password_link_made": (entry) => ["made a link to a new password for ", subject(entry)],
+  "member.password_reset": (entry) => ["reset the password of ", subject(entry)],
+  "member.password_link_made": (entry) => ["created a password link for ", subject(entry)],
 };
 
 export function tellWhat(entry: Entry): Piece[] {
@@ -116,19 +116,19 @@ export function isKnownAction(action: string): boolean {
   return action in SENTENCES;
 }
 
-/** For what is newer than this page. */
+/** For actions that this version does not know. */
 const tellPlainly: Tell = (entry) => [
   `${entry.action.replace(/[._]/g, " ")}: `,
   subject(entry),
   ...(entry.customerId === null ? [] : [" of ", CUSTOMER]),
 ];
 
-/** "500 credits", and of which pool where it is not the one that everybody has. */
 function exported({ after }: Entry, what: string): (Piece | string)[] {
   const format = textIn(after, "format")?.toUpperCase();
   return ["exported ", strong(what), format === undefined ? "" : ` as ${format}`];
 }
 
+/** "500 credits", with the pool if it is not the default one. */
 function creditsOf({ before, after }: Entry): string {
   const [was, is] = [before?.["balances"], after?.["balances"]];
   const pool =

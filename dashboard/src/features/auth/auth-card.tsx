@@ -3,11 +3,9 @@ import type { ReactNode } from "react";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { forgetEverything, queryClient } from "../../api/query-client.ts";
 import { type Session, sessionQuery } from "../../api/session.ts";
-import { ButtonLink } from "../../ui/button.tsx";
-import { Callout } from "../../ui/callout.tsx";
 import { useTabTitle } from "../../ui/page.tsx";
 
-/** The pages before the frame: one card, nothing else. */
+/** Layout of the log-in pages. */
 export function AuthCard({
   title,
   note,
@@ -35,7 +33,7 @@ export function AuthCard({
   );
 }
 
-/** What every way in ends with: the session, and the page that was wanted. */
+/** Stores the new session and opens the requested page. */
 export function useSessionStart(href = "/") {
   const navigate = useNavigate();
   return async (session: Session): Promise<void> => {
@@ -45,43 +43,12 @@ export function useSessionStart(href = "/") {
   };
 }
 
-/** The API never says which of them it was. */
+/** Used, expired or unknown; the API does not distinguish. */
 export function isSpent(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === "link_invalid";
 }
 
-/** A link that opens nothing, and what to do now. */
-export function SpentLink({ title, whatToDo }: { title: string; whatToDo: string }) {
-  return (
-    <AuthCard title={title}>
-      <div className="flex flex-col gap-4">
-        <Callout tone="warn" title="This link was used, or its time is over">
-          <p>{whatToDo}</p>
-        </Callout>
-        <ButtonLink to="/log-in">Log in</ButtonLink>
-      </div>
-    </AuthCard>
-  );
-}
-
-/** Mail and chat programs cut links at the #. */
-export function CutLink({ title }: { title: string }) {
-  return (
-    <AuthCard title={title}>
-      <div className="flex flex-col gap-4">
-        <Callout tone="warn" title="This link is not whole">
-          <p>
-            What stands after its <code className="font-mono">#</code> is missing. A reload takes it away,
-            too: copy all of the link and open it again.
-          </p>
-        </Callout>
-        <ButtonLink to="/log-in">Log in</ButtonLink>
-      </div>
-    </AuthCard>
-  );
-}
-
-/** What stands behind the `#` of a link. It is taken out of the address at once, so that no history keeps it. */
+/** Reads the token after `#` and removes it from the URL, so that it does not stay in the browser history. */
 export function takeLinkToken(): string | null {
   const token = window.location.hash.slice(1);
   if (token === "") return null;

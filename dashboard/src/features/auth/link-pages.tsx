@@ -1,70 +1,83 @@
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
-import { Button } from "../../ui/button.tsx";
-import { ProblemCallout } from "../../ui/callout.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
-import { AuthCard, CutLink, isSpent, SpentLink, takeLinkToken, useSessionStart } from "./auth-card.tsx";
+import { AuthCard, isSpent, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
-const JOIN_TITLE = "Choose a password";
-
-/** An invitation, or a new password: the link says who you are, you say what you will type from now on. */
+/** Accepts an invitation or resets a password. */
 export function JoinPage() {
-  const [token] = useState(takeLinkToken);
-  const { register, handleSubmit } = useForm<{ password: string }>();
-  const join = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
-  if (token === null) return <CutLink title={JOIN_TITLE} />;
-  if (isSpent(join.error)) {
-    return (
-      <SpentLink
-        title={JOIN_TITLE}
-        whatToDo="If it was you, log in with the password you chose. If not, ask an admin of your workspace: they make a new link under Members."
-      />
-    );
-  }
   return (
-    <AuthCard title={JOIN_TITLE} note="The link says who you are. With a password you come back without it.">
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={handleSubmit(({ password }) => join.mutate({ body: { token, password } }))}
-      >
-        <TextField label="Password" {...NEW_PASSWORD} autoFocus {...register("password")} />
-        <ProblemCallout error={join.error} />
-        <Button type="submit" tone="primary" isBusy={join.isPending}>
-          Save and come in
-        </Button>
-      </form>
-    </AuthCard>
+    <LinkPage
+      title="Choose a password"
+      note="You will log in with it from now on."
+      spentHelp="Log in with your password, or ask an admin for a new link."
+      action="Save and log in"
+      hasPassword
+    />
   );
 }
 
-const SIGN_IN_TITLE = "Sign in by link";
-
-/** A link that is good once. It takes a click, so that a program that only looks at links does not use it up. */
+/** Logs in with a one-time link. It takes a click, so that link previews do not use it up. */
 export function SignInPage() {
+  return (
+    <LinkPage
+      title="Sign in with a link"
+      note="This link works once."
+      spentHelp="Log in with your password. Each start of “purser dev” prints a new link."
+      action="Sign in"
+    />
+  );
+}
+
+function LinkPage({
+  title,
+  note,
+  spentHelp,
+  action,
+  hasPassword = false,
+}: {
+  title: string;
+  note: string;
+  /** What to do if the link was used or has expired. */
+  spentHelp: string;
+  action: string;
+  hasPassword?: boolean;
+}) {
   const [token] = useState(takeLinkToken);
-  const signIn = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
-  if (token === null) return <CutLink title={SIGN_IN_TITLE} />;
-  if (isSpent(signIn.error)) {
+  const { register, handleSubmit } = useForm<{ password?: string }>();
+  const redeem = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
+  if (token === null || isSpent(redeem.error)) {
     return (
-      <SpentLink
-        title={SIGN_IN_TITLE}
-        whatToDo="Log in with your password, or ask for a new link: each start of “purser dev” prints one."
-      />
+      <AuthCard title={title}>
+        <div className="flex flex-col gap-4">
+          {token === null ? (
+            // Some mail and chat programs cut links at the #.
+            <Callout tone="warn" title="This link is incomplete">
+              The part after <code className="font-mono">#</code> is missing. Copy the whole link and open it
+              again.
+            </Callout>
+          ) : (
+            <Callout tone="warn" title="This link was already used or has expired">
+              {spentHelp}
+            </Callout>
+          )}
+          <ButtonLink to="/log-in">Log in</ButtonLink>
+        </div>
+      </AuthCard>
     );
   }
   return (
-    <AuthCard title={SIGN_IN_TITLE} note="This link is good once.">
+    <AuthCard title={title} note={note}>
       <form
         className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          signIn.mutate({ body: { token } });
-        }}
+        onSubmit={handleSubmit((form) => redeem.mutate({ body: { token, ...form } }))}
       >
-        <ProblemCallout error={signIn.error} />
-        <Button type="submit" tone="primary" isBusy={signIn.isPending}>
-          Sign in
+        {hasPassword && <TextField label="Password" {...NEW_PASSWORD} autoFocus {...register("password")} />}
+        <ProblemCallout error={redeem.error} />
+        <Button type="submit" tone="primary" isBusy={redeem.isPending}>
+          {action}
         </Button>
       </form>
     </AuthCard>

@@ -33,7 +33,7 @@ export function LogInPage() {
           {...register("password")}
         />
         {isMismatch(logIn.error) ? (
-          <Callout tone="bad" title="Email and password do not match" />
+          <Callout tone="bad" title="Wrong email or password" />
         ) : (
           <ProblemCallout error={logIn.error} />
         )}
@@ -41,14 +41,14 @@ export function LogInPage() {
           Log in
         </Button>
         <p className="text-caption text-muted">
-          Forgotten it? An admin of your workspace can make you a link under Members.
+          Forgot your password? An admin can create a reset link under Members.
         </p>
       </form>
     </AuthCard>
   );
 }
 
-/** Which of them is wrong nobody says, and there is nothing to report. */
+/** The API does not say which of the two is wrong. */
 function isMismatch(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === "credentials_invalid";
 }

@@ -5,7 +5,7 @@ import { rootRoute } from "../../frame/root-routes.tsx";
 const logInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "log-in",
-  // Only our own pages: a link from elsewhere must not send anybody away from here.
+  // Only local paths, to prevent open redirects.
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
     typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
   component: lazyRouteComponent(() => import("./log-in-page.tsx"), "LogInPage"),

@@ -13,7 +13,7 @@ const TITLE = "Set up Purser";
 
 type Owner = { name: string; email: string; password: string };
 
-/** A fresh installation: whoever reads the service's log becomes the first owner. */
+/** Creates the first owner with the link from the service log. */
 export function SetupPage() {
   const [token] = useState(takeLinkToken);
   const { isNeeded } = route.useLoaderData();
@@ -21,7 +21,7 @@ export function SetupPage() {
   const setUp = useWrite("post", "/manage/v1/setup", { onSuccess: useSessionStart() });
   if (!isNeeded) {
     return (
-      <AuthCard title={TITLE} note="This is done: the installation has its owner.">
+      <AuthCard title={TITLE} note="Setup is complete.">
         <div className="flex flex-col">
           <ButtonLink to="/log-in" tone="primary">
             Log in
@@ -32,19 +32,19 @@ export function SetupPage() {
   }
   if (token === null || isSpent(setUp.error)) {
     return (
-      <AuthCard title={TITLE} note="Nobody owns this installation yet.">
+      <AuthCard title={TITLE} note="This installation has no owner yet.">
         <Callout
           tone={token === null ? "plain" : "warn"}
-          title={token === null ? "Open the setup link" : "This link is no longer good"}
+          title={token === null ? "Open the setup link" : "This link is no longer valid"}
         >
-          The service printed it when it started: look in its log for{" "}
-          <code className="font-mono">/setup#</code>. Each start prints a new one, good once and for a day.
+          Find it in the service log: search for <code className="font-mono">/setup#</code>. Each start prints
+          a new link, valid once for one day.
         </Callout>
       </AuthCard>
     );
   }
   return (
-    <AuthCard title={TITLE} note="You become the owner. No email is ever sent.">
+    <AuthCard title={TITLE} note="You become the owner. Purser sends no email.">
       <form
         className="flex flex-col gap-4"
         onSubmit={handleSubmit((owner) => setUp.mutate({ body: { ...owner, token } }))}

@@ -23,13 +23,13 @@ const GROUPS: readonly { kind: CatalogChange["change"]; title: string; tone: Bad
   { kind: "archive", title: "Archived", tone: "warn" },
 ];
 
-/** What applying a catalog would do, in sentences; what stays as it is stands folded below. */
+/** The effect of applying a catalog; unchanged items are collapsed. */
 export function CatalogChanges({
   changes,
   nothing,
 }: {
   changes: readonly CatalogChange[];
-  /** What to say where there is nothing to do. */
+  /** Text if nothing changes. */
   nothing: string;
 }) {
   const kept = changes.filter(({ change }) => change === "unchanged");
@@ -41,7 +41,7 @@ export function CatalogChanges({
     <>
       {groups.length === 0 && (
         <Card flush>
-          <EmptyState icon={CircleCheck} title="Nothing to do">
+          <EmptyState icon={CircleCheck} title="No changes">
             {nothing}
           </EmptyState>
         </Card>
@@ -64,13 +64,7 @@ export function CatalogChanges({
         </Card>
       ))}
       {kept.length > 0 && (
-        <Disclosure
-          title={
-            kept.length === 1
-              ? "1 thing stays as it is"
-              : `${formatCount(kept.length)} things stay as they are`
-          }
-        >
+        <Disclosure title={`${formatCount(kept.length)} unchanged`}>
           <ul aria-label="Unchanged" className="flex flex-col gap-1 text-muted">
             {kept.map((change) => (
               <li key={`${change.noun} ${change.key}`}>{titleOf(change)}</li>
@@ -105,7 +99,7 @@ function ChangeRow({ change, changes }: { change: CatalogChange; changes: readon
   );
 }
 
-/** Asked only where it makes a difference: where a plan that is there gets a new version. */
+/** Only shown if an existing plan gets a new version. */
 export function CatalogReach({
   changes,
   value,
@@ -123,9 +117,9 @@ export function CatalogReach({
       value={value}
       onChange={onChange}
       notes={{
-        new_assignments: `Whoever is assigned a plan from now on. ${who} keep what they have.`,
-        next_period: `${who} get the new version when their next period begins.`,
-        now: `${who} get the new version at once. What they have used of this period counts.`,
+        new_assignments: `${who} keep their version.`,
+        next_period: `${who} get the new version at their next renewal.`,
+        now: `${who} get the new version now. Usage in this period counts.`,
       }}
     />
   );

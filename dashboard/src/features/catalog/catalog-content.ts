@@ -9,7 +9,7 @@ import {
   type Terms,
 } from "../plans/plan-terms.ts";
 
-// The contract leaves open what stands before and after a change: it is a document's part, read here with care.
+// The API does not type `before` and `after` of a change, so they are parsed here.
 
 export type CatalogDiff = Answer<"diffCatalog">;
 export type CatalogChange = CatalogDiff["changes"][number];
@@ -102,12 +102,12 @@ export function nameOf({ noun, key, after }: CatalogChange): string {
   return noun === "default_plan" ? NOUNS[noun] : (textOf(after, "name") ?? key);
 }
 
-/** "Plan Pro"; the default plan is one of its kind. */
+/** "Plan Pro", "Default plan". */
 export function titleOf(change: CatalogChange): string {
   return change.noun === "default_plan" ? nameOf(change) : `${NOUNS[change.noun]} ${nameOf(change)}`;
 }
 
-/** What keys are called once it is done. */
+/** Names of features and pools after the change. */
 export function namesOf(changes: readonly CatalogChange[]): Names {
   const find = (noun: CatalogChange["noun"], key: string) =>
     changes.find((change) => change.noun === noun && change.key === key)?.after;
@@ -135,17 +135,17 @@ export function sentencesOfChange(
     case "default_plan": {
       const name = (key: string | null): string => (key === null ? "none" : planName(key));
       const [was, is] = [textOf(before ?? {}, "plan"), textOf(after, "plan")];
-      return [changed(`The default plan is ${name(is)} instead of ${name(was)}.`)];
+      return [changed(`Default plan: ${name(was)} → ${name(is)}.`)];
     }
     case "pool":
     case "event_key":
       return before === null
-        ? [added(`It is called ${textOf(after, "name")}.`)]
+        ? [added(`Name: ${textOf(after, "name")}.`)]
         : [...renamed(before, after), ...unitChanged(before, after)];
   }
 }
 
-/** Whether customers who are on a plan may be reached: it is there already, and says something else. */
+/** Whether an existing plan gets new terms. */
 export function hasNewVersion({ noun, before, after }: CatalogChange): boolean {
   if (noun !== "plan" || before === null) return false;
   const { allowances, features, limits, costs } = diffTerms(readPlan(before), readPlan(after));
@@ -159,14 +159,14 @@ function featureSentences({ before, after }: CatalogChange, names: Names): Sente
   const is = readFeature(after);
   const from = (pool: string): string => (names.pool(pool) === null ? "" : ` from ${names.pool(pool)}`);
   const price = `${costInWords(is.cost, is.unit)}${from(is.pool)}`;
-  if (before === null) return [added(`It costs ${price}.`)];
+  if (before === null) return [added(`Cost: ${price}.`)];
   const was = readFeature(before);
   return [
     ...renamed(before, after),
     ...unitChanged(before, after),
     ...(isSamePrice(was, is)
       ? []
-      : [changed(`It costs ${price} instead of ${costInWords(was.cost, was.unit)}${from(was.pool)}.`)]),
+      : [changed(`Cost: ${costInWords(was.cost, was.unit)}${from(was.pool)} → ${price}.`)]),
     ...archiving(was, is),
   ];
 }
@@ -182,17 +182,17 @@ type ChangeContent = CatalogChange["after"];
 
 function renamed(before: ChangeContent, after: ChangeContent): Sentence[] {
   const [was, is] = [textOf(before, "name"), textOf(after, "name")];
-  return was === is ? [] : [changed(`It is called ${is} instead of ${was}.`)];
+  return was === is ? [] : [changed(`Name: ${was} → ${is}.`)];
 }
 
 function unitChanged(before: ChangeContent, after: ChangeContent): Sentence[] {
   const [was, is] = [textOf(before, "unit"), textOf(after, "unit")];
-  return was === is ? [] : [changed(`Its unit is ${is ?? "none"} instead of ${was ?? "none"}.`)];
+  return was === is ? [] : [changed(`Unit: ${was ?? "none"} → ${is ?? "none"}.`)];
 }
 
 function archiving(was: { isArchived: boolean }, is: { isArchived: boolean }): Sentence[] {
   if (was.isArchived === is.isArchived) return [];
-  return is.isArchived ? [removed("It is no longer offered.")] : [added("It is offered again.")];
+  return is.isArchived ? [removed("Archived.")] : [added("Restored.")];
 }
 
 const added = (text: string): Sentence => ({ kind: "added", text });

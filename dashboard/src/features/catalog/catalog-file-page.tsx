@@ -20,20 +20,17 @@ import type { CatalogDiff } from "./catalog-content.ts";
 import { CATALOG_ACTIONS, EditProblem } from "./edit-problem.tsx";
 import { CATALOG_PATH, catalogDocumentQuery, refreshCatalog } from "./queries.ts";
 
-/** Everything that an environment sells, to keep in a repository and to apply again. */
+/** Exports and imports the catalog of an environment. */
 export function CatalogFilePage() {
   const place = usePlace();
   const { data: document } = useSuspenseQuery(catalogDocumentQuery(place));
   const text = JSON.stringify(document, null, 2);
   const name = `catalog-${place.projectId}-${place.environment}.json`;
   return (
-    <Page
-      title="Catalog as a file"
-      note="All pools, features, plans and event keys of this environment, as one document for your repository."
-    >
+    <Page title="Catalog file" note="Export and import the catalog as JSON.">
       <Card
         title="Export"
-        note="Plans as of their newest version. Drafts are no part of it."
+        note="Latest plan versions, without drafts."
         actions={
           <Button icon={Download} onClick={() => saveFile(name, `${text}\n`)}>
             Download {name}
@@ -41,7 +38,7 @@ export function CatalogFilePage() {
         }
       >
         <div className="flex flex-col gap-3">
-          <Disclosure title="Show it">
+          <Disclosure title="Show JSON">
             <CodeBlock label="the catalog" code={text} />
           </Disclosure>
           <ApiCall call={callOf("get", CATALOG_PATH, { params: { path: place } })} />
@@ -54,7 +51,7 @@ export function CatalogFilePage() {
 
 type CatalogGiven = Body<"diffCatalog">;
 
-/** A file's way in: compared first, then applied as it was compared. */
+/** Imports a file: compare first, then apply exactly that comparison. */
 function ApplyCatalog() {
   const place = usePlace();
   const mayApply = useMayActAs("admin");
@@ -62,7 +59,7 @@ function ApplyCatalog() {
   const [archiveMissing, setArchiveMissing] = useState(false);
   const [complaint, setComplaint] = useState<string | undefined>();
   const compare = useWrite("post", `${CATALOG_PATH}/diff`);
-  /** What was compared is no longer what stands there. */
+  /** An edit invalidates the comparison. */
   function change(apply: () => void): void {
     apply();
     setComplaint(undefined);
@@ -72,13 +69,13 @@ function ApplyCatalog() {
     try {
       compare.mutate({ params: { path: place }, body: { catalog: JSON.parse(text), archiveMissing } });
     } catch (error) {
-      setComplaint(`This is not JSON: ${error instanceof Error ? error.message : "it cannot be read"}.`);
+      setComplaint(`Invalid JSON: ${error instanceof Error ? error.message : "cannot be parsed"}.`);
     }
   }
   const isPending = compare.data?.changes.some(({ change: kind }) => kind !== "unchanged") ?? false;
   return (
     <>
-      <Card title="Apply a file" note="What it does not mention stays as it is. Nothing is ever deleted.">
+      <Card title="Import" note="Items that are not in the file stay unchanged.">
         <form
           className="flex flex-col gap-4"
           onSubmit={(event) => {
@@ -86,9 +83,9 @@ function ApplyCatalog() {
             if (!compare.isPending) submit();
           }}
         >
-          <FileField label="Choose a file" onText={(read) => change(() => setText(read))} />
+          <FileField label="Upload file" onText={(read) => change(() => setText(read))} />
           <TextArea
-            label="Or paste it"
+            label="Or paste JSON"
             isMono
             rows={8}
             spellCheck={false}
@@ -98,8 +95,8 @@ function ApplyCatalog() {
             onChange={({ target }) => change(() => setText(target.value))}
           />
           <Checkbox
-            label="Also archive what the file lacks"
-            hint="Plans and features that it does not list are then no longer offered, provided it lists any."
+            label="Archive items that are not in the file"
+            hint="Applies to plans and features, if the file lists any."
             checked={archiveMissing}
             onChange={({ target }) => change(() => setArchiveMissing(target.checked))}
           />
@@ -118,7 +115,7 @@ function ApplyCatalog() {
       </Card>
       {compare.data !== undefined && (
         <>
-          <CatalogChanges changes={compare.data.changes} nothing="All that the file says is so already." />
+          <CatalogChanges changes={compare.data.changes} nothing="The catalog already matches the file." />
           {mayApply && isPending && compare.variables !== undefined && (
             <ApplyPanel
               given={compare.variables.body}
@@ -151,22 +148,22 @@ function ApplyPanel({
   const request = { params: { path: place }, body: { ...given, reach, expectedVersion: version } };
   const apply = useWrite("post", `${CATALOG_PATH}/apply`, {
     onSuccess: async () => {
-      tell("The file is applied", `${count} made in ${place.environment === "live" ? "LIVE" : "test"}.`);
+      tell("Catalog imported", inEnvironment(count, place.environment));
       onDone();
       await refreshCatalog();
     },
     onError: () => setConfirming(false),
   });
-  const action = `Apply ${count}`;
+  const action = `Import ${count}`;
   return (
-    <Card title="Apply">
+    <Card title="Import changes">
       <div className="flex flex-col gap-4">
         <CatalogReach changes={changes} value={reach} onChange={setReach} />
         <EditProblem
           write={apply}
           edited={{ actions: CATALOG_ACTIONS, subject: null }}
           read={async () => onReadAgain()}
-          note="Comparing again shows what the file would do now."
+          note="Compare again to see the current changes."
         />
         <ApiCall call={apply.callOf(request)} />
         <div>
@@ -181,23 +178,23 @@ function ApplyPanel({
       </div>
       <WriteDialog
         isOpen={isConfirming}
-        title="Apply a file to LIVE"
+        title="Import into Live"
         write={apply}
         request={null}
-        wanted="LIVE"
+        wanted="live"
         action={action}
         tone="danger"
         problem={null}
         onSubmit={() => apply.mutate(request)}
         onClose={() => setConfirming(false)}
       >
-        {count} of what your real customers are sold, all in one step.
+        {count} to the catalog of your paying customers, in one transaction.
       </WriteDialog>
     </Card>
   );
 }
 
-/** A text file, read here: it goes nowhere before somebody says so. */
+/** Reads a text file in the browser; nothing is uploaded. */
 function FileField({ label, onText }: { label: string; onText: (text: string) => void }) {
   const id = useId();
   return (

@@ -9,20 +9,20 @@ import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Time } from "../../ui/time.tsx";
 
-/** What went wrong; and where somebody else was first, who it was and the way on. */
+/** Error of an edit. On an edit conflict it names the other author and offers to reload. */
 export function EditProblem<T>({
   write,
   edited,
   read,
   onRead,
-  note = "Read it again, then decide again.",
+  note = "Reload to see the current version.",
 }: {
   write: { readonly error: unknown; readonly reset: () => void };
   edited: Edited;
-  /** Asks for what it is now. */
+  /** Reads the current version. */
   read: () => Promise<T>;
   onRead?: (read: T) => void;
-  /** What reading again does with what was typed. */
+  /** What reloading does with unsaved input. */
   note?: string;
 }) {
   const readAgain = useMutation({
@@ -35,13 +35,13 @@ export function EditProblem<T>({
   const error = write.error ?? readAgain.error;
   if (!(error instanceof ApiProblem && error.status === 412)) return <ProblemCallout error={error} />;
   return (
-    <Callout tone="bad" title="Somebody else was first">
+    <Callout tone="bad" title="Edit conflict">
       <p>
-        <WhoWasFirst edited={edited} /> Nothing of yours was written. {note}
+        <WhoWasFirst edited={edited} /> Your change was not saved. {note}
       </p>
       <div className="mt-2">
         <Button icon={RotateCw} isBusy={readAgain.isPending} onClick={() => readAgain.mutate()}>
-          Read again
+          Reload
         </Button>
       </div>
     </Callout>
@@ -51,7 +51,7 @@ export function EditProblem<T>({
 function WhoWasFirst({ edited }: { edited: Edited }) {
   const { data: change } = useQuery(lastChangeQuery(usePlace(), edited));
   const me = useSession();
-  if (change === undefined || change === null) return "It was changed since you opened it.";
+  if (change === undefined || change === null) return "It changed since you opened it.";
   return (
     <>
       It was changed <Time at={change.recordedAt} as="ago" /> by <strong>{nameActor(change, me)}</strong>.
@@ -61,20 +61,20 @@ function WhoWasFirst({ edited }: { edited: Edited }) {
 
 type Change = Item<"listEnvironmentAudit">;
 
-/** What an edit ran into: an action's beginning ("feature."), and what it was done to; null: to anything. */
+/** Selects the conflicting change: an action prefix ("feature.") and a subject; a null subject matches any. */
 type Edited = {
   readonly actions: readonly string[];
   readonly subject: string | null;
-  /** Where to look, if not only here. */
+  /** Defaults to the current environment. */
   readonly environments?: readonly Environment[];
 };
 
-/** Whatever changes what an environment sells. */
+/** Actions that change the catalog. */
 export const CATALOG_ACTIONS = ["plan.", "feature.", "pool.", "event_key.", "default_plan."] as const;
 
 const AUDIT_PATH = "/manage/v1/projects/{projectId}/{environment}/audit";
 
-/** The last thing that was done to it, and by whom. */
+/** Latest matching audit entry. */
 function lastChangeQuery(place: Place, { actions, subject, environments }: Edited) {
   const places = (environments ?? [place.environment]).map((environment) => ({ ...place, environment }));
   return queryOptions({
@@ -96,10 +96,10 @@ function lastChangeQuery(place: Place, { actions, subject, environments }: Edite
   });
 }
 
-/** "Bob", "you, in another window", "the token Deploys". */
+/** "Bob", "you, in another window", "token Deploys". */
 function nameActor({ actor: { kind, id, name } }: Change, me: Session): string {
-  if (kind === me.kind && id === me.id) return "you, elsewhere";
+  if (kind === me.kind && id === me.id) return "you, in another window";
   if (kind === "member") return name ?? "a member";
-  if (kind === "token") return `the token ${name ?? ""}`.trim();
-  return kind === "command" ? "a command on the server" : "Purser itself";
+  if (kind === "token") return `token ${name ?? ""}`.trim();
+  return kind === "command" ? "a server command" : "Purser";
 }

@@ -25,11 +25,11 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/features/
 
 const CHOICES = [
   { value: "all", label: "All" },
-  { value: "unnamed", label: "Without a name" },
+  { value: "unnamed", label: "Unnamed" },
   { value: "named", label: "Named" },
 ];
 
-/** Any key is taken as it comes; a name is for people. */
+/** The API accepts any event key. A name is optional. */
 export function EventKeysPage() {
   const place = usePlace();
   const { search, show } = route.useSearch();
@@ -49,7 +49,7 @@ export function EventKeysPage() {
       cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
     },
     {
-      name: "Events lately",
+      name: "Recent events",
       isNumber: true,
       hidesWhenNarrow: true,
       cell: ({ seen }) =>
@@ -78,11 +78,7 @@ export function EventKeysPage() {
     },
   ];
   return (
-    <Page
-      title="Event keys"
-      heading="Features"
-      note="What usage events are called. They are counted, never charged."
-    >
+    <Page title="Event keys" heading="Features" note="Keys of usage events. Events are counted, not charged.">
       <FeatureTabs />
       {keys.length > 0 && (
         <ListFilter
@@ -103,13 +99,12 @@ export function EventKeysPage() {
           <>
             <Table label="Event keys" columns={columns} rows={shown} keyOf={({ key }) => key} />
             <footer className="border-t border-line px-4 py-2 text-caption text-muted">
-              {countOf(shown.length, "event key")}. “Lately” is among the newest 20,000 events of this
-              environment, at most 35 days back.
+              {countOf(shown.length, "event key")}. Recent: the newest 20,000 events, at most 35 days old.
             </footer>
           </>
         ) : keys.length > 0 ? (
-          <EmptyState icon={Gauge} title="No event key is like that">
-            There are {countOf(keys.length, "event key")} in all: change the filter to see them.
+          <EmptyState icon={Gauge} title="No matches">
+            Change the filter to see all {countOf(keys.length, "event key")}.
           </EmptyState>
         ) : (
           <EmptyState
@@ -117,12 +112,11 @@ export function EventKeysPage() {
             title="No events yet"
             action={
               <TextLink to="/projects/$projectId/$environment/first-event" params={place}>
-                Send the first one
+                Send your first event
               </TextLink>
             }
           >
-            Every key that your backend sends to /v1/events appears here by itself, and can then be given a
-            name.
+            Keys appear here when your backend sends them to /v1/events.
           </EmptyState>
         )}
       </Card>
@@ -158,7 +152,7 @@ function NameEventKeyDialog({
 }) {
   const place = usePlace();
   const { register, handleSubmit, control, formState } = useForm<Values>({
-    // A key that speaks for itself needs no more than Enter.
+    // The suggested name can be confirmed with Enter.
     defaultValues: { name: name ?? nameOfKey(key).slice(0, 120), unit: unit ?? "" },
   });
   const values = { name: "", unit: "", ...useWatch({ control }) };
@@ -166,13 +160,13 @@ function NameEventKeyDialog({
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/event-keys/{key}", {
     onSuccess: async (saved) => {
       await refreshCatalog();
-      tell(`${key} is called ${saved.name}`, name === null ? undefined : `Before: ${name}.`);
+      tell(`Named ${key}`, `${name ?? "Unnamed"} → ${saved.name}`);
       onClose();
     },
   });
   return (
     <WriteDialog
-      title={name === null ? "Name an event key" : "Rename an event key"}
+      title={name === null ? "Name event key" : "Rename event key"}
       note={<span className="font-mono text-caption">{key}</span>}
       write={save}
       request={requestOf(values)}
@@ -184,7 +178,7 @@ function NameEventKeyDialog({
       <NameField error={formState.errors.name?.message} {...register("name", NAME_RULES)} />
       <TextField
         label="Unit"
-        hint="What is counted, in the singular. May stay empty."
+        hint="Singular. Optional."
         placeholder="token"
         maxLength={60}
         autoComplete="off"

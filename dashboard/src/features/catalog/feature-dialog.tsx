@@ -22,11 +22,11 @@ import { FeatureFields } from "./feature-form.tsx";
 import { type FeatureValues, toBody, valuesOf } from "./feature-values.ts";
 import { type Feature, featureQuery, refreshCatalog } from "./queries.ts";
 
-/** One feature: to change for who may, to read for who may not. */
+/** Edits a feature, or shows it read-only. */
 export function FeatureDialog({ featureKey, onClose }: { featureKey: string; onClose: () => void }) {
   const { data: current } = useSuspenseQuery(featureQuery(usePlace(), featureKey));
   const mayEdit = useMayActAs("admin");
-  // Held: what comes in behind it must not slip under what is being typed.
+  // Frozen, so that a background refresh does not change the form.
   const [opened, setOpened] = useState(current);
   const [isArchiving, setArchiving] = useState(false);
   return (
@@ -81,7 +81,7 @@ function EditFeatureForm({
     onSuccess: async (saved) => {
       await refreshCatalog();
       const [before, after] = [costInWords(feature.cost, feature.unit), costInWords(saved.cost, saved.unit)];
-      tell(`${saved.name} is saved`, before === after ? undefined : `Cost: ${before} → ${after}.`);
+      tell(`Saved ${saved.name}`, before === after ? undefined : `Cost: ${before} → ${after}`);
       onClose();
     },
   });
@@ -98,16 +98,16 @@ function EditFeatureForm({
           edited={{ actions: ["feature."], subject: key }}
           read={() => queryClient.fetchQuery(featureQuery(place, key))}
           onRead={(read) => {
-            // What was typed stays; what was not is now as the other one left it.
+            // Keep edited fields and update the others.
             form.reset(valuesOf(read.value), { keepDirtyValues: true });
             onReadAgain(read);
           }}
-          note="Reading again keeps the fields that you changed, and shows the others as they are now."
+          note="Reload keeps your edited fields and updates the others."
         />
       }
       actionsNote={
         <Button tone="quiet" icon={isArchived ? ArchiveRestore : Archive} onClick={onArchive}>
-          {isArchived ? "Offer again" : "Archive"}
+          {isArchived ? "Restore" : "Archive"}
         </Button>
       }
       onSubmit={form.handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
@@ -137,7 +137,7 @@ function ArchiveFeature({
   const archive = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/features/{key}/archive", {
     onSuccess: async () => {
       await refreshCatalog();
-      tell(body.archived ? `${name} is archived` : `${name} is offered again`);
+      tell(body.archived ? `Archived ${name}` : `Restored ${name}`);
       onClose();
     },
   });
@@ -145,21 +145,19 @@ function ArchiveFeature({
     <>
       {body.archived ? (
         <p>
-          It can then be put into no further plan.{" "}
+          It can no longer be added to plans.{" "}
           {usedBy.length === 0 ? (
-            "No plan includes it now."
+            "No plan includes it."
           ) : (
             <>
-              <PlanNames keys={usedBy} /> {usedBy.length === 1 ? "keeps" : "keep"} it, and so does everybody
-              on {usedBy.length === 1 ? "it" : "them"}, until a version without it is published.
+              <PlanNames keys={usedBy} /> {usedBy.length === 1 ? "keeps" : "keep"} it until you publish a
+              version without it.
             </>
           )}{" "}
-          You can offer it again at any time.
+          You can restore it at any time.
         </p>
       ) : (
-        <p>
-          It can then be put into plans again. Nobody gets it before a plan that includes it is published.
-        </p>
+        <p>It can be added to plans again. Customers get it when you publish such a plan.</p>
       )}
       <EditProblem
         write={archive}
@@ -175,7 +173,7 @@ function ArchiveFeature({
           isBusy={archive.isPending}
           onClick={() => archive.mutate(request)}
         >
-          {inEnvironment(body.archived ? "Archive feature" : "Offer feature again", place.environment)}
+          {inEnvironment(body.archived ? "Archive feature" : "Restore feature", place.environment)}
         </Button>
       </DialogActions>
     </>
@@ -191,7 +189,7 @@ function FeatureDetails({ feature }: { feature: Feature }) {
         items={[
           { name: "Cost", value: capitalize(costInWords(cost, unit)) },
           ...(pool === null ? [] : [{ name: "Pool", value: pool }]),
-          { name: "Plans", value: usedBy.length === 0 ? "In no plan" : <PlanNames keys={usedBy} /> },
+          { name: "Plans", value: usedBy.length === 0 ? "None" : <PlanNames keys={usedBy} /> },
           ...(archivedAt === null ? [] : [{ name: "Archived", value: <Time at={archivedAt} /> }]),
         ]}
       />
@@ -200,20 +198,18 @@ function FeatureDetails({ feature }: { feature: Feature }) {
   );
 }
 
-/** What another cost does, before it is saved: less than one might fear, and less than one might hope. */
+/** A new cost only takes effect when a plan is published. */
 function CostChange({ feature: { usedBy } }: { feature: Feature }) {
   if (usedBy.length === 0)
     return (
-      <Callout title="Nobody pays this yet">
-        No plan includes the feature. The first one that does charges what it costs when that plan is
-        published.
+      <Callout title="No effect yet">
+        No plan includes this feature. Plans use the cost at the time they are published.
       </Callout>
     );
   return (
-    <Callout tone="warn" title="Nobody is charged this yet">
-      <PlanNames keys={usedBy} /> {usedBy.length === 1 ? "has" : "have"} pinned what the feature cost when{" "}
-      {usedBy.length === 1 ? "it was" : "they were"} published. The new cost takes effect with the next
-      version of a plan that you publish.
+    <Callout tone="warn" title="No effect until you publish">
+      <PlanNames keys={usedBy} /> {usedBy.length === 1 ? "keeps" : "keep"} the old cost until you publish a
+      new version.
     </Callout>
   );
 }

@@ -31,33 +31,30 @@ export function CreateFeatureDialog({
   const create = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/features/{key}", {
     onSuccess: async ({ name, cost, unit }) => {
       await refreshCatalog();
-      tell(
-        `${name} is defined`,
-        `It costs ${costInWords(cost, unit)}. Customers get it by a plan that includes it.`,
-      );
+      tell(`Created ${name}`, `Cost: ${costInWords(cost, unit)}. Add it to a plan next.`);
       onClose();
     },
   });
   const isTaken = create.error instanceof ApiProblem && create.error.status === 412;
   return (
     <WriteDialog
-      title="New feature"
-      note="Something that a customer may do."
+      title="Create feature"
+      note="Something customers can use, such as an image export."
       write={create}
       request={requestOf({ ...values, key: values.key || "image.render" })}
-      action="Define feature"
+      action="Create feature"
       noValidate
       problem={
         isTaken ? (
-          <Callout tone="bad" title="There is a feature with this key already">
+          <Callout tone="bad" title="This key is already in use">
             <TextLink
               to="/projects/$projectId/$environment/features"
               params={place}
               search={{ key: create.variables?.params.path.key ?? "" }}
             >
-              Look at it
+              Open that feature
             </TextLink>
-            , or choose another key. Nothing was changed.
+            , or choose another key.
           </Callout>
         ) : (
           <ProblemCallout error={create.error} />
@@ -97,7 +94,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
         <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
         <TextField
           label="Unit"
-          hint="What is counted, in the singular. May stay empty."
+          hint="Singular. Optional."
           error={errors.unit?.message}
           placeholder="image"
           maxLength={60}
@@ -108,15 +105,15 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           label="Credits"
-          hint="0: it costs nothing."
+          hint="0 means free."
           error={errors.credits?.message}
           type="number"
           step={1}
           {...register("credits", { valueAsNumber: true, validate: wholeNumber(0, 1_000_000_000) })}
         />
         <TextField
-          label="For how many units"
-          hint="1000: so many credits for a thousand."
+          label="Per units"
+          hint="For example 1000: credits per 1,000 units."
           error={errors.per?.message}
           type="number"
           step={1}
@@ -126,7 +123,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
       {pools.length > 1 && (
         <Select
           label="Pool"
-          hint="The credits that it draws from."
+          hint="The pool it spends from."
           options={pools.map(({ key, name }) => ({ value: key, label: name }))}
           {...register("pool")}
         />
@@ -136,18 +133,18 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
   );
 }
 
-/** So that nobody has to guess what is multiplied and what is rounded. */
+/** Example charges that show rounding. */
 function examplesOf(cost: Cost, unit: string): string {
   const { credits, per } = cost;
   if (!Number.isInteger(credits) || !Number.isInteger(per) || credits < 0 || per < 1) return "";
-  if (credits === 0) return "It costs no credits. Each plan may still limit how often it is used.";
-  const things = unit === "" ? "of them" : pluralOf(unit);
+  if (credits === 0) return "Free. Plans can still limit its use.";
+  const units = unit === "" ? "units" : pluralOf(unit);
   const quantities = per === 1 ? [1, 25] : [1, per, Math.ceil(per * 2.5)];
   const examples = quantities.map((quantity) => {
     const charge = countOf(chargeOf(cost, quantity), "credit");
     return quantity === 1
-      ? `1 ${unit === "" ? "of them" : unit} costs ${charge}`
-      : `${quantity.toLocaleString("en-US")} ${things} cost ${charge}`;
+      ? `1 ${unit === "" ? "unit" : unit} costs ${charge}`
+      : `${quantity.toLocaleString("en-US")} ${units} cost ${charge}`;
   });
-  return `${joinWords(examples)}.${per === 1 ? "" : " A charge is rounded up to whole credits."}`;
+  return `${joinWords(examples)}.${per === 1 ? "" : " Charges are rounded up."}`;
 }

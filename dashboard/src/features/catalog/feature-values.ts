@@ -1,7 +1,7 @@
 import type { Body } from "../../api/answer.ts";
 import type { Feature } from "./queries.ts";
 
-/** As the form has them: what is not given is empty. */
+/** Form values; an empty string means not set. */
 export type FeatureValues = {
   key: string;
   name: string;
@@ -24,10 +24,10 @@ export function toBody({ name, unit, pool, credits, per }: FeatureValues): Body<
   return { name: name.trim(), unit: named === "" ? null : named, pool, cost: { credits, per } };
 }
 
-/** For a field that takes whole numbers; undefined: it is one. */
+/** Validator for whole numbers. Returns the error, or undefined if valid. */
 export function wholeNumber(least: number, most: number) {
   return (value: number): string | undefined => {
-    if (!Number.isInteger(value)) return "A whole number, please.";
+    if (!Number.isInteger(value)) return "Enter a whole number.";
     if (value < least) return `At least ${least.toLocaleString("en-US")}.`;
     return value > most ? `At most ${most.toLocaleString("en-US")}.` : undefined;
   };

@@ -19,7 +19,7 @@ import { type Feature, featuresQuery, plansQuery, poolsQuery, readFeatureSearch 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/features");
 
 const CHOICES = [
-  { value: "offered", label: "Offered" },
+  { value: "offered", label: "Active" },
   { value: "archived", label: "Archived" },
   { value: "all", label: "All" },
 ];
@@ -43,7 +43,7 @@ export function FeaturesPage() {
   return (
     <Page
       title="Features"
-      note="What your customers may do, and what it costs."
+      note="What customers can use, and what it costs."
       actions={mayEdit && <NewFeature tone="primary" />}
     >
       <FeatureTabs />
@@ -67,8 +67,8 @@ export function FeaturesPage() {
             </footer>
           </>
         ) : features.length > 0 ? (
-          <EmptyState icon={Sparkles} title="No feature is like that">
-            There are {countOf(features.length, "feature")} in all: change the filter to see them.
+          <EmptyState icon={Sparkles} title="No matches">
+            Change the filter to see all {countOf(features.length, "feature")}.
           </EmptyState>
         ) : (
           <EmptyState
@@ -81,8 +81,8 @@ export function FeaturesPage() {
               </span>
             }
           >
-            A feature is something a customer may do: generate an image, export a file. It costs credits, or
-            has a limit, or both; plans say who gets it.
+            A feature is something customers can use: generate an image, export a file. Plans define who gets
+            it.
           </EmptyState>
         )}
       </Card>
@@ -102,7 +102,7 @@ function NewFeature({ tone = "plain" }: { tone?: "primary" | "plain" }) {
       icon={Plus}
       tone={tone}
     >
-      New feature
+      Create feature
     </ButtonLink>
   );
 }
@@ -127,7 +127,7 @@ const POOL: Column<Feature> = {
 function FeatureTable({ features }: { features: readonly Feature[] }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
   const [name, cost, unit, plans] = COLUMNS;
-  // With one pool, which it is goes without saying.
+  // With one pool, the column is redundant.
   const columns = pools.length > 1 ? [name, cost, unit, POOL, plans] : COLUMNS;
   return (
     <Table
@@ -163,11 +163,11 @@ function PoolName({ poolKey }: { poolKey: string }) {
   return pools.find(({ key }) => key === poolKey)?.name ?? poolKey;
 }
 
-/** Plans pin what they charge: where that is another cost by now, it is said. */
+/** Plans that use the feature, and those that still charge an older cost. */
 function UsedBy({ feature }: { feature: Feature }) {
   const place = usePlace();
   const { data: plans } = useSuspenseQuery(plansQuery(place));
-  if (feature.usedBy.length === 0) return <span className="text-muted">In no plan</span>;
+  if (feature.usedBy.length === 0) return <span className="text-muted">None</span>;
   return (
     <div className="flex flex-col gap-0.5">
       <span className="flex flex-wrap gap-x-3">

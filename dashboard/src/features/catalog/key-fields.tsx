@@ -1,13 +1,13 @@
 import type { ComponentProps } from "react";
 import { TextField } from "../../ui/field.tsx";
 
-const NEEDED = "This is needed.";
+const NEEDED = "Required.";
 
 export const KEY_RULES = {
   required: NEEDED,
   pattern: {
     value: /^[A-Za-z0-9][A-Za-z0-9._:-]*$/,
-    message: "Begin with a letter or digit; then also . _ : and -",
+    message: "Start with a letter or digit. Then also . _ : -",
   },
 };
 
@@ -15,12 +15,12 @@ export const NAME_RULES = { validate: (name: string) => (name.trim() === "" ? NE
 
 type FieldProps = Omit<ComponentProps<typeof TextField>, "label">;
 
-/** What code calls a feature, a plan or a pool. */
+/** Key of a feature, plan or pool, used in code. */
 export function KeyField(field: FieldProps) {
   return (
     <TextField
       label="Key"
-      hint="Letters, digits and . _ : - as your code will send it. It cannot be changed later."
+      hint="Used in code. Letters, digits and . _ : - only. Cannot be changed."
       isMono
       autoComplete="off"
       spellCheck={false}
@@ -30,7 +30,7 @@ export function KeyField(field: FieldProps) {
   );
 }
 
-/** What people call it. */
+/** Display name. */
 export function NameField(field: FieldProps) {
   return <TextField label="Name" autoComplete="off" maxLength={120} {...field} />;
 }

@@ -1,7 +1,7 @@
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 
-/** Text and a choice, above a list. What is chosen stands in the address. */
+/** Search text and a select above a list, both kept in the URL. */
 export function ListFilter({
   what,
   search,
@@ -9,10 +9,10 @@ export function ListFilter({
   choices,
   onChange,
 }: {
-  /** In the plural: "features". */
+  /** Plural noun: "features". */
   what: string;
   search: string | undefined;
-  /** The first, where none is chosen. */
+  /** Defaults to the first choice. */
   show: string | undefined;
   choices: readonly { value: string; label: string }[];
   onChange: (changed: { search: string } | { show: string }) => void;
@@ -41,7 +41,7 @@ export function ListFilter({
   );
 }
 
-/** Whether all the words stand somewhere in the texts. */
+/** Whether the texts contain all words of the search. */
 export function matches(search: string | undefined, ...texts: readonly (string | null)[]): boolean {
   const text = texts.join(" ").toLowerCase();
   return (search ?? "")

@@ -15,7 +15,7 @@ import { FeatureTabs } from "./feature-tabs.tsx";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
 
-/** Kinds of credits. Most environments never need a second one. */
+/** Credit pools. Most environments need only one. */
 export function PoolsPage() {
   const place = usePlace();
   const mayEdit = useMayActAs("admin");
@@ -35,7 +35,7 @@ export function PoolsPage() {
       ),
     },
     {
-      name: "Drawn from by",
+      name: "Used by",
       isWide: true,
       hidesWhenNarrow: true,
       cell: (pool) => <DrawnFrom pool={pool} />,
@@ -56,11 +56,11 @@ export function PoolsPage() {
     <Page
       title="Pools"
       heading="Features"
-      note="Kinds of credits, each with its own balance. One is enough for most products."
+      note="Each pool has its own balance. Most products need one."
       actions={
         mayEdit && (
           <Button icon={Plus} onClick={() => setOpen("new")}>
-            New pool
+            Create pool
           </Button>
         )
       }
@@ -69,7 +69,7 @@ export function PoolsPage() {
       <Card flush>
         <Table label="Pools" columns={columns} rows={pools} keyOf={({ key }) => key} />
         <footer className="border-t border-line px-4 py-2 text-caption text-muted">
-          {countOf(pools.length, "pool")}. A pool is never deleted: what was granted and spent in it stays.
+          {countOf(pools.length, "pool")}. Pools cannot be deleted.
         </footer>
       </Card>
       {open !== null && <PoolDialog pool={open === "new" ? null : open} onClose={() => setOpen(null)} />}
@@ -83,7 +83,7 @@ function DrawnFrom({ pool }: { pool: Pool }) {
   return count === 0 ? <span className="text-muted">No feature</span> : countOf(count, "feature");
 }
 
-/** Makes a pool, or gives one another name. Null: a new one. */
+/** Creates a pool, or renames one; `pool` is null for a new one. */
 function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void }) {
   const place = usePlace();
   const { data: pools } = useSuspenseQuery(poolsQuery(place));
@@ -100,18 +100,18 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
     onSuccess: async ({ name }) => {
       await refreshCatalog();
       tell(
-        pool === null ? `The pool ${name} is made` : "The pool is renamed",
-        pool === null ? undefined : `${pool.name} → ${name}.`,
+        pool === null ? `Created pool ${name}` : "Renamed pool",
+        pool === null ? undefined : `${pool.name} → ${name}`,
       );
       onClose();
     },
   });
   return (
     <WriteDialog
-      title={pool === null ? "New pool" : `Rename ${pool.name}`}
+      title={pool === null ? "Create pool" : `Rename ${pool.name}`}
       write={save}
       request={requestOf({ ...values, key: values.key || "video" })}
-      action={pool === null ? "Make pool" : "Rename pool"}
+      action={pool === null ? "Create pool" : "Rename pool"}
       onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
       onClose={onClose}
     >
@@ -121,7 +121,7 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
           {...register("key", {
             ...KEY_RULES,
             validate: (key) =>
-              pools.some((known) => known.key === key) ? "There is a pool with this key already." : undefined,
+              pools.some((known) => known.key === key) ? "This key is already in use." : undefined,
             onChange: ({ target }) => {
               if (dirtyFields.name !== true) setValue("name", nameOfKey(target.value));
             },
@@ -131,7 +131,7 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
       <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
       {pool === null && (
         <p className="text-muted">
-          Its credits can be spent only on features that draw from it. It cannot be deleted later.
+          Its credits only pay for features that use this pool. It cannot be deleted.
         </p>
       )}
     </WriteDialog>

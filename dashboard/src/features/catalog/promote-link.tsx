@@ -2,7 +2,7 @@ import { ArrowUpFromLine } from "lucide-react";
 import type { Place } from "../../api/answer.ts";
 import { ButtonLink, type Tone } from "../../ui/button.tsx";
 
-/** To what would change in live: the page stands there, wherever one comes from. */
+/** Always opens the page in live, which is what it changes. */
 export function PromoteLink({ place, tone = "plain" }: { place: Place; tone?: Tone }) {
   return (
     <ButtonLink

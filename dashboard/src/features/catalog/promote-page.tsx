@@ -23,13 +23,13 @@ import { promotionQuery, refreshCatalog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/promote");
 
-/** From what was tried to what is sold: looked at first, then done in one step. */
+/** Compares test with live, then applies all changes in one transaction. */
 export function PromotePage() {
   const place = usePlace();
   const { archive } = route.useSearch();
   const navigate = route.useNavigate();
   const archiveMissing = archive !== undefined;
-  // The box answers at once; the address, and with it the comparison, follow.
+  // The checkbox reacts at once; the URL and the comparison follow.
   const [box, setBox] = useState({ isChecked: archiveMissing, address: archiveMissing });
   if (box.address !== archiveMissing) setBox({ isChecked: archiveMissing, address: archiveMissing });
   const mayPromote = useMayActAs("admin");
@@ -40,7 +40,7 @@ export function PromotePage() {
   return (
     <Page
       title="Promote test to live"
-      note="Live gets the pools, features, plans and event keys of test. Customers, balances and drafts never cross."
+      note="Copies the catalog of test to live. Customers stay separate."
       actions={
         <ButtonLink
           to="/projects/$projectId/$environment/plans"
@@ -53,15 +53,15 @@ export function PromotePage() {
     >
       {done !== null && <Done done={done} />}
       {promotion.kind === "blocked" ? (
-        <Callout tone="bad" title="It cannot be promoted as it is">
+        <Callout tone="bad" title="Cannot promote">
           <p>{promotion.problem.message}</p>
-          <p>Nothing was changed. Mend it in test or live, then look again.</p>
+          <p>Nothing was changed. Fix it in test or live, then refresh.</p>
         </Callout>
       ) : (
         <>
           <Checkbox
-            label="Also archive what test lacks"
-            hint="Plans and features of live that test does not have are then no longer offered. Who is on them keeps them."
+            label="Archive items that are not in test"
+            hint="Applies to plans and features. Customers keep archived plans."
             checked={box.isChecked}
             onChange={({ target: { checked } }) => {
               setBox({ ...box, isChecked: checked });
@@ -75,10 +75,7 @@ export function PromotePage() {
             )}
           >
             <div className="flex min-w-0 flex-col gap-6">
-              <CatalogChanges
-                changes={promotion.diff.changes}
-                nothing="Live has all that test has, as test has it."
-              />
+              <CatalogChanges changes={promotion.diff.changes} nothing="Live already matches test." />
             </div>
             {mayPromote && isPending && (
               <div className="min-w-0 lg:sticky lg:top-6">
@@ -96,22 +93,18 @@ function Done({ done: { outcome, changes } }: { done: Answer<"promoteCatalog"> }
   const place = usePlace();
   const count = changes.filter(({ change }) => change !== "unchanged").length;
   return (
-    <Callout tone="good" title="Live sells what test sells">
-      <p>
-        {outcome === "applied"
-          ? `${countOf(count, "change")} made, all in one step.`
-          : "There was nothing to do."}
-      </p>
+    <Callout tone="good" title="Live now matches test">
+      <p>{outcome === "applied" ? `${countOf(count, "change")} applied.` : "There were no changes."}</p>
       <div className="mt-2">
         <ButtonLink to="/projects/$projectId/$environment/plans" params={place}>
-          Look at live's plans
+          Open live plans
         </ButtonLink>
       </div>
     </Callout>
   );
 }
 
-/** Who gets the new versions, and the word that has to be typed before live changes. */
+/** Selects who gets new plan versions, and asks to type "live". */
 function PromotePanel({
   diff,
   archiveMissing,
@@ -132,14 +125,14 @@ function PromotePanel({
   };
   const promote = useWrite("post", "/manage/v1/projects/{projectId}/promote", {
     before: async () => {
-      // The API makes sure that live is as it was looked at. That test is, too, is for us to ask.
+      // The API detects changes in live. Changes in test must be checked here.
       const again = await queryClient.fetchQuery(promotionQuery(projectId, archiveMissing));
       if (again.kind !== "possible" || JSON.stringify(again.diff) !== JSON.stringify(diff)) throw changed();
     },
     onSuccess: async (done) => {
       setConfirming(false);
       onDone(done);
-      tell("Test is promoted to LIVE", `${count} made.`);
+      tell("Promoted test to live", `${count} applied`);
       await refreshCatalog();
     },
     onError: () => setConfirming(false),
@@ -147,35 +140,35 @@ function PromotePanel({
   return (
     <Card title="Promote">
       <div className="flex flex-col gap-4">
-        <p>{count} of what live sells, all in one step or none at all.</p>
+        <p>{count}, applied in one transaction.</p>
         <CatalogReach changes={changes} value={reach} onChange={setReach} />
         <EditProblem
           write={promote}
           edited={{ actions: CATALOG_ACTIONS, subject: null, environments: ["test", "live"] }}
           read={() => queryClient.fetchQuery(promotionQuery(projectId, archiveMissing))}
-          note="Reading again shows what promoting would do now."
+          note="Reload to see the current changes."
         />
         <ApiCall call={promote.callOf(request)} />
         <div>
           <Button tone="primary" onClick={() => setConfirming(true)}>
-            Promote {count} to LIVE
+            Promote {count} to Live
           </Button>
         </div>
       </div>
       <WriteDialog
         isOpen={isConfirming}
-        title="Promote test to LIVE"
+        title="Promote test to live"
         write={promote}
         request={null}
-        wanted="LIVE"
-        action={`Make ${count}`}
+        wanted="live"
+        action={`Promote ${count}`}
         tone="danger"
         problem={null}
         onSubmit={() => promote.mutate(request)}
         onClose={() => setConfirming(false)}
       >
-        {count} of what your real customers are sold, all in one step. A published version cannot be taken
-        back; another one can be published after it.
+        {count} to the catalog of your paying customers, in one transaction. Published versions cannot be
+        undone.
       </WriteDialog>
     </Card>
   );
@@ -185,8 +178,8 @@ function changed(): ApiProblem {
   return new ApiProblem({
     status: 412,
     code: "changed_meanwhile",
-    title: "Somebody changed it since you read it",
-    detail: "Test or live was changed since you looked.",
+    title: "Edit conflict",
+    detail: "Test or live changed since you opened this page.",
     requestId: null,
     errors: [],
   });

@@ -22,7 +22,7 @@ export const readPromoteSearch = searchOf({ archive: choice([true]) });
 export const readEventKeySearch = searchOf({ search: text(), show: choice(["unnamed", "named"]) });
 export const readFeatureSearch = searchOf({
   ...FILTERS,
-  // The feature whose dialog is open, or the key that one is to be defined for: others link here with either.
+  // `key` opens a feature, `define` opens the create dialog with a key. Other pages link here with either.
   key: text(),
   define: (value) => (typeof value === "string" ? value : undefined),
 });
@@ -40,7 +40,7 @@ export function featureQuery(place: Place, key: string) {
   return queryOptions({
     queryKey: ["get", FEATURE_PATH, params],
     queryFn: () => taggedAnswerOf(api.GET(FEATURE_PATH, { params })),
-    // Who is about to change it begins with what it is now.
+    // An edit must start from the current version.
     staleTime: 0,
   });
 }
@@ -60,13 +60,13 @@ export function planQuery(place: Place, key: string) {
   });
 }
 
-/** A plan's draft, what publishing it would do, and the name of just that: it is published as it was looked at. */
+/** A plan, the diff of its draft, and the ETag that ties publishing to this review. */
 export function planReviewQuery(place: Place, key: string) {
   const params = { path: { ...placeOf(place), key } };
   return queryOptions({
     queryKey: ["get", PLAN_PATH, params, "review"],
     queryFn: async () => {
-      // In this order: a draft that changes in between is found out by the older name.
+      // ETag first: if the draft changes in between, publishing fails with the older ETag.
       const { value: plan, etag } = await taggedAnswerOf(api.GET(PLAN_PATH, { params }));
       if (plan.draft === null) return { plan, etag, diff: null };
       const diff = await answerOf(api.GET(`${PLAN_PATH}/diff`, { params }));
@@ -76,7 +76,7 @@ export function planReviewQuery(place: Place, key: string) {
   });
 }
 
-/** What promoting would do to live; or why it cannot be done. */
+/** The effect of promoting test to live, or why it is blocked. */
 export function promotionQuery(projectId: string, archiveMissing: boolean) {
   const path = "/manage/v1/projects/{projectId}/promote/diff";
   return queryOptions({
@@ -105,7 +105,7 @@ export function catalogDocumentQuery(place: Place) {
   return queryOf("get", CATALOG_PATH, { params: { path: placeOf(place) } }, { staleTime: 0 });
 }
 
-/** After any edit: features, plans and costs speak of each other. */
+/** Catalog resources refer to each other, so every edit refreshes all of them. */
 export function refreshCatalog(): Promise<void> {
   return refresh("features", "pools", "event-keys", "plans", "catalog", "promote");
 }

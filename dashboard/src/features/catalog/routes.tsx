@@ -28,7 +28,7 @@ const featuresRoute = createRoute({
       queryClient.ensureQueryData(poolsQuery(params)),
       key === undefined ? null : queryClient.fetchQuery(featureQuery(params, key)),
     ]);
-    // Somebody was quicker: it is there already.
+    // The feature exists by now: open it.
     if (define !== undefined && features.some((feature) => feature.key === define))
       throw redirect({ to: "/projects/$projectId/$environment/features", params, search: { key: define } });
   },
@@ -108,7 +108,7 @@ const promoteRoute = createRoute({
   path: "promote",
   validateSearch: readPromoteSearch,
   beforeLoad: ({ params, search }) => {
-    // What it changes is live: it stands nowhere else, so that colour, title and address say so.
+    // Promotion changes live, so the page only exists there.
     if (params.environment === "test")
       throw redirect({
         to: "/projects/$projectId/$environment/promote",

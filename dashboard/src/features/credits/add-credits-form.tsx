@@ -24,7 +24,7 @@ import {
 } from "./credits-form.ts";
 import { CreditsOutcome, creditsPreviewQuery, TwinWarning, twinsOf } from "./credits-preview.tsx";
 
-/** Each opening is a new wish, with a form of its own. */
+/** Each time the dialog opens, a new idempotent top-up starts. */
 export function AddCreditsDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId, name } = customer;
   const place = usePlace();
@@ -58,7 +58,7 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
           const change = `Balance ${formatCount(balanceBefore)} → ${formatCount(balanceAfter)}`;
           tell(`Added ${countOf(balanceAfter - balanceBefore, "credit")} to ${name ?? customerId}`, change);
         } else {
-          tell("Nothing added again", `These credits were there already: ${formatCount(balanceAfter)}`);
+          tell("Nothing added", `These credits were already added. Balance ${formatCount(balanceAfter)}`);
         }
         onClose();
         await refresh("customers");
@@ -70,11 +70,10 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
   const amount = countOf(body?.credits ?? 0, "credit");
   async function submit(): Promise<void> {
     if (errors !== null) return setFocus(firstOf(errors));
-    // Looks once more before it adds: somebody else may have done the same since. What goes wrong stands below.
+    // Check for duplicates again, because another member may have added the same credits. Errors are shown below.
     add.reset();
     const now = await queryClient.fetchQuery(creditsPreviewQuery(whose, body)).catch((error: unknown) => {
-      if (error instanceof CancelledError)
-        tell("Nothing was added", "The form changed while it was checked.");
+      if (error instanceof CancelledError) tell("Nothing added", "The form changed during the check.");
       return null;
     });
     if (now === null) return;
@@ -94,7 +93,7 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
         <>
           <ProblemCallout error={add.error} />
           {isOutcomeUnknown(add.error) && (
-            <p className="text-muted">Trying again is safe: what this form adds is added once.</p>
+            <p className="text-muted">You can retry safely. The credits are added once.</p>
           )}
         </>
       }
@@ -146,7 +145,7 @@ function CreditsFields({
   register: UseFormRegister<CreditsForm>;
   pools: readonly { key: string; name: string }[];
   isPurchase: boolean;
-  /** As it was understood: where commas and points mean different things, it is read before it is sent. */
+  /** The parsed price, shown because commas and points differ by country. */
   price: CreditsBody["price"];
   errors: CreditsErrors;
 }) {
@@ -177,14 +176,14 @@ function CreditsFields({
         <TextField
           label="Expires"
           type="datetime-local"
-          hint={`Left empty: never. By ${nameOfClock(clock)}.`}
+          hint={`Optional, in ${nameOfClock(clock)}.`}
           error={errors.expires}
           {...register("expires")}
         />
         <TextField
           label="Reference"
-          placeholder={isPurchase ? "The payment's id" : ""}
-          hint="The same one adds once, for ever."
+          placeholder={isPurchase ? "Payment id" : ""}
+          hint="Each reference adds credits once."
           maxLength={255}
           isMono
           {...register("reference")}
@@ -203,12 +202,7 @@ function CreditsFields({
           </div>
         )}
       </div>
-      <TextField
-        label="Note"
-        hint="For people. It is kept with the credits."
-        maxLength={1_000}
-        {...register("note")}
-      />
+      <TextField label="Note" hint="Optional." maxLength={1_000} {...register("note")} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { ArrowRight } from "lucide-react";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 
-/** The balance before and after, so that nobody has to add. */
+/** Balance before and after. */
 export function BalanceChange({ pool, before, gain }: { pool: string; before: number; gain: number }) {
   return (
     <dl className="flex items-baseline justify-between gap-4 rounded-md bg-sunken px-3 py-2">

@@ -5,7 +5,7 @@ import { type Clock, readMoment } from "../../format/times.ts";
 
 export type CreditsBody = Body<"addCredits">;
 
-/** As the boxes of the form hold it. */
+/** Raw form values. */
 export type CreditsForm = {
   credits: string;
   kind: CreditsBody["kind"];
@@ -19,7 +19,7 @@ export type CreditsForm = {
 
 export type CreditsErrors = Partial<Record<keyof CreditsForm, string>>;
 
-/** What the form asks the API for, or what is wrong with it. */
+/** The request body, or the validation errors. */
 export function readCreditsForm(
   form: CreditsForm,
   { clock, ownReference }: { clock: Clock; ownReference: string },
@@ -30,9 +30,9 @@ export function readCreditsForm(
   const price = isPriced ? readPrice(form.price, form.currency) : null;
   const note = form.note.trim();
   const errors: CreditsErrors = {
-    ...(credits === null ? { credits: "A whole number, 1 or more." } : {}),
-    ...(form.expires !== "" && expiresAt === null ? { expires: "A day and a time." } : {}),
-    ...(isPriced && price === null ? { price: `An amount of ${form.currency || "a currency"}.` } : {}),
+    ...(credits === null ? { credits: "Enter a whole number, 1 or more." } : {}),
+    ...(form.expires !== "" && expiresAt === null ? { expires: "Enter a date and time." } : {}),
+    ...(isPriced && price === null ? { price: `Enter an amount in ${form.currency || "a currency"}.` } : {}),
   };
   if (credits === null || Object.keys(errors).length > 0) return { body: null, errors };
   return {
@@ -41,7 +41,7 @@ export function readCreditsForm(
       credits,
       kind: form.kind,
       pool: form.pool,
-      // Never without one: whatever happens to the answer, these credits are added once.
+      // Always set, so that a retry never adds the credits twice.
       reference: form.reference.trim() || ownReference,
       ...(expiresAt === null ? {} : { expiresAt }),
       ...(price === null ? {} : { price }),
@@ -57,12 +57,12 @@ function readCredits(text: string): number | null {
 
 const OWN = "dashboard:";
 
-/** What somebody gave as the reference; a form's own one says nothing to people. */
+/** The reference entered by a person; generated references are hidden. */
 export function givenReference(reference: string | null): string | null {
   return reference?.startsWith(OWN) ? null : reference;
 }
 
-/** Names one opened form: two clicks, or a try after a lost answer, are the same wish; opening it anew is another. */
+/** Reference for one opened form: double clicks and retries share it, reopening the form creates a new one. */
 export function newOwnReference(): string {
   return `${OWN}${randomHex(10)}`;
 }

@@ -11,7 +11,7 @@ import { Checkbox } from "../../ui/field.tsx";
 import { type Whose, whoseOf } from "../customers/queries.ts";
 import { type CreditsBody, givenReference } from "./credits-form.ts";
 
-/** Before anything is done: what it will be afterwards, and what that pays for. */
+/** Preview of the new balance and what it pays for. */
 export function CreditsOutcome({
   preview,
   isAsked,
@@ -23,7 +23,7 @@ export function CreditsOutcome({
 }) {
   return (
     <output
-      aria-label="What this will do"
+      aria-label="Preview"
       aria-busy={isOld}
       className={classNames(
         "block min-h-20 rounded-md bg-sunken px-3 py-2.5 transition-opacity",
@@ -31,9 +31,7 @@ export function CreditsOutcome({
       )}
     >
       {preview === undefined ? (
-        <p className="text-muted">
-          {isAsked ? "Working out what it will do…" : "Enter an amount to see what it will do."}
-        </p>
+        <p className="text-muted">{isAsked ? "Loading preview…" : "Enter an amount to see a preview."}</p>
       ) : (
         <Effect preview={preview} />
       )}
@@ -47,7 +45,7 @@ function Effect({ preview }: { preview: CreditsPreview }) {
   if (outcome === "already_added") {
     return (
       <p>
-        Nothing will be added: these very credits are there already, under this reference. The balance stays{" "}
+        Nothing will be added. This reference was already used. The balance stays{" "}
         {formatCount(balanceBefore ?? 0)}.
       </p>
     );
@@ -61,9 +59,9 @@ function Effect({ preview }: { preview: CreditsPreview }) {
       </p>
       <p className="text-muted">
         {plan === null
-          ? "There is no plan, so these credits wait. They are not lost."
+          ? "Without a plan, the credits cannot be spent yet."
           : buys.length === 0
-            ? "Nothing of the plan is paid for with these credits."
+            ? "No feature of the plan uses these credits."
             : `Pays for ${buys.map(buyInWords).join(", or ")}.`}
       </p>
     </>
@@ -76,9 +74,9 @@ function buyInWords({ name, unit, quantity }: CreditsPreview["buys"][number]): s
 
 type CreditsPreview = Answer<"previewCredits">;
 
-/** What adding them would do, as the API sees it this moment: never from memory. */
+/** Preview of a top-up. Never cached. */
 export function creditsPreviewQuery(whose: Whose, body: CreditsBody | null) {
-  // What it cost and what was noted changes nothing about it.
+  // Price and note do not affect the preview.
   const { price: _, note: __, ...asked } = body ?? { credits: 0, kind: "manual" as const };
   return queryOptions({
     ...queryOf(
@@ -97,16 +95,16 @@ export function creditsPreviewQuery(whose: Whose, body: CreditsBody | null) {
   });
 }
 
-/** The same credits within the last minutes, as a name for exactly these: who accepts them has seen them. Null: none. */
+/** Identifies the recent duplicates that the user has to accept; null if there are none. */
 export function twinsOf({ outcome, twins }: CreditsPreview): string | null {
-  // Its own reference is there already: what looks like a twin is this very top-up.
+  // If the reference was already used, the "duplicate" is this top-up itself.
   if (outcome !== "added" || twins.length === 0) return null;
   return twins.map(({ grant }) => grant).join();
 }
 
 const SHOWN_MAX = 3;
 
-/** A top-up that somebody repeats is added again: that must be meant. */
+/** Asks for confirmation before repeating a recent top-up. */
 export function TwinWarning({
   twins,
   amount,
@@ -122,12 +120,12 @@ export function TwinWarning({
   boxRef: Ref<HTMLInputElement>;
 }) {
   return (
-    <Callout tone="warn" title="The same was added a moment ago">
+    <Callout tone="warn" title="Possible duplicate">
       <ul>
         {twins.slice(0, SHOWN_MAX).map(({ grant, by, recordedAt, reference }) => (
           <li key={grant}>
-            {by?.name ?? by?.id ?? "Somebody"} added the same {amount} {formatAgo(recordedAt, Date.now())}
-            {givenReference(reference) === null ? "" : `, as ${reference}`}.
+            {by?.name ?? by?.id ?? "Someone"} added the same {amount} {formatAgo(recordedAt, Date.now())}
+            {givenReference(reference) === null ? "" : `, reference ${reference}`}.
           </li>
         ))}
         {twins.length > SHOWN_MAX && <li>And {twins.length - SHOWN_MAX} more.</li>}
@@ -135,7 +133,7 @@ export function TwinWarning({
       <div className="mt-2">
         <Checkbox
           ref={boxRef}
-          label={`Add ${amount} again, on purpose`}
+          label={`Add another ${amount}`}
           checked={isAccepted}
           onChange={(event) => onAccept(event.target.checked)}
         />

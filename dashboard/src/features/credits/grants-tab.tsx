@@ -26,7 +26,7 @@ import { RevokeButton } from "./revoke-grant.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/grants");
 
-/** All credits that were given, and what is left of them. */
+/** All grants of a customer and their remaining credits. */
 export function GrantsTab() {
   const whose = route.useParams();
   const { grant: sought } = route.useSearch();
@@ -41,19 +41,19 @@ export function GrantsTab() {
     whose,
     mayRevoke,
     changes: plans.data.pages.flatMap(({ items }) => items.map(({ change }) => change)),
-    // Among those further back there may be one that goes first.
+    // An unloaded older grant could be spent first.
     next: pages.hasNextPage ? new Set() : findNextGrants(lines.map(({ grant }) => grant)),
     now: Date.now(),
   });
   return (
-    <Card title="Credits given" note={BURN_ORDER} flush>
+    <Card title="Grants" note={BURN_ORDER} flush>
       {sought !== undefined && !isShown && (
         <div className="p-3">
-          <Callout tone="warn">Grant {sought} is not one of this customer's, or is further back.</Callout>
+          <Callout tone="warn">Grant {sought} was not found for this customer.</Callout>
         </div>
       )}
       <Table
-        label="Credits given"
+        label="Grants"
         columns={columns}
         rows={lines}
         keyOf={numberOf}
@@ -76,8 +76,8 @@ function numberOf({ grant }: GrantLine): number {
 function NoGrants() {
   return (
     <Card flush>
-      <EmptyState icon={Coins} title="No credits were given yet">
-        They come with a plan that includes some, or when somebody adds them.
+      <EmptyState icon={Coins} title="No grants yet">
+        Grants come from plans and top-ups.
       </EmptyState>
     </Card>
   );
@@ -101,7 +101,7 @@ const TONES = {
 
 function grantColumns({ whose, mayRevoke, changes, next, now }: GrantContext): Column<GrantLine>[] {
   return [
-    { name: "Given", hidesWhenNarrow: true, cell: (line) => <Given line={line} /> },
+    { name: "Created", hidesWhenNarrow: true, cell: (line) => <Given line={line} /> },
     { name: "Kind", cell: ({ grant }) => <Kind grant={grant} /> },
     {
       name: "Reference",
@@ -218,7 +218,7 @@ function GrantDetails({
 }) {
   const { reference, price, note, expiresAt, revokedAt } = grant;
   const items: (Item | null)[] = [
-    { name: "Given", value: <Time at={grant.recordedAt} /> },
+    { name: "Created", value: <Time at={grant.recordedAt} /> },
     by === null ? null : { name: "By", value: <ActorName actor={by} /> },
     note === null ? null : { name: "Note", value: note },
     reference === null ? null : { name: "Reference", value: <code className="font-mono">{reference}</code> },
@@ -232,12 +232,12 @@ function GrantDetails({
     <div className="flex flex-col gap-4">
       <Details items={items.filter((item) => item !== null)} />
       {mayRevoke && (
-        // Where the window is narrow, the table has no room for it.
+        // In a narrow window, the table has no room for the button.
         <div className="md:hidden">
           <RevokeButton whose={whose} grant={grant} />
         </div>
       )}
-      <Json label={`grant ${grant.grant} as JSON`} value={grant} />
+      <Json label={`grant ${grant.grant}`} value={grant} />
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { formatCount } from "../../format/numbers.ts";
 import type { PlanVersion } from "../customers/queries.ts";
 import type { Entry, Grant, KnownGrants, PlanChange } from "../ledger/queries.ts";
 
-/** What can still be spent, in the order in which it will be: soonest expiry first; on a tie given before bought, then oldest. */
+/** Open grants in spending order: earliest expiry first. Ties: free before purchased, then oldest first. */
 export function openInBurnOrder(grants: readonly Grant[]): Grant[] {
   return grants
     .filter(({ remaining }) => remaining > 0)
@@ -19,7 +19,7 @@ function expiryOf({ expiresAt }: Grant): number {
   return expiresAt === null ? Number.MAX_SAFE_INTEGER : Date.parse(expiresAt);
 }
 
-/** What became of a grant; `changes` are the plan's, by which an allowance may have ended before its time. */
+/** State of a grant. Plan changes can end an allowance early. */
 export function stateOfGrant(grant: Grant, changes: readonly PlanChange[], now: number): GrantState {
   if (grant.revokedAt !== null) return "revoked";
   if (grant.remaining > 0) return "open";
@@ -30,7 +30,7 @@ export function stateOfGrant(grant: Grant, changes: readonly PlanChange[], now: 
   return isLeft ? "ended" : "spent";
 }
 
-/** The one of each pool that the next charge takes from first, as `BURN_ORDER` says. */
+/** The grant of each pool that is spent next. */
 export function findNextGrants(grants: readonly Grant[]): Set<number> {
   const firsts = new Map<string, number>();
   for (const { pool, grant } of openInBurnOrder(grants)) if (!firsts.has(pool)) firsts.set(pool, grant);
@@ -38,8 +38,8 @@ export function findNextGrants(grants: readonly Grant[]): Set<number> {
 }
 
 /**
- * The grant that an entry is about, if it is among the known ones. An entry names the slot of the wallet that it moved, which
- * several grants of one kind and expiry share under the first one's number; the grant that was given with it has its very time.
+ * The grant of a ledger entry, if loaded. Grants of the same kind and expiry share a wallet slot, and entries name the slot by
+ * the first grant's number. The entry that created a grant has the same timestamp as the grant.
  */
 export function grantOfEntry(entry: Entry, known: readonly Grant[]): Grant | null {
   const [part] = entry.parts;
@@ -62,14 +62,14 @@ export function findGrant(known: readonly Grant[], number: number): Grant | null
 
 type CreditsBesides = { readonly pool: string; readonly credits: number; readonly why: string };
 
-/** What a balance has beyond the grants that were read, and why it is not among them, as far as that can be known. */
+/** The part of a balance that the loaded grants do not explain, with the likely reason. */
 export function creditsBesides(
   balances: readonly { readonly pool: string; readonly balance: number }[],
   { grants, isAll }: KnownGrants,
 ): CreditsBesides[] {
   const why = isAll
-    ? "credits of a period that has begun, written down with the next request."
-    : `left of grants that are further back than the newest ${formatCount(grants.length)}, or of a period that has begun.`;
+    ? "credits of the new period, recorded with the next request."
+    : `from grants older than the newest ${formatCount(grants.length)}, or of the new period.`;
   return balances.flatMap(({ pool, balance }) => {
     let credits = balance;
     for (const grant of grants) if (grant.pool === pool) credits -= grant.remaining;
@@ -77,17 +77,14 @@ export function creditsBesides(
   });
 }
 
-/**
- * When a plan's credits begin anew: what does not roll over ends with its period. Null where that is not known: of
- * allowances that roll over, and while the new period's credits are not written down yet.
- */
+/** When an allowance renews. Null if unknown: with rollover, or while the new period is not recorded yet. */
 export function findRenewal(
   { pool, period, rollover }: PlanVersion["allowances"][number],
   grants: readonly Grant[],
 ): string | null {
   if (rollover > 0 || period === "once") return null;
   const given = grants.filter((grant) => grant.kind === "allowance" && grant.pool === pool);
-  // The newest may be of a plan that was left again: then the one of now is older, and open.
+  // The newest allowance can belong to a former plan; the current one is then older and still open.
   const current = given.find(({ remaining }) => remaining > 0) ?? given[0];
   const expiresAt = current?.expiresAt ?? null;
   return expiresAt !== null && Date.parse(expiresAt) > Date.now() ? expiresAt : null;

@@ -13,7 +13,7 @@ import { customerQuery, type Whose } from "../customers/queries.ts";
 import type { Grant } from "../ledger/queries.ts";
 import { BalanceChange } from "./balance-change.tsx";
 
-/** Takes back what is left of a grant, once that was read and confirmed. */
+/** Revokes the remaining credits of a grant after confirmation. */
 export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -29,7 +29,7 @@ export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
       <Dialog
         isOpen={isOpen}
         onClose={close}
-        title="Revoke a grant"
+        title="Revoke grant"
         note={`${GRANT_WORDS[grant.kind]}, grant ${grant.grant}, of ${countOf(grant.credits, "credit")}.`}
       >
         <Suspense fallback={<SkeletonRows rows={3} />}>
@@ -44,7 +44,7 @@ export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
 
 function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
   const { whose, onDone } = props;
-  // As it was read for this: what happens to it meanwhile is said here, and does not slip under the pointer.
+  // Frozen, so that a background refresh does not change the confirmed amount.
   const [grant] = useState(props.grant);
   const { credits, remaining, pool } = grant;
   const { data: customer } = useSuspenseQuery(customerQuery(whose));
@@ -54,18 +54,15 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
     "post",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
     {
-      onSuccess: ({ credits: taken, customer: after }) => {
-        tell(
-          `Grant ${grant.grant} revoked`,
-          `${countOf(taken, "credit")} taken back. Balance ${formatStep(before, balanceIn(after, pool))}`,
-        );
+      onSuccess: ({ credits: removed, customer: after }) => {
+        const balance = balanceIn(after, pool);
+        tell(`Revoked grant ${grant.grant}`, `Balance ${formatStep(balance + removed, balance)}`);
         onDone();
       },
       onSettled: () => refresh("customers"),
     },
   );
   const spent = credits - remaining;
-  const isOrAre = remaining === 1 ? "is" : "are";
   return (
     <WriteForm
       write={revoke}
@@ -77,10 +74,9 @@ function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
     >
       <p>
         {remaining === 0
-          ? "Nothing is left of it to take back. "
-          : `${countOf(remaining, "credit")} that ${isOrAre} left of it ${isOrAre} taken back. `}
-        {spent > 0 && `The ${formatCount(spent)} that were spent stay spent. `}A revoked grant cannot be given
-        back; credits can be added again.
+          ? "This grant has no credits left. "
+          : `Removes the remaining ${countOf(remaining, "credit")}. `}
+        {spent > 0 && `The ${formatCount(spent)} spent credits stay spent. `}This cannot be undone.
       </p>
       <BalanceChange pool={pool} before={before} gain={-remaining} />
     </WriteForm>
@@ -94,7 +90,7 @@ function balanceIn(
   return balances.find(({ pool }) => pool === wanted)?.balance ?? 0;
 }
 
-/** Around what somebody is about to confirm: all that the page shows of the customer is read anew first, so that the numbers are of now. */
+/** Refreshes all data of the customer before it shows a confirmation. */
 function ReadAgain({ whose, rows, children }: { whose: Whose; rows: number; children: ReactNode }) {
   const { isSuccess, error } = useQuery({
     queryKey: ["read again", whose],
@@ -102,7 +98,7 @@ function ReadAgain({ whose, rows, children }: { whose: Whose; rows: number; chil
       await queryClient.refetchQueries({ ...about("customers"), type: "active" }, { throwOnError: true });
       return true;
     },
-    // Once for each opening: what changes later is found out by trying.
+    // Once per opened dialog. The API detects later changes.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,

@@ -16,14 +16,14 @@ import type { BalancePoint } from "./balance-history.ts";
 
 const DAY_MS = 86_400_000;
 
-/** For eyes; whoever reads has the table. A balance stands still between two entries, so the line goes in steps. */
+/** Step chart, because the balance is constant between entries. The table shows the same numbers. */
 export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
   const clock = useClock();
   const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0];
   return (
     <div
       role="img"
-      aria-label="The balance over time, as a line in steps. The table has the same numbers."
+      aria-label="Balance over time as a step chart. The table has the same numbers."
       className="h-full text-caption"
     >
       <ResponsiveContainer width="100%" height="100%">
@@ -103,7 +103,7 @@ const MINUTE_MS = 60_000;
 const STEPS_MINUTES = [1, 5, 15, 60, 180, 360, 1_440, 2_880, 10_080, 20_160, 40_320, 120_960, 362_880];
 const TICKS_MAX = 7;
 
-/** Where a line over time is marked: at round times of the chosen clock, a handful of them. */
+/** Axis ticks at round times of the selected time zone. */
 function timeTicks({ from, to, clock }: { from: number; to: number; clock: Clock }): number[] {
   const shift = clock === "utc" ? 0 : new Date(from).getTimezoneOffset() * MINUTE_MS;
   const wanted = STEPS_MINUTES.find((step) => (to - from) / (step * MINUTE_MS) <= TICKS_MAX);

@@ -4,13 +4,13 @@ import type { Entry, Grant } from "../ledger/queries.ts";
 export type BalancePoint = {
   readonly at: number;
   readonly balance: number;
-  /** Null: no entry of the ledger, but where the line begins and ends. */
+  /** Null for the first and last point of the line. */
   readonly entry: { readonly what: string; readonly amount: number; readonly sequence: number } | null;
-  /** Credits that somebody added: worth a mark. */
+  /** Marked in the chart. */
   readonly isTopUp: boolean;
 };
 
-/** How a pool's balance came to be what it is, from the oldest of the entries to now. */
+/** Balance of a pool from the oldest loaded entry until now. */
 export function balanceHistory(
   { entries, grants, pool }: { entries: readonly Entry[]; grants: readonly Grant[]; pool: string },
   now: { at: number; balance: number },

@@ -22,7 +22,7 @@ type Act = "credits" | "plan" | "end" | "edit" | "block" | "erase";
 
 const ACTS: Record<AskedFor, Act> = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" };
 
-/** What may be done to a customer, by who may do it. */
+/** Actions on a customer, by role. */
 export function CustomerActions({ customer }: { customer: Customer }) {
   const isOperator = useMayActAs("operator");
   const isAdmin = useMayActAs("admin");
@@ -32,7 +32,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
   if (!isOperator) return null;
   const onClose = () => {
     setAct(null);
-    // It was asked for once: going back or reloading does not ask again.
+    // Remove the parameter, so that a reload does not open the dialog again.
     if (asked !== undefined)
       void navigate({ to: ".", search: ({ do: _, ...search }) => search, replace: true });
   };
@@ -59,7 +59,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
           <>
             <MenuSeparator />
             <MenuItem icon={Eraser} isDangerous onClick={() => setAct("erase")}>
-              Erase for ever
+              Erase permanently
             </MenuItem>
           </>
         )}
@@ -102,17 +102,15 @@ const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{
 
 function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, onClose }: DialogProps) {
   const place = usePlace();
-  // As it was when the dialog opened: what a colleague does meanwhile must not turn Block into Unblock under the pointer.
+  // Frozen, so that a concurrent change does not turn Block into Unblock.
   const [isBlocked] = useState(isBlockedNow);
   const who = name ?? customerId;
   const verb = isBlocked ? "Unblock" : "Block";
   const block = useWrite("put", `${CUSTOMER_PATH}/block`, {
     onSuccess: async ({ customer }) => {
       tell(
-        customer.isBlocked ? `${who} is blocked` : `${who} is no longer blocked`,
-        customer.isBlocked
-          ? "Every request is denied from now on"
-          : "Requests are decided by plan and balance again",
+        customer.isBlocked ? `Blocked ${who}` : `Unblocked ${who}`,
+        customer.isBlocked ? "Every request is denied from now on" : "Plan and balance apply again",
       );
       onClose();
       await refresh("customers");
@@ -129,8 +127,8 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
     >
       <p>
         {isBlocked
-          ? "From the next request on, plan and balance decide again."
-          : "From the next request on everything is denied, with the reason customer_blocked. Plan and credits stay theirs, and periods go on."}
+          ? "Plan and balance apply again from the next request."
+          : "Every request is denied with reason customer_blocked. Plan and credits stay."}
       </p>
     </WriteDialog>
   );
@@ -144,9 +142,8 @@ function EndPlanDialog({ customer, onClose }: DialogProps) {
   const end = useWrite("delete", `${CUSTOMER_PATH}/plan`, {
     onSuccess: async ({ outcome, customer: after }) => {
       const balance = `Balance ${balancesOf(customer)} → ${balancesOf(after)}`;
-      if (outcome === "ended")
-        tell(`${plan?.name ?? "The plan"} has ended for ${name ?? customerId}`, balance);
-      else tell("Nothing changed", "No plan was assigned any more");
+      if (outcome === "ended") tell(`Ended ${plan?.name ?? "the plan"} for ${name ?? customerId}`, balance);
+      else tell("Nothing changed", "The customer had no assigned plan");
       onClose();
       await refresh("customers");
     },
@@ -154,18 +151,18 @@ function EndPlanDialog({ customer, onClose }: DialogProps) {
   return (
     <WriteDialog
       onClose={onClose}
-      title={`End ${plan?.name ?? "the plan"} of ${name ?? customerId}`}
+      title={`End ${plan?.name ?? "plan"} for ${name ?? customerId}`}
       write={end}
       request={{ params: { path: { ...place, customerId } } }}
-      action={`End ${plan?.name ?? "the plan"} now`}
+      action={`End ${plan?.name ?? "plan"} now`}
       tone="danger"
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
-        <li>What is left of the plan's credits ends now. Top-ups stay.</li>
+        <li>Unused plan credits end now. Top-ups stay.</li>
         <li>
           {fallback === undefined
-            ? "There is no default plan: every request will be denied until a plan is assigned."
-            : `The default plan, ${fallback.name}, takes over.`}
+            ? "There is no default plan. Every request is denied until you assign one."
+            : `The default plan ${fallback.name} applies.`}
         </li>
       </ul>
     </WriteDialog>
@@ -179,31 +176,29 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
     onSuccess: async () => {
       onClose();
       await queryClient.invalidateQueries({ ...about("customers"), refetchType: "none" });
-      // Away from the page first: there is nothing left that it could ask for.
+      // Leave the page first: its queries would fail.
       await navigate({ to: "/projects/$projectId/$environment/customers", params: place });
       queryClient.removeQueries({ ...about("customers"), type: "inactive" });
-      // What is known about the person, even while the page that showed it is still closing.
+      // Remove personal data even if the old page is still mounted.
       queryClient.removeQueries({ predicate: ({ queryKey }) => isAboutCustomer(queryKey, customerId) });
-      tell("The customer is erased", "Amounts stay, under a number that leads to nobody");
+      tell("Customer erased", "Amounts stay in the ledger without personal data");
     },
   });
   return (
     <WriteDialog
       onClose={onClose}
-      title={`Erase ${name ?? customerId} for ever`}
+      title={`Erase ${name ?? customerId} permanently`}
       write={erase}
       request={{ params: { path: { ...place, customerId } } }}
       wanted={customerId}
-      action="Erase for ever"
+      action="Erase permanently"
       tone="danger"
     >
       <p>
-        Gone for good: the id, name, email, billing reference and metadata, the metadata of everything they
-        did, notes and references of their credits, and the text of their idempotency keys.
+        This deletes the customer's id, name, email, billing reference, metadata, notes and idempotency keys.
       </p>
       <p>
-        Amounts stay in the ledger, under a number that leads to nobody, so that sums still hold. Until it is
-        done the customer is blocked; with very many events it takes minutes.
+        Amounts stay in the ledger under an anonymous number. The customer is blocked until erasure completes.
       </p>
     </WriteDialog>
   );

@@ -11,16 +11,16 @@ import { type Customer, type Whose, whoseOf } from "./queries.ts";
 import { refuseOverwriting } from "./refuse-overwriting.ts";
 
 type Props = {
-  /** Null: a new one. */
+  /** Null for a new customer. */
   customer: Customer | null;
   onClose: () => void;
   onSaved: (customer: Answer<"putCustomer">) => void;
 };
 
-/** Makes a customer, or changes what is known about one. */
+/** Creates or edits a customer. */
 export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   const place = usePlace();
-  // What the form began with.
+  // The version that was edited, to detect conflicts.
   const [opened] = useState(customer);
   const { register, control, handleSubmit, formState } = useForm<CustomerFormValues>({
     defaultValues: {
@@ -34,7 +34,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   });
   const form = useWatch({ control, compute: (values: CustomerFormValues) => values });
   const body = readCustomerForm(form);
-  // A space that came along with a copied id would make another customer, whom nobody finds.
+  // A pasted space would create a different customer.
   const customerId = customer?.customerId ?? form.customerId.trim();
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
     before: async () => refuseOverwriting(opened, await findCustomer({ ...place, customerId })),
@@ -46,15 +46,11 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   const request = body === null ? null : { params: { path: { ...place, customerId } }, body };
   return (
     <WriteDialog
-      title={customer === null ? "New customer" : `Edit ${customer.name ?? customer.customerId}`}
-      note={
-        customer === null
-          ? "A customer who sends usage needs none of this: it appears by itself. All but the id may stay empty."
-          : undefined
-      }
+      title={customer === null ? "Create customer" : `Edit ${customer.name ?? customer.customerId}`}
+      note={customer === null ? "Optional. Customers are also created by their first event." : undefined}
       write={save}
       request={customerId === "" ? null : request}
-      action={customer === null ? "Make customer" : "Save"}
+      action={customer === null ? "Create customer" : "Save"}
       isBusy={formState.isSubmitting || save.isPending}
       onSubmit={handleSubmit(async () => {
         if (request !== null) await save.mutateAsync(request).catch(() => {});
@@ -64,7 +60,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
       {customer === null && (
         <TextField
           label="Id"
-          hint="As your own system calls them, for ever."
+          hint="The id in your system. Cannot be changed."
           required
           maxLength={255}
           autoFocus
@@ -80,7 +76,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
       </div>
       <TextField
         label="Billing reference"
-        hint="What your billing system calls them."
+        hint="The id in your billing system."
         maxLength={255}
         isMono
         autoComplete="off"
@@ -88,19 +84,19 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
       />
       <TextArea
         label="Metadata"
-        hint="A JSON object, for people and for your own use."
+        hint="A JSON object."
         error={formState.errors.metadata?.message}
         isMono
         spellCheck={false}
         {...register("metadata", {
-          validate: (text) => readMetadata(text) !== undefined || "This is no JSON object.",
+          validate: (text) => readMetadata(text) !== undefined || "Enter a JSON object.",
         })}
       />
     </WriteDialog>
   );
 }
 
-/** By a call of its own: a query that the page shares is cancelled when the page is left, and with it the write. */
+/** A separate call: leaving the page would cancel a shared query, and with it the write. */
 function findCustomer(whose: Whose): Promise<Customer | null> {
   const found = api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
     params: { path: whoseOf(whose) },
@@ -121,7 +117,7 @@ type CustomerFormValues = {
   metadata: string;
 };
 
-/** The whole of it: what is left out becomes empty. Null: the metadata cannot be read. */
+/** The complete customer, because PUT clears missing fields. Null if the metadata is invalid. */
 function readCustomerForm(form: CustomerFormValues): CustomerBody | null {
   const metadata = readMetadata(form.metadata);
   if (metadata === undefined) return null;
@@ -133,7 +129,7 @@ function readCustomerForm(form: CustomerFormValues): CustomerBody | null {
   };
 }
 
-/** Undefined: it is no JSON object. */
+/** Undefined if it is not a JSON object. */
 function readMetadata(text: string): Record<string, unknown> | null | undefined {
   if (text.trim() === "") return null;
   try {

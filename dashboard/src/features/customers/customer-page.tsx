@@ -24,7 +24,7 @@ const TABS = [
   { name: "Plan history", to: "/projects/$projectId/$environment/customers/$customerId/plans" },
 ] as const;
 
-/** What stands over all of a customer's tabs. */
+/** Header and tabs of a customer. */
 export function CustomerPage() {
   const place = usePlace();
   const { customerId } = route.useParams();
@@ -38,7 +38,7 @@ export function CustomerPage() {
       actions={<CustomerActions customer={customer} />}
     >
       <CustomerStanding customer={customer} />
-      <TabLinks label="About this customer">
+      <TabLinks label="Customer">
         {TABS.map(({ name, to }) => (
           <TabLink key={name} to={to} params={params} activeOptions={{ exact: name === "Overview" }}>
             {name}
@@ -64,7 +64,7 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
     <div className="flex flex-wrap items-center gap-x-4">
       <span className="inline-flex min-w-0 items-center">
         <code className="font-mono wrap-anywhere">{customerId}</code>
-        <CopyButton text={customerId} label="Copy the id" />
+        <CopyButton text={customerId} label="Copy id" />
       </span>
       {email !== null && <span className="wrap-anywhere">{email}</span>}
       {billingReference !== null && (
@@ -78,7 +78,7 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
 
 type ActivePlan = NonNullable<Customer["plan"]>;
 
-/** What somebody opens this page for: how much is left, until when, and on which plan. */
+/** Balances and plan. */
 function CustomerStanding({ customer: { customerId, balances, plan } }: { customer: Customer }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
@@ -92,7 +92,7 @@ function CustomerStanding({ customer: { customerId, balances, plan } }: { custom
           value={formatCount(balance)}
           note={
             plan === null ? (
-              "Waiting: without a plan nothing can be spent"
+              "Cannot be spent without a plan"
             ) : (
               <BalanceNote plan={plan} customerId={customerId} pool={pool} />
             )
@@ -110,11 +110,11 @@ function BalanceNote({ plan, customerId, pool }: { plan: ActivePlan; customerId:
   const { data: known } = useQuery(knownGrantsQuery({ ...place, customerId }));
   const allowance = version?.allowances.find((each) => each.pool === pool);
   const renewal = allowance === undefined ? null : findRenewal(allowance, known?.grants ?? []);
-  // Nothing begins anew after the plan's end.
-  if (renewal === null || (plan.endsAt !== null && plan.endsAt <= renewal)) return "Credits to spend now";
+  // A plan that ends before the renewal does not renew.
+  if (renewal === null || (plan.endsAt !== null && plan.endsAt <= renewal)) return "Available now.";
   return (
     <>
-      Credits to spend now; the plan’s begin anew <Time at={renewal} as="day" />
+      Available now. Renews <Time at={renewal} as="day" />.
     </>
   );
 }
@@ -123,8 +123,7 @@ function PlanNote({ plan }: { plan: Customer["plan"] }) {
   if (plan === null) return "Every request is denied";
   return (
     <>
-      Version {plan.version}, {plan.isDefault ? "as the default, " : ""}since{" "}
-      <Time at={plan.anchor} as="day" />
+      Version {plan.version}, {plan.isDefault ? "default plan, " : ""}since <Time at={plan.anchor} as="day" />
       {plan.endsAt !== null && (
         <>
           , ends <Time at={plan.endsAt} />

@@ -12,7 +12,7 @@ import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, More, type Pages, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { BulkAssignButton } from "../assignments/bulk-assign-form.tsx";
@@ -28,13 +28,13 @@ export function CustomersPage() {
   const { data: pools } = useSuspenseQuery(poolsQuery(place));
   const pages = useSuspenseInfiniteQuery(customersQuery(place, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);
-  useReadOn(pages, customers.length === 0);
+  useLoadUntilFound(pages, customers.length === 0);
   return (
     <Page
       title="Customers"
       actions={
         <>
-          {/* Always there: what it did is told in its dialog, also when nobody is left in the list after it. */}
+          {/* Always rendered: its dialog shows the result even if the list is empty afterwards. */}
           <BulkAssignButton filters={filters} isDisabled={customers.length === 0} />
           <CustomersActions />
         </>
@@ -60,7 +60,7 @@ export function CustomersPage() {
   );
 }
 
-/** Most environments have one pool, and then its name says nothing. */
+/** With one pool, the balance column needs no pool name. */
 function columnsFor(pools: readonly { key: string; name: string }[]): Column<Customer>[] {
   return [
     { name: "Customer", isWide: true, cell: (customer) => <Name customer={customer} /> },
@@ -85,7 +85,7 @@ function columnsFor(pools: readonly { key: string; name: string }[]): Column<Cus
         cell: ({ balances }) => formatCount(balances.find(({ pool }) => pool === key)?.balance ?? 0),
       }),
     ),
-    { name: "Since", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
+    { name: "Created", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
   ];
 }
 
@@ -106,7 +106,7 @@ function Name({ customer: { customerId, name } }: { customer: Customer }) {
 
 const BLOCKED: Record<string, boolean> = { true: true, false: false };
 
-/** Every filter stands in the address: a list can be sent to somebody, and going back finds it. */
+/** Filters are kept in the URL, so that a list can be shared. */
 function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
   const navigate = route.useNavigate();
   const { data: plans } = useSuspenseQuery(plansQuery(usePlace()));
@@ -141,7 +141,7 @@ function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
         value={String(filters.blocked ?? "")}
         onChange={(event) => change({ blocked: BLOCKED[event.target.value] })}
         options={[
-          { value: "", label: "Blocked or not" },
+          { value: "", label: "Any state" },
           { value: "true", label: "Blocked" },
           { value: "false", label: "Not blocked" },
         ]}
@@ -158,7 +158,6 @@ function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
   );
 }
 
-/** How customers come to be by hand. */
 function CustomersActions() {
   const place = usePlace();
   const navigate = useNavigate();
@@ -172,14 +171,14 @@ function CustomersActions() {
         Import CSV
       </Button>
       <Button tone="primary" icon={Plus} onClick={() => setAct("new")}>
-        New customer
+        Create customer
       </Button>
       {act === "new" && (
         <CustomerDialog
           customer={null}
           onClose={onClose}
           onSaved={({ customerId, name }) => {
-            tell(`${name ?? customerId} is a customer now`, "Assign a plan or add credits next");
+            tell(`Created ${name ?? customerId}`, "Assign a plan or add credits next");
             void navigate({
               to: "/projects/$projectId/$environment/customers/$customerId",
               params: { ...place, customerId },
@@ -192,20 +191,11 @@ function CustomersActions() {
   );
 }
 
-type Pages = {
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
-  isFetchNextPageError: boolean;
-  error: unknown;
-  fetchNextPage: () => unknown;
-};
-
 /**
- * Plan, block and balance follow from time, so the API looks at some customers a page: as long as it has found nobody and
- * there are more, the next page is asked for by itself. Used beside the query: an effect of a component within would come
- * before the query has heard of another filter.
+ * With some filters, the API examines a limited number of customers per page and can return an empty one. Loads further pages
+ * until a customer is found. Called next to the query, because the effect of a child would run before a filter change.
  */
-function useReadOn(
+function useLoadUntilFound(
   { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage }: Pages,
   isEmpty: boolean,
 ) {
@@ -215,7 +205,6 @@ function useReadOn(
   }, [isDue, fetchNextPage]);
 }
 
-/** Nothing to show, and why. */
 function NoCustomers({
   pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
   pagesRead,
@@ -230,7 +219,7 @@ function NoCustomers({
     return (
       <div className="flex flex-col items-start gap-3 p-4">
         <ProblemCallout error={error} />
-        <Button onClick={() => void fetchNextPage()}>Look on</Button>
+        <Button onClick={() => void fetchNextPage()}>Retry</Button>
       </div>
     );
   }
@@ -238,7 +227,7 @@ function NoCustomers({
     return (
       <>
         <p role="status" className="border-b border-line px-4 py-2 text-caption text-muted">
-          Nobody found yet, still looking: {countOf(pagesRead, "page")} searched so far.
+          Searching… {countOf(pagesRead, "page")} searched so far.
         </p>
         <SkeletonRows rows={4} />
       </>
@@ -254,27 +243,26 @@ function NoCustomers({
             from="/projects/$projectId/$environment/customers"
             to="/projects/$projectId/$environment/first-event"
           >
-            Send a first event
+            Send your first event
           </ButtonLink>
         }
       >
-        A customer appears by itself with its first event, plan or credits.
-        {isOperator && " You can also make one here, or import a file."}
+        A customer is created by its first event, plan or credits.
+        {isOperator && " You can also create one here or import a CSV file."}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={SearchX}
-      title="Nobody matches"
+      title="No matches"
       action={
         <ButtonLink from="/projects/$projectId/$environment/customers" to="." search={{}}>
-          Clear the filters
+          Clear filters
         </ButtonLink>
       }
     >
-      The search finds ids, names, emails and billing references that begin with what you type. Everybody was
-      looked at.
+      The search matches the start of an id, name, email or billing reference.
     </EmptyState>
   );
 }

@@ -16,7 +16,7 @@ import { tell } from "../../ui/toast.tsx";
 import { useStop } from "../../ui/use-stop.ts";
 import { importNameOf, isImportName } from "./import-name.ts";
 
-/** First a look at every row, then the import of exactly what was looked at. */
+/** Checks the file with a dry run, then imports exactly that file. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const place = usePlace();
   const [file, setFile] = useState<File | null>(null);
@@ -44,7 +44,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       isWide
       title="Import customers"
-      note="From a CSV file with plans and opening balances. It is checked row by row first, and nothing is written before you say so."
+      note="From a CSV file with plans and opening balances."
     >
       <form
         className="flex flex-col gap-4"
@@ -66,9 +66,9 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
               onChange={({ target }) => void choose(target.files?.[0] ?? null)}
             />
             <TextField
-              label="Name of the import"
-              hint="The same file under the same name adds nothing twice."
-              error={name === "" || isImportName(name) ? undefined : "Letters, digits and . _ : - only."}
+              label="Import name"
+              hint="Importing again under this name adds nothing twice."
+              error={name === "" || isImportName(name) ? undefined : "Use letters, digits and . _ : - only."}
               value={name}
               required
               disabled={isBusy}
@@ -85,7 +85,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <ProblemCallout error={run.error ?? look.error} />
         {run.error !== null && (
           <p className="text-muted">
-            Import the same file under the same name again: it goes on, and adds nothing twice.
+            Import the same file with the same name to resume. Nothing is added twice.
           </p>
         )}
         {run.data === undefined && <Help call={curlOfImport(place, name, file?.name)} />}
@@ -102,7 +102,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
               isBusy={isBusy}
               isDisabled={file === null || !isImportName(name) || (looked && rows === 0)}
             >
-              {looked ? inEnvironment(`Import ${countOf(rows, "row")}`, place.environment) : "Check the file"}
+              {looked ? inEnvironment(`Import ${countOf(rows, "row")}`, place.environment) : "Check file"}
             </Button>
           )}
         </DialogActions>
@@ -118,13 +118,13 @@ customer_43,Initech,,,free,,,,,`;
 function Help({ call }: { call: string }) {
   return (
     <div className="flex flex-col gap-2">
-      <Disclosure title="What the file looks like">
+      <Disclosure title="File format">
         <p className="mb-2 text-muted">
-          In UTF-8, with commas. Only customerId is needed; an empty cell leaves what there is.
+          UTF-8, comma-separated. Only customerId is required. Empty cells change nothing.
         </p>
         <CodeBlock label="an example file" code={EXAMPLE} />
       </Disclosure>
-      <Disclosure title="Do this by API">
+      <Disclosure title="API call">
         <CodeBlock label="the call" code={call} />
       </Disclosure>
     </div>
@@ -147,7 +147,7 @@ const IMPORTS_PATH = "/manage/v1/projects/{projectId}/{environment}/imports";
 type ImportReport = Answer<"importCustomers">;
 type ImportWish = { readonly file: File; readonly name: string; readonly signal: AbortSignal };
 
-/** The file goes as it is, for a look or for good. */
+/** Uploads the file as it is. */
 function useImport(isDryRun: boolean) {
   const place = usePlace();
   return useMutation({
@@ -166,7 +166,7 @@ function useImport(isDryRun: boolean) {
         tell(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
       }
     },
-    // Also when it was stopped: the rows until then are imported.
+    // Also after a stop: the rows until then are imported.
     onSettled: () => {
       if (isDryRun) return;
       void refresh("customers");
@@ -182,24 +182,24 @@ const COLUMNS: readonly Column<RowError>[] = [
     name: "Column",
     cell: ({ column }) => (column === null ? "" : <code className="font-mono">{column}</code>),
   },
-  { name: "What is wrong", isWide: true, cell: ({ message }) => message },
+  { name: "Error", isWide: true, cell: ({ message }) => message },
 ];
 
-/** What an import would do, or has done. */
+/** Result of an import or dry run. */
 function ImportReportView({ report }: { report: ImportReport }) {
   const { isDryRun, outcome, rows, failed, errors, planChanged, creditsAdded } = report;
   const counts = [
     ["New", report.created],
     ["Changed", report.changed],
-    ["As they are", report.unchanged],
-    ["With errors", failed],
+    ["Unchanged", report.unchanged],
+    ["Errors", failed],
   ] as const;
   const shownRows = new Set(errors.map(({ row }) => row)).size;
   return (
     <div role="status" className="flex flex-col gap-3">
       <p className="font-semibold">
-        {isDryRun ? "Nothing is written yet. " : "Done. "}
-        {countOf(rows, "row")} {isDryRun ? "would be" : "were"} handled like this:
+        {isDryRun ? "Nothing is imported yet. " : "Import complete. "}
+        {countOf(rows, "row")} {isDryRun ? "checked." : "processed."}
       </p>
       <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md border border-line bg-line sm:grid-cols-4">
         {counts.map(([name, count]) => (
@@ -210,12 +210,11 @@ function ImportReportView({ report }: { report: ImportReport }) {
         ))}
       </dl>
       <p className="text-muted">
-        Another plan or a later end of it: {countOf(planChanged, "row")}. Credits:{" "}
-        {countOf(creditsAdded, "row")}.
+        Plan changes: {countOf(planChanged, "row")}. Credits added: {countOf(creditsAdded, "row")}.
       </p>
       {outcome === "stopped" && (
-        <Callout tone="warn" title="The file could not be read to its end">
-          What stands after the last row named below was not looked at.
+        <Callout tone="warn" title="The file could not be read completely">
+          Rows after the last row listed below were not checked.
         </Callout>
       )}
       {errors.length > 0 && (
@@ -223,7 +222,7 @@ function ImportReportView({ report }: { report: ImportReport }) {
           <p>
             {shownRows < failed
               ? `The first ${shownRows} of ${formatCount(failed)} rows with errors. `
-              : "Rows with errors are left out as a whole. "}
+              : "Rows with errors are skipped. "}
             The header is row 1.
           </p>
           <div className="max-h-64 overflow-y-auto rounded-md border border-line">

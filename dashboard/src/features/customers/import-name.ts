@@ -7,8 +7,8 @@ export function isImportName(name: string): boolean {
 }
 
 /**
- * "Opening balances.csv" as "Opening-balances-5f0c1a9e". What makes rows happen once is this name: the end is of what the file
- * holds, so that the same file downloaded again ("… (1).csv") adds nothing, and next month's of the same name does.
+ * "Opening balances.csv" becomes "Opening-balances-5f0c1a9e". The name makes an import idempotent. The suffix is a hash of the
+ * content: the same file downloaded again ("… (1).csv") adds nothing, a different file of the same name does.
  */
 export async function importNameOf(file: File): Promise<string> {
   const stem = file.name

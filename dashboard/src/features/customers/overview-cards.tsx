@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { BURN_ORDER, GRANT_WORDS } from "../../format/ledger-words.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { allowanceInWords, capitalize, costInWords, limitInWords } from "../../format/terms.ts";
 import { usePlace } from "../../frame/use-here.ts";
@@ -12,7 +12,7 @@ import { creditsBesides, findRenewal, openInBurnOrder } from "../credits/grants.
 import type { Grant, KnownGrants } from "../ledger/queries.ts";
 import { type Customer, type PlanVersion, planVersionQuery } from "./queries.ts";
 
-/** What will be spent, in the order in which it will be. */
+/** Open grants in spending order. */
 export function OpenGrantsCard({ customer, known }: { customer: Customer; known: KnownGrants }) {
   const place = usePlace();
   const open = openInBurnOrder(known.grants);
@@ -20,8 +20,8 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
   const isOnePool = customer.balances.length < 2;
   return (
     <Card
-      title="Open credits, next spent first"
-      note="What expires soonest goes first, and given before bought."
+      title="Open credits"
+      note={BURN_ORDER}
       flush
       actions={
         <TextLink
@@ -33,7 +33,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
       }
     >
       {open.length === 0 ? (
-        missing.length === 0 && <p className="px-4 py-6 text-center text-muted">No credits are left.</p>
+        missing.length === 0 && <p className="px-4 py-6 text-center text-muted">No credits left.</p>
       ) : (
         <Table
           label="Open credits"
@@ -44,8 +44,9 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
       )}
       {missing.map(({ pool, credits, why }) => (
         <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
-          {open.length === 0 ? "There are" : "Besides,"} {formatCount(credits)}
-          {isOnePool ? "" : ` of ${pool}`}: {why}
+          {open.length === 0 ? "" : "Also "}
+          {formatCount(credits)}
+          {isOnePool ? "" : ` in ${pool}`}: {why}
         </p>
       ))}
     </Card>
@@ -58,11 +59,11 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
       name: "Credits",
       isWide: true,
       cell: ({ kind, reference, note }) => {
-        const said = note ?? givenReference(reference);
+        const about = note ?? givenReference(reference);
         return (
           <>
             {GRANT_WORDS[kind]}
-            {said !== null && <div className="text-caption text-muted wrap-anywhere">{said}</div>}
+            {about !== null && <div className="text-caption text-muted wrap-anywhere">{about}</div>}
           </>
         );
       },
@@ -86,15 +87,12 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
 
 type ActivePlan = NonNullable<Customer["plan"]>;
 
-/** On which terms: those of the version that this customer has, which may not be the latest. */
+/** Terms of the customer's plan version, which can be older than the latest. */
 export function PlanCard({ plan, grants }: { plan: Customer["plan"]; grants: readonly Grant[] }) {
   if (plan === null) {
     return (
       <Card title="Plan">
-        <p className="text-muted">
-          None. Every request is denied until a plan is assigned; credits that are there wait, and are not
-          lost.
-        </p>
+        <p className="text-muted">No plan. Every request is denied until you assign one.</p>
       </Card>
     );
   }
@@ -111,7 +109,7 @@ function Terms({ plan, grants }: { plan: ActivePlan; grants: readonly Grant[] })
           {plan.name}
         </TextLink>
       }
-      note={`Version ${plan.version}${plan.isDefault ? ", as the default: nobody assigned it" : ""}`}
+      note={`Version ${plan.version}${plan.isDefault ? ", default plan" : ""}`}
     >
       <Details
         items={[
@@ -129,13 +127,13 @@ function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]
     ...allowances.map((allowance) => {
       const renewal = findRenewal(allowance, grants);
       return {
-        name: allowances.length === 1 ? "Gives" : `Gives ${allowance.pool}`,
+        name: allowances.length === 1 ? "Includes" : `Includes ${allowance.pool}`,
         value: (
           <>
             {capitalize(allowanceInWords(allowance))}
             {renewal !== null && (
               <div className="text-caption text-muted">
-                Begins anew <Time at={renewal} />
+                Renews <Time at={renewal} />
               </div>
             )}
           </>

@@ -62,14 +62,14 @@ function About({ customer }: { customer: Customer }) {
           items={[
             { name: "Email", value: email ?? "None" },
             { name: "Billing reference", value: billingReference ?? "None" },
-            { name: "Known since", value: <Time at={createdAt} /> },
+            { name: "Created", value: <Time at={createdAt} /> },
             ...Object.entries(metadata ?? {}).map(([name, value]) => ({
               name,
               value: typeof value === "string" ? value : JSON.stringify(value),
             })),
           ]}
         />
-        <Json label="the customer as JSON" value={customer} />
+        <Json label="the customer" value={customer} />
       </div>
     </Card>
   );
@@ -95,7 +95,7 @@ function BalanceCard({
   title: string;
   proof: ReactNode;
   points: readonly BalancePoint[];
-  /** Whether anything moved before what is shown. */
+  /** Whether there are older entries than those shown. */
   hasEarlier: boolean;
 }) {
   const changes = points.filter(({ entry }) => entry !== null);
@@ -104,8 +104,8 @@ function BalanceCard({
       {changes.length === 0 ? (
         <p className="py-6 text-center text-muted">
           {hasEarlier
-            ? "Nothing has changed the balance lately."
-            : "Nothing has changed the balance yet. The first plan or top-up begins the line."}
+            ? "No recent balance changes."
+            : "No balance changes yet. Assign a plan or add credits."}
         </p>
       ) : (
         <div className="flex flex-col gap-3">
@@ -114,7 +114,7 @@ function BalanceCard({
               <BalanceChart points={points} />
             </Suspense>
           </div>
-          <Disclosure title={`The latest ${formatCount(changes.length)} changes as a table`}>
+          <Disclosure title={`Latest ${countOf(changes.length, "change")} as a table`}>
             <div className="max-h-96 overflow-y-auto rounded-md border border-line">
               <Table
                 label={`${title}, as a table`}
@@ -140,13 +140,13 @@ function Legend({ points }: { points: readonly BalancePoint[] }) {
   );
 }
 
-/** Whether the whole ledger comes to the balance; read anew, and never in the way of the page. */
+/** Checks that the ledger sums to the balance, without blocking the page. */
 function ProofLine({ whose }: { whose: Whose }) {
   const clock = useClock();
   const { data: proof, error, isFetching, refetch } = useQuery(proofQuery(whose));
   const why = error instanceof Error ? error.message : "";
   if (proof === undefined) {
-    return error === null ? "Adding up the ledger…" : `The ledger was not added up: ${why}`;
+    return error === null ? "Checking the ledger…" : `The ledger check failed: ${why}`;
   }
   const at = formatTime(proof.checkedAt, clock);
   const again = (
@@ -163,7 +163,7 @@ function ProofLine({ whose }: { whose: Whose }) {
     return (
       <span role="alert" className="text-bad">
         <CircleAlert className="mr-1 inline size-3.5 align-text-bottom" aria-hidden />
-        The ledger was not added up again: {why} {again}
+        The ledger check failed: {why} {again}
       </span>
     );
   }
@@ -171,7 +171,7 @@ function ProofLine({ whose }: { whose: Whose }) {
     return (
       <span role="alert" className="text-bad">
         <CircleAlert className="mr-1 inline size-3.5 align-text-bottom" aria-hidden />
-        The ledger does not sum to the balance, checked {at}:{" "}
+        The ledger does not match the balance, checked {at}:{" "}
         {proof.pools
           .map(
             ({ pool, ledgerSum, balance, grantsLeft }) =>
@@ -185,7 +185,7 @@ function ProofLine({ whose }: { whose: Whose }) {
   return (
     <span>
       <ShieldCheck className="mr-1 inline size-3.5 align-text-bottom text-good" aria-hidden />
-      Ledger sums to balance, checked {at} ({countOf(proof.entries, "entry", "entries")}). {again}
+      Ledger matches balance, checked {at} ({countOf(proof.entries, "entry", "entries")}). {again}
     </span>
   );
 }

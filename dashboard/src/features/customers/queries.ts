@@ -9,19 +9,19 @@ export type Customer = Answer<"readCustomer">;
 
 export type Whose = Place & { readonly customerId: string };
 
-/** A bulk assignment takes these: one that is too long is for the API to refuse, never to be left out. */
+/** Bulk assignment uses these filters. A value that is too long must be refused by the API, never dropped. */
 const narrowing = text(Number.POSITIVE_INFINITY);
 const FILTERS = { search: narrowing, plan: narrowing, blocked: choice([true, false]), balanceBelow: whole() };
 
-/** What the list is narrowed to; it stands in the address. */
+/** List filters in the URL. */
 export type CustomerFilters = SearchOf<typeof FILTERS>;
 export const readFilters = searchOf(FILTERS);
 
-/** What a link from another page wants done here: its dialog is open when the page is there. */
+/** Dialog that a link from another page opens. */
 export type AskedFor = "add-credits" | "assign-plan" | "unblock";
 export const readAskedFor = searchOf({ do: choice<AskedFor>(["add-credits", "assign-plan", "unblock"]) });
 
-/** As on the page of all usage; only whose it is stands in the path. */
+/** Like the usage page, but the customer is in the path. */
 export function readCustomerUsage(search: Record<string, unknown>): Omit<UsageSearch, "customerId"> {
   const { customerId: _, groupBy, ...others } = readUsageSearch(search);
   return { ...others, ...(groupBy === undefined || groupBy === "customer" ? {} : { groupBy }) };
@@ -53,12 +53,12 @@ export function proofQuery(whose: Whose) {
     "get",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/proof",
     { params: { path: whoseOf(whose) } },
-    // It reads the whole ledger: once is enough while nothing was written here.
+    // Reads the whole ledger, so cache the result.
     { staleTime: 60_000, retry: false, meta: { tellsFailures: true } },
   );
 }
 
-/** The changes of the balance that a chart can show, the newest first. */
+/** Ledger entries for the balance chart, newest first. */
 export function latestEntriesQuery(whose: Whose) {
   return queryOf("get", "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/ledger", {
     params: { path: whoseOf(whose), query: { limit: "200" } },
@@ -67,7 +67,7 @@ export function latestEntriesQuery(whose: Whose) {
 
 export type PlanVersion = Answer<"readPlan">["versions"][number];
 
-/** What a customer's plan gives, as of the version they have; null: it is not known any more. */
+/** Terms of a plan version; null if the version is not found. */
 export function planVersionQuery(place: Place, { key, version }: { key: string; version: number }) {
   return queryOptions({
     ...queryOf("get", "/manage/v1/projects/{projectId}/{environment}/plans/{key}", {

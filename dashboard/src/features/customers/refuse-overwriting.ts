@@ -2,25 +2,24 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import type { Customer } from "./queries.ts";
 
 /**
- * The API's call both makes and changes, and writes the whole of it: who makes a customer must not overwrite another, and who
- * edits one must not undo what somebody else wrote since the form was opened. Null: there is none.
+ * PUT creates or replaces the whole customer. Throws if a creation would overwrite an existing customer, or an edit would undo
+ * a concurrent change. Null means that the customer does not exist.
  */
 export function refuseOverwriting(opened: Customer | null, now: Customer | null): void {
   if (opened === null && now !== null) {
     throw problem({
       status: 409,
       code: "customer_exists",
-      title: "There is a customer with this id",
-      detail: `${now.name ?? now.customerId} has it. Nothing was changed; open the customer to edit it.`,
+      title: "This id is already in use",
+      detail: `${now.name ?? now.customerId} has this id. Nothing was changed.`,
     });
   }
   if (opened !== null && (now === null || profileOf(opened) !== profileOf(now))) {
     throw problem({
       status: 412,
       code: "changed_meanwhile",
-      title: "Somebody else changed this customer meanwhile",
-      detail:
-        "Nothing was saved, so that their change stays. Close this and edit again: you begin with theirs.",
+      title: "Edit conflict",
+      detail: "Another member changed this customer. Nothing was saved. Reopen the form.",
     });
   }
 }
@@ -29,6 +28,6 @@ function profileOf({ name, email, billingReference, metadata }: Customer): strin
   return JSON.stringify([name, email, billingReference, metadata]);
 }
 
-function problem(said: { status: number; code: string; title: string; detail: string }): ApiProblem {
-  return new ApiProblem({ ...said, requestId: null, errors: [] });
+function problem(fields: { status: number; code: string; title: string; detail: string }): ApiProblem {
+  return new ApiProblem({ ...fields, requestId: null, errors: [] });
 }

@@ -20,7 +20,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 
 type Request = Item<"listCustomerRequests">;
 
-/** What a product asked about this customer, and what it was told. */
+/** Requests of a customer and their results. */
 export function RequestsTab() {
   const whose = route.useParams();
   const pages = useSuspenseInfiniteQuery(customerRequestsQuery(whose));
@@ -36,14 +36,13 @@ export function RequestsTab() {
       <Card flush>
         <EmptyState
           icon={Activity}
-          title={windowStart === null ? "No requests yet" : "No requests in the time that is shown"}
+          title={windowStart === null ? "No requests yet" : "No requests in your history window"}
         >
-          Charges and denials stand here as long as your history reaches; checks, usage events, replays and
-          errors for 7 days. The first one appears when your backend calls with this customer's id, as the{" "}
+          Requests with this customer id appear here. See the{" "}
           <a href={DOCS.href} className="font-medium text-accent underline underline-offset-2">
             {DOCS.name}
-          </a>{" "}
-          shows.
+          </a>
+          . Checks, events, replays and errors are kept for 7 days.
         </EmptyState>
         {edge}
       </Card>
@@ -58,9 +57,7 @@ export function RequestsTab() {
         keyOf={({ id }) => id}
         details={{
           label: ({ endpoint, recordedAt }) => `Details of ${endpoint}, ${recordedAt}`,
-          show: (request) => (
-            <CodeBlock label="the request as JSON" code={JSON.stringify(request, null, 2)} />
-          ),
+          show: (request) => <CodeBlock label="the request" code={JSON.stringify(request, null, 2)} />,
         }}
       />
       <More pages={pages} shown={requests.length} what="requests" />
@@ -129,7 +126,7 @@ function Answer({ request, whose }: { request: Request; whose: Whose }) {
       </span>
       {reason === "insufficient_credits" && credits !== null && balance !== null && (
         <span className="text-caption text-muted">
-          needed {formatCount(credits)}, had {formatCount(balance)}
+          needed {formatCount(credits)}, available {formatCount(balance)}
         </span>
       )}
     </div>

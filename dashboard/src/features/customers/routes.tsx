@@ -35,7 +35,7 @@ const customersRoute = createRoute({
       queryClient.ensureQueryData(plansQuery(params)),
       queryClient.ensureQueryData(poolsQuery(params)),
     ]),
-  // While somebody types into the filter the list stays, however long the next one takes.
+  // Keep the list visible while the next filter result loads.
   pendingMs: 60_000,
   component: lazyRouteComponent(() => import("./customers-page.tsx"), "CustomersPage"),
 });
@@ -60,7 +60,7 @@ const overviewRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "/",
   loader: ({ context: { queryClient }, params }) => {
-    // Beside the data, not after it. What fails here is asked for again where it is shown.
+    // Load the chart in parallel with the data. React.lazy retries if this fails.
     import("./balance-chart.tsx").catch(() => {});
     return queryClient.ensureQueryData(latestEntriesQuery(params));
   },
@@ -107,7 +107,7 @@ const customerUsageRoute = createRoute({
   path: "usage",
   validateSearch: readCustomerUsage,
   loaderDeps: ({ search }) => search,
-  // Neither throws: what goes wrong stands where it was asked, and the filters stay.
+  // Prefetching never throws: the page shows errors itself and keeps the filters.
   loader: ({ context: { queryClient }, params, deps }) => {
     const { customerId } = params;
     const asked = askedOf({ ...deps, customerId }, Date.now(), readClock());

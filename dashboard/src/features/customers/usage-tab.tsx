@@ -16,7 +16,7 @@ import { readCustomerUsage } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/usage");
 
-/** What this customer used: the same figures as those of everybody, narrowed to one. */
+/** The usage page for one customer. */
 export function UsageTab() {
   const place = usePlace();
   const clock = useClock();
@@ -24,7 +24,7 @@ export function UsageTab() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: pools = [] } = useQuery(poolsQuery(place));
-  const { asked, shown, error } = useUsage(place, { ...search, customerId });
+  const { asked, shown, error, refetch } = useUsage(place, { ...search, customerId });
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readCustomerUsage({ ...before, ...changed }), resetScroll: false });
   const narrow = (at: string): void => change(narrowTo(at, asked, clock));
@@ -41,10 +41,10 @@ export function UsageTab() {
           onChange={change}
         />
         <TextLink to="/projects/$projectId/$environment/usage/events" params={place} search={{ customerId }}>
-          Events of this customer
+          Events
         </TextLink>
       </div>
-      <ProblemCallout error={error} />
+      <ProblemCallout error={error} onRetry={refetch} />
       {shown !== null && (
         <>
           {hasUsage(shown) && <UsageFigures shown={shown} onNarrow={narrow} />}
@@ -70,9 +70,8 @@ export function UsageTab() {
 
 function Nothing() {
   return (
-    <EmptyState icon={ChartColumn} title="Nothing in this time">
-      This customer used nothing of this kind, or nothing that the filters let through. A longer range may
-      have some.
+    <EmptyState icon={ChartColumn} title="No usage in this range">
+      Try a longer range or other filters.
     </EmptyState>
   );
 }

@@ -5,7 +5,7 @@ import { whenSomebodyLeaves } from "../../api/query-client.ts";
 import { saveFile } from "../../ui/save-file.ts";
 import { WholeRows } from "./whole-rows.ts";
 
-/** An export of this tab. It goes on while you look at other pages, and ends with the tab. */
+/** A running or finished export. It survives navigation but not closing the tab. */
 export type ExportJob = {
   readonly id: number;
   readonly order: ExportOrder;
@@ -13,7 +13,7 @@ export type ExportJob = {
   readonly state: "running" | "cancelled" | "failed" | "done";
   readonly rows: number;
   readonly bytes: number;
-  /** 0: not known yet. */
+  /** 0 until known. */
   readonly rowsEstimate: number;
   readonly asOf: string | null;
   readonly windowStart: string | null;
@@ -22,7 +22,7 @@ export type ExportJob = {
 
 type Works = {
   readonly whole: WholeRows;
-  /** What arrived. The browser keeps it where it likes: much of it on the disk. */
+  /** Received data. The browser can keep blobs on disk. */
   readonly parts: Blob[];
   readonly controller: AbortController;
 };
@@ -46,7 +46,7 @@ export function useExportJobs(): readonly ExportJob[] {
   );
 }
 
-/** Unless it is under way: whoever clicks twice wants one file. */
+/** Ignored if the same export is already running, for example after a double click. */
 export function startExport(order: ExportOrder, fileName: string): void {
   const path = pathOfExport(order);
   if (jobs.some((job) => job.state === "running" && pathOfExport(job.order) === path)) return;
@@ -63,8 +63,8 @@ export function cancelExport(id: number): void {
   works.get(id)?.controller.abort();
 }
 
-/** After the last whole row that arrived, as it was when it began: nothing is missing, and nothing comes twice. */
-export function goOnWithExport(id: number): void {
+/** Resumes after the last complete row, from the same snapshot. */
+export function resumeExport(id: number): void {
   const work = works.get(id);
   const job = jobs.find((known) => known.id === id);
   if (work === undefined || job === undefined) return;
@@ -73,7 +73,7 @@ export function goOnWithExport(id: number): void {
     works.set(id, { ...work, controller });
     change(id, { state: "running", error: null });
   } else {
-    // Not one whole row: it begins anew, with its header.
+    // No complete row yet: start again with the header.
     works.set(id, { whole: new WholeRows(job.order.format), parts: [], controller });
     change(id, { state: "running", error: null, rows: 0, bytes: 0 });
   }
@@ -85,7 +85,7 @@ export function saveExport({ id, order, fileName }: ExportJob): void {
   saveFile(fileName, new Blob(works.get(id)?.parts ?? [], { type }));
 }
 
-/** And frees what it holds. */
+/** Cancels the export and frees its data. */
 export function forgetExport(id: number): void {
   cancelExport(id);
   works.delete(id);
@@ -114,7 +114,7 @@ async function receive({ id, order, bytes: before, rowsEstimate }: ExportJob, wo
   const { whole, parts, controller } = work;
   const stream = await openExport(pathOfExport(order, whole.cursor), controller.signal);
   const { asOf, windowStart } = stream;
-  // Of the whole file: what is left of a continued one is less.
+  // A resumed export estimates only the remaining rows, so keep the first estimate.
   change(id, { asOf, windowStart, rowsEstimate: rowsEstimate || stream.rowsEstimate });
   let bytes = before;
   const reader = stream.body.getReader();

@@ -10,7 +10,7 @@ import {
   cancelExport,
   type ExportJob,
   forgetExport,
-  goOnWithExport,
+  resumeExport,
   saveExport,
   useExportJobs,
 } from "./export-jobs.ts";
@@ -21,15 +21,10 @@ export function ExportList() {
     ({ order: { place } }) => place.projectId === projectId && place.environment === environment,
   );
   return (
-    <Card
-      flush
-      title="Exports of this tab"
-      note="They go on while you look at other pages of Purser, and end with the tab."
-    >
+    <Card flush title="Exports in this tab" note="Keep the tab open until an export completes.">
       {jobs.length === 0 ? (
-        <EmptyState icon={FileDown} title="None yet">
-          A file is kept by your browser until it is whole, then saved with your downloads. For more than a
-          few hundred megabytes the call by API is the better way: it can be continued after any row.
+        <EmptyState icon={FileDown} title="No exports yet">
+          Completed files are saved to your downloads. Use the API for very large exports.
         </EmptyState>
       ) : (
         <ul className="divide-y divide-line">
@@ -79,7 +74,7 @@ function Job({ job }: { job: ExportJob }) {
   );
 }
 
-/** What the history window keeps out of the file. */
+/** Notes that the history window limits the file. */
 function WindowNote({ job: { order, windowStart } }: { job: ExportJob }) {
   const { from, to } = order;
   if (windowStart === null || (from !== null && from >= windowStart)) return null;
@@ -87,13 +82,13 @@ function WindowNote({ job: { order, windowStart } }: { job: ExportJob }) {
   return (
     <>
       {" "}
-      {isHidden ? "All of it lies before your history, which begins with" : "Your history begins with"}{" "}
-      <Time at={windowStart} />: what is older is not in the file.
+      {isHidden ? "The range is outside your history window, which starts at" : "Your history starts at"}{" "}
+      <Time at={windowStart} />. Older rows are not included.
     </>
   );
 }
 
-/** The estimate is one: only what is done is whole. */
+/** Capped at 99 until done, because the row count is an estimate. */
 function shareOf({ state, rows, rowsEstimate }: ExportJob): number {
   if (state === "done") return 100;
   return rowsEstimate === 0 ? 0 : Math.min(99, Math.floor((rows / rowsEstimate) * 100));
@@ -135,7 +130,7 @@ function Actions({ job }: { job: ExportJob }) {
   }
   return (
     <>
-      {/* Not where "Cancel" stood: a second click must not throw away what arrived. */}
+      {/* Placed differently from Cancel, so that a double click does not discard the data. */}
       <Button tone="quiet" onClick={() => forgetExport(id)}>
         Remove
       </Button>
@@ -144,8 +139,8 @@ function Actions({ job }: { job: ExportJob }) {
           Save again
         </Button>
       ) : (
-        <Button icon={Play} onClick={() => goOnWithExport(id)}>
-          Go on
+        <Button icon={Play} onClick={() => resumeExport(id)}>
+          Resume
         </Button>
       )}
     </>

@@ -9,12 +9,12 @@ const SEARCH = {
   to: momentOf,
 };
 
-/** What is to be exported; it stands in the address, so that other pages can lead here. */
+/** Export settings in the URL, so that other pages can link here. */
 export type ExportSearch = SearchOf<typeof SEARCH>;
 
 const readSearch = searchOf(SEARCH);
 
-/** Two moments, one after the other, or a month. */
+/** Two times or a month. */
 export function readExportSearch(search: Record<string, unknown>): ExportSearch {
   const { month, from, to, ...wanted } = readSearch(search);
   if (from !== undefined && to !== undefined && from < to) return { ...wanted, from, to };

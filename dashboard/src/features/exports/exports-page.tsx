@@ -18,10 +18,7 @@ import { type ExportSearch, readExportSearch } from "./export-search.ts";
 
 export function ExportsPage() {
   return (
-    <Page
-      title="Exports"
-      note="Take it with you, row by row, in files that add up to what you see here. Every export is in the audit log."
-    >
+    <Page title="Exports" note="Download your data as CSV or JSON. Exports are audited.">
       <UsageTabs />
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <ExportForm />
@@ -34,14 +31,14 @@ export function ExportsPage() {
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/exports");
 
 const KINDS = [
-  { value: "events", name: "Events", note: "Meter readings, by their own time" },
+  { value: "events", name: "Events", note: "Usage events" },
   {
     value: "charges",
     name: "Charges",
-    note: "What was allowed and cost credits, with what was reversed of it",
+    note: "Allowed requests with their cost and reversals",
   },
-  { value: "ledger", name: "Ledger", note: "Every change of every balance: amounts sum to balances" },
-  { value: "grants", name: "Grants", note: "Credits that were given, with expiry, reference and price" },
+  { value: "ledger", name: "Ledger", note: "Every balance change" },
+  { value: "grants", name: "Grants", note: "Added credits with expiry, reference and price" },
 ] as const;
 
 function ExportForm() {
@@ -58,7 +55,7 @@ function ExportForm() {
   const order: ExportOrder = { place, kind, format, ...momentsOf(search) };
   const fileName = nameOf(order, search);
   return (
-    <Card title="New export" note="Of all customers and keys, whatever another page was filtered by.">
+    <Card title="Create export" note="Includes all customers. Page filters do not apply.">
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
@@ -67,7 +64,7 @@ function ExportForm() {
         }}
       >
         <Choices
-          label="What"
+          label="Data"
           name="kind"
           choices={KINDS}
           chosen={kind}
@@ -88,7 +85,7 @@ function ExportForm() {
         </Button>
       </form>
       <div className="pt-4">
-        <Disclosure title="Do this by API">
+        <Disclosure title="API call">
           <CodeBlock
             label="the call"
             code={`${curlOf({ method: "GET", path: pathOfExport(order) })} \\\n  -f -o ${fileName}`}
@@ -99,7 +96,7 @@ function ExportForm() {
   );
 }
 
-/** Months are those of UTC, as everywhere in the books. */
+/** Months are UTC. */
 function momentsOf({ month, from, to }: ExportSearch): { from: string | null; to: string | null } {
   if (month === undefined) return { from: from ?? null, to: to ?? null };
   return { from: `${month}-01T00:00:00.000Z`, to: `${monthAfter(month, 1)}-01T00:00:00.000Z` };
@@ -114,7 +111,7 @@ function nameOf({ place, kind, format, from, to }: ExportOrder, { month }: Expor
 const OFFERED = 13;
 const DAY_MS = 86_400_000;
 
-/** Of when: a month as the books have it, two moments, or all that is shown. */
+/** Selects a month, two times, or everything. */
 function ExportTime({
   search: { month, from, to },
   onChange,
@@ -130,12 +127,12 @@ function ExportTime({
         label="Time"
         value={from === undefined ? (month ?? "") : "custom"}
         options={[
-          { value: "", label: "Everything, as far as history is shown" },
+          { value: "", label: "All history" },
           ...months.map((value) => ({
             value,
-            label: value === thisMonth() ? `${nameOfMonth(value)}, so far` : nameOfMonth(value),
+            label: value === thisMonth() ? `${nameOfMonth(value)} to date` : nameOfMonth(value),
           })),
-          { value: "custom", label: "Between two times" },
+          { value: "custom", label: "Custom range" },
         ]}
         onChange={({ target: { value } }) =>
           onChange(value === "custom" ? lastDay() : { month: value, from: undefined, to: undefined })
@@ -146,7 +143,7 @@ function ExportTime({
   );
 }
 
-/** Whatever is typed stays; what makes sense goes to the address, and with anything else the form cannot be sent. */
+/** Keeps the typed text. Only a valid range goes to the URL, and only then the form can be sent. */
 function Moments({
   from,
   to,
@@ -177,7 +174,7 @@ function Moments({
       <TextField
         ref={(input) => input?.setCustomValidity(isReversed ? NOT_LATER : "")}
         type="datetime-local"
-        label="Up to, but without"
+        label="To (exclusive)"
         hint={nameOfClock(clock)}
         error={isReversed ? NOT_LATER : undefined}
         required
@@ -188,7 +185,7 @@ function Moments({
   );
 }
 
-const NOT_LATER = "Must be later than where it begins";
+const NOT_LATER = "Must be after the start";
 
 function lastDay() {
   const now = Date.now();

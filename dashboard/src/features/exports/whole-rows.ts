@@ -4,16 +4,16 @@ const NEWLINE = 10;
 const QUOTE = 34;
 
 /**
- * Takes an export as it comes, in pieces cut anywhere, and keeps whole rows alone: so that a transfer that was cut off goes
- * on after the last of them. A line break within quotes ends no row of CSV.
+ * Splits a byte stream into complete rows, so that an interrupted transfer can resume after the last one. In CSV, a line break
+ * inside quotes does not end a row.
  */
 export class WholeRows {
   readonly #format: ExportFormat;
   #rest: Uint8Array<ArrayBuffer> = new Uint8Array();
-  /** The header of a CSV is no row. */
+  /** The CSV header is not counted as a row. */
   #needsHeader: boolean;
   rows = 0;
-  /** Of the last whole row; undefined: there is none. */
+  /** Cursor of the last complete row, if any. */
   cursor: string | undefined = undefined;
 
   constructor(format: ExportFormat) {
@@ -21,7 +21,7 @@ export class WholeRows {
     this.#needsHeader = format === "csv";
   }
 
-  /** What of it is whole now. */
+  /** Returns the bytes of the rows that are complete now. */
   take(piece: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     const bytes = joined(this.#rest, piece);
     let isQuoted = false;
@@ -40,7 +40,7 @@ export class WholeRows {
     return bytes.subarray(0, end);
   }
 
-  /** Half a row comes again. */
+  /** Drops a partial row; it is sent again on resume. */
   dropRest(): void {
     this.#rest = new Uint8Array();
   }

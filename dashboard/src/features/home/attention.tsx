@@ -12,7 +12,7 @@ import { BALANCE_BELOW, lowBalancesQuery, summaryQuery, unnamedEventsQuery } fro
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/");
 
-/** Who will be denied soon. What is low is in the address. */
+/** Customers with a low balance. The threshold is kept in the URL. */
 export function LowBalances() {
   const place = usePlace();
   const { balanceBelow = BALANCE_BELOW } = route.useSearch();
@@ -49,7 +49,7 @@ export function LowBalances() {
           <Nothing>
             {hasMore
               ? "None among the newest customers."
-              : `Nobody has less than ${countOf(balanceBelow, "credit")}.`}
+              : `No customer has less than ${countOf(balanceBelow, "credit")}.`}
           </Nothing>
         ) : (
           <>
@@ -102,7 +102,7 @@ function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; bal
 
 const SHOWN_MAX = 5;
 
-/** What callers speak of and the catalog does not: a typing error, or something to define. */
+/** Keys used in requests but missing in the catalog: a typo, or something to create. */
 export function UnknownKeys() {
   const place = usePlace();
   const mayDefine = useMayActAs("admin");
@@ -123,7 +123,7 @@ export function UnknownKeys() {
     <Part title="Unknown keys" query={query}>
       {({ features, events }) =>
         features.length + events.length === 0 ? (
-          <Nothing>Every feature that was asked for is defined, and every event has a name.</Nothing>
+          <Nothing>All requested features exist, and all event keys have names.</Nothing>
         ) : (
           <>
             <Lines>
@@ -139,9 +139,9 @@ export function UnknownKeys() {
                       to="/projects/$projectId/$environment/features"
                       params={place}
                       search={{ define: key }}
-                      aria-label={`Define ${key}`}
+                      aria-label={`Create ${key}`}
                     >
-                      Define
+                      Create
                     </ButtonLink>
                   )}
                 </SeenKey>
@@ -150,7 +150,7 @@ export function UnknownKeys() {
                 <SeenKey
                   key={`event ${key}`}
                   name={key}
-                  what={`No name yet, ${countOf(seen?.events ?? 0, "event")}`}
+                  what={`Unnamed event key, ${countOf(seen?.events ?? 0, "event")}`}
                   lastSeenAt={seen?.lastSeenAt ?? null}
                 >
                   {mayDefine && (
@@ -178,7 +178,7 @@ export function UnknownKeys() {
                   params={place}
                   search={{ show: "unnamed" }}
                 >
-                  All event keys without a name
+                  All unnamed event keys
                 </TextLink>
               </p>
             )}

@@ -8,23 +8,17 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
 import { planCountQuery } from "./queries.ts";
 
-/** Nothing ever came: instead of empty charts, the way to the first request. */
+/** Onboarding steps, shown instead of empty charts. */
 export function FreshEnvironment() {
   const place = usePlace();
   const isLive = place.environment === "live";
   return (
-    <Card
-      title={isLive ? "Nothing has arrived in LIVE yet" : "Nothing has arrived in test yet"}
-      note={isLive ? "What you did in test stays there. Three steps take it over." : "Three steps from here."}
-    >
+    <Card title={isLive ? "No data in Live yet" : "No data in Test yet"} note="Three steps to get started.">
       <Steps>
         {isLive ? <Promote place={place} /> : <FirstEvent place={place} isFirst />}
         {isLive ? <FirstEvent place={place} isFirst={false} /> : <Catalog place={place} />}
         <Step title="Assign plans">
-          <p>
-            On a customer’s page, or from the webhooks of your billing system. What your customers then use
-            shows here.
-          </p>
+          <p>On the page of a customer, or from the webhooks of your billing system.</p>
           <ButtonLink to="/projects/$projectId/$environment/customers" params={place}>
             Customers
           </ButtonLink>
@@ -36,17 +30,14 @@ export function FreshEnvironment() {
 
 function FirstEvent({ place, isFirst }: { place: Place; isFirst: boolean }) {
   return (
-    <Step title="Send the first event">
-      <p>
-        With a {place.environment} key, from a terminal or your backend. It needs no catalog and charges
-        nothing.
-      </p>
+    <Step title="Send your first event">
+      <p>Use a {place.environment} key from a terminal or your backend. Events charge nothing.</p>
       <ButtonLink
         to="/projects/$projectId/$environment/first-event"
         params={place}
         tone={isFirst ? "primary" : "plain"}
       >
-        Send the first event
+        Send your first event
       </ButtonLink>
     </Step>
   );
@@ -55,11 +46,11 @@ function FirstEvent({ place, isFirst }: { place: Place; isFirst: boolean }) {
 function Catalog({ place }: { place: Place }) {
   const { data: plans } = useQuery(planCountQuery(place));
   return (
-    <Step title="Say what you sell" isDone={plans !== undefined && plans > 0}>
+    <Step title="Create the catalog" isDone={plans !== undefined && plans > 0}>
       <p>
         {plans === undefined || plans === 0
-          ? "Features with their cost in credits, and plans that include them."
-          : `The catalog has ${countOf(plans, "plan")}. Charges work at once.`}
+          ? "Create features with a cost, and plans that include them."
+          : `The catalog has ${countOf(plans, "plan")}.`}
       </p>
       <ButtonLink to="/projects/$projectId/$environment/features" params={place}>
         Features
@@ -71,20 +62,20 @@ function Catalog({ place }: { place: Place }) {
   );
 }
 
-/** Live begins empty, and gets its catalog from test. */
+/** Live starts empty and gets its catalog from test. */
 function Promote({ place }: { place: Place }) {
   const mayPromote = useMayActAs("admin");
   const { data: live } = useQuery(planCountQuery(place));
   const { data: test } = useQuery(planCountQuery({ ...place, environment: "test" }));
   const isDone = live !== undefined && live > 0;
   return (
-    <Step title="Bring the catalog over" isDone={isDone}>
+    <Step title="Promote the catalog" isDone={isDone}>
       <p>
         {isDone
-          ? `LIVE has ${countOf(live, "plan")}.`
+          ? `Live has ${countOf(live, "plan")}.`
           : test === undefined || test === 0
-            ? "LIVE sells nothing yet, nor does test. Make the catalog there and try it out first."
-            : `LIVE sells nothing yet. Test has ${countOf(test, "plan")}; you see every change before it is made.`}
+            ? "Live and test have no plans yet. Create the catalog in test first."
+            : `Live has no plans yet. Test has ${countOf(test, "plan")}.`}
       </p>
       {mayPromote && (
         <ButtonLink
@@ -92,14 +83,13 @@ function Promote({ place }: { place: Place }) {
           params={place}
           tone={isDone ? "plain" : "primary"}
         >
-          Compare test with LIVE
+          Compare test with live
         </ButtonLink>
       )}
     </Step>
   );
 }
 
-/** What to do, in order. */
 function Steps({ children }: { children: ReactNode }) {
   return (
     <ol className="flex flex-col gap-6">
@@ -118,7 +108,7 @@ function Steps({ children }: { children: ReactNode }) {
   );
 }
 
-/** Its text first, then the buttons. */
+/** The first child is the text, the others are buttons. */
 function Step({ title, isDone = false, children }: { title: string; isDone?: boolean; children: ReactNode }) {
   const [text, ...buttons] = Children.toArray(children);
   return (

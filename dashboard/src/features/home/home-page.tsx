@@ -14,12 +14,12 @@ import { Nothing, Part } from "./part.tsx";
 import { hasCustomersQuery, isDemoQuery, latestRequestsQuery, SUPPORT_CASES } from "./queries.ts";
 import { Denials, Errors, Traffic } from "./traffic.tsx";
 
-/** What needs a look today; in a fresh environment, what to do first. */
+/** Current state of the environment, or onboarding if it is empty. */
 export function HomePage() {
   const place = usePlace();
   const requests = useQuery(latestRequestsQuery(place));
   const hasCustomers = useQuery(hasCustomersQuery(place));
-  // The log forgets after a week, customers stay: only without either nothing ever came.
+  // The request log is deleted after a week, so an empty log alone does not mean a new environment.
   const isFresh = requests.data?.length === 0 && hasCustomers.data === false;
   const isUnknown = requests.isPending || hasCustomers.isPending;
   return (
@@ -49,17 +49,13 @@ function Overview() {
   );
 }
 
-/** Something to solve, where the demo is. */
+/** Sample support cases of the demo data. */
 function SupportCases() {
   const place = usePlace();
   const { data: isDemo } = useQuery(isDemoQuery(place));
   if (isDemo !== true) return null;
   return (
-    <Card
-      flush
-      title="Solve these"
-      note="This is the demo, and three of its customers have written. What happened, and how do you settle it?"
-    >
+    <Card flush title="Demo: sample support cases" note="Find out what happened and resolve each case.">
       <ul className="grid divide-y divide-line lg:grid-cols-3 lg:divide-x lg:divide-y-0">
         {SUPPORT_CASES.map(({ customerId, from, question }) => (
           <li key={customerId} className="flex flex-col gap-2 p-4">
@@ -121,7 +117,7 @@ function LatestRequests() {
     >
       {(requests) =>
         requests.length === 0 ? (
-          <Nothing>None in the last 7 days, which is as long as they are kept.</Nothing>
+          <Nothing>No requests in the last 7 days.</Nothing>
         ) : (
           <Table label="Latest requests" columns={COLUMNS} rows={requests} keyOf={({ id }) => id} />
         )

@@ -1,20 +1,18 @@
 import type { UseQueryResult } from "@tanstack/react-query";
-import { RotateCw } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Card } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 
-/** What a part needs to know of its query, or of two in one. */
+/** The part of a query result that a card needs. */
 type Asked<Data> = Pick<UseQueryResult<Data>, "isFetching" | "dataUpdatedAt"> & {
   error: unknown;
   data: Data | undefined;
   refetch: () => unknown;
 };
 
-/** A part of the page that loads and fails for itself. What was read before stays, and says from when it is. */
+/** A card with its own loading and error state. After an error it keeps showing the old data and its age. */
 export function Part<Data>({
   title,
   note,
@@ -27,7 +25,7 @@ export function Part<Data>({
   note?: ReactNode;
   actions?: ReactNode;
   query: Asked<Data>;
-  /** How high it is likely to be. */
+  /** Expected number of rows, for the placeholder. */
   rows?: number;
   children: (data: Data) => ReactNode;
 }) {
@@ -36,15 +34,12 @@ export function Part<Data>({
     <Card flush title={title} note={note} actions={actions}>
       {error !== null && (
         <div className="flex flex-col items-start gap-3 p-4">
-          <ProblemCallout error={error} />
+          <ProblemCallout error={error} isRetrying={isFetching} onRetry={refetch} />
           {data !== undefined && (
             <p className="text-caption text-muted">
-              What stands here is from <Time at={new Date(dataUpdatedAt).toISOString()} />.
+              Showing data from <Time at={new Date(dataUpdatedAt).toISOString()} />.
             </p>
           )}
-          <Button icon={RotateCw} isBusy={isFetching} onClick={() => refetch()}>
-            Try again
-          </Button>
         </div>
       )}
       {data !== undefined ? children(data) : error === null && <SkeletonRows rows={rows} />}
@@ -52,12 +47,12 @@ export function Part<Data>({
   );
 }
 
-/** Nothing to see in this part, which is mostly good news. */
+/** Empty state of a card. */
 export function Nothing({ children }: { children: ReactNode }) {
   return <p className="px-4 py-6 text-center text-muted">{children}</p>;
 }
 
-/** Lines of a part: what it is on the left, how much on the right. */
+/** List with text on the left and a value on the right. */
 export function Lines({ children }: { children: ReactNode }) {
   return <ul className="divide-y divide-line">{children}</ul>;
 }

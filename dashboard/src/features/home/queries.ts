@@ -4,7 +4,7 @@ import { queryOf } from "../../api/client.ts";
 import { readPage, wholeListOf } from "../../api/lists.ts";
 import { searchOf, whole } from "../../format/search.ts";
 
-// Each part of the page asks for itself, so that none waits for another or falls with it.
+// Each card has its own query, so that one slow or failed query does not affect the others.
 
 const REFRESH_MS = 15_000;
 const TOLD_IN_PLACE = { tellsFailures: true };
@@ -48,10 +48,10 @@ const PAGES_MAX = 4;
 
 export const readHomeSearch = searchOf({ balanceBelow: whole() });
 
-/** What counts as a low balance, unless the address says otherwise. */
+/** Default threshold of a low balance. */
 export const BALANCE_BELOW = 100;
 
-/** A page of a narrowed list may hold fewer than it could, even none: some more are read, but not the whole list. */
+/** A filtered page can be empty although more follow, so a few more pages are read. */
 export function lowBalancesQuery(place: Place, balanceBelow: number) {
   const request = { params: { path: place, query: { balanceBelow: String(balanceBelow) } } };
   return queryOptions({
@@ -75,7 +75,7 @@ export function lowBalancesQuery(place: Place, balanceBelow: number) {
   });
 }
 
-/** How many plans an environment offers. */
+/** Number of active plans. */
 export function planCountQuery(place: Place) {
   return queryOptions({
     ...wholeListOf("/manage/v1/projects/{projectId}/{environment}/plans", {
@@ -85,7 +85,7 @@ export function planCountQuery(place: Place) {
   });
 }
 
-/** Among the latest events: keys that nobody has named yet. */
+/** Unnamed keys among the latest events. */
 export function unnamedEventsQuery(place: Place) {
   return queryOf(
     "get",
@@ -97,18 +97,18 @@ export function unnamedEventsQuery(place: Place) {
 
 type SupportCase = { readonly customerId: string; readonly from: string; readonly question: string };
 
-/** What customers of the demo wrote: what they know, and not what happened. */
+/** Questions from customers of the demo data. */
 export const SUPPORT_CASES: readonly SupportCase[] = [
   {
     customerId: "org_1009",
     from: "Fernweh Films",
-    question: "We rendered one trailer, and it cost more than we expected. Can you look?",
+    question: "We rendered one trailer and it cost more than expected. Can you check?",
   },
   {
     customerId: "org_1031",
     from: "Northlight Robotics",
     question:
-      "We paid for credits, payment pi_3Sf8QmKz41NorthlightRbt, and are still turned away. Where are they?",
+      "We paid for credits (payment pi_3Sf8QmKz41NorthlightRbt), but requests are still denied. Where are they?",
   },
   {
     customerId: "org_1012",
@@ -117,7 +117,7 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
   },
 ];
 
-/** `purser dev` puts it into the test environment alone; it is known by the one whose name and id go together. */
+/** `purser dev` creates the demo in test only. It is recognized by one customer. */
 export function isDemoQuery(place: Place) {
   return queryOptions({
     queryKey: ["get", CUSTOMERS_PATH, place, "demo"],
@@ -135,7 +135,7 @@ export function isDemoQuery(place: Place) {
 
 export type Hour = Answer<"summarizeRequests">["byHour"][number];
 
-/** What is counted, in the order in which it is stacked; the names tell them apart as well as the colours. */
+/** Chart series in stacking order. */
 export const SERIES = [
   {
     key: "ok",

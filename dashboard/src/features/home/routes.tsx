@@ -11,7 +11,7 @@ import {
   unnamedEventsQuery,
 } from "./queries.ts";
 
-/** How long the page before may stay: then the parts that are slow come one by one. */
+/** Wait this long for data before showing placeholders. */
 const WAIT_MS = 300;
 
 const homeRoute = createRoute({
@@ -20,9 +20,9 @@ const homeRoute = createRoute({
   validateSearch: readHomeSearch,
   loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),
   loader: async ({ context: { queryClient }, params, deps }) => {
-    // Beside the data, not after it. What fails here is asked for again where it is shown.
+    // Load the chart in parallel with the data. React.lazy retries if this fails.
     import("./traffic-chart.tsx").catch(() => {});
-    // None of these throws: each part shows what became of its own.
+    // Prefetching never throws: each card shows its own error.
     const parts = Promise.all([
       queryClient.prefetchQuery(summaryQuery(params)),
       queryClient.prefetchQuery(latestRequestsQuery(params)),

@@ -5,7 +5,7 @@ import { GRID, X_AXIS, Y_AXIS } from "../../ui/chart.ts";
 import { useClock } from "../../ui/time.tsx";
 import { type Hour, SERIES } from "./queries.ts";
 
-/** For eyes; whoever reads has the table. */
+/** The table shows the same numbers. */
 export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
   const clock = useClock();
   return (
@@ -14,7 +14,7 @@ export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
       aria-label="Requests by hour, as bars. The table has the same numbers."
       className="h-full text-caption"
     >
-      {/* A height of its own: hidden while the next page loads, it has no other, and Recharts complains. */}
+      {/* Fixed height: Recharts warns if its container is hidden while the next page loads. */}
       <ResponsiveContainer width="100%" height={204}>
         <BarChart
           data={[...hours]}

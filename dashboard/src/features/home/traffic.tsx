@@ -18,14 +18,14 @@ const TrafficChart = lazy(() =>
   import("./traffic-chart.tsx").then(({ TrafficChart }) => ({ default: TrafficChart })),
 );
 
-/** How it went, hour by hour. */
+/** Requests by hour and outcome. */
 export function Traffic() {
   const [view, setView] = useState<"chart" | "table">("chart");
   const query = useQuery(summaryQuery(usePlace()));
   const isQuiet = query.data !== undefined && sumOf(query.data.total) === 0;
   return (
     <Part
-      title="The last 24 hours"
+      title="Last 24 hours"
       query={query}
       rows={7}
       actions={!isQuiet && <ViewSwitch view={view} onChange={setView} />}
@@ -74,11 +74,11 @@ function Quiet() {
       title="No requests in the last 24 hours"
       action={
         <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
-          {inEnvironment("Send one", place.environment)}
+          {inEnvironment("Send an event", place.environment)}
         </ButtonLink>
       }
     >
-      What your backend asks is counted here, hour by hour, about a second after the answer.
+      Requests of your backend appear here within a second.
     </EmptyState>
   );
 }
@@ -88,7 +88,7 @@ const COLUMNS: readonly Column<Hour>[] = [
   ...SERIES.map(({ key, name }) => ({ name, isNumber: true, cell: (hour: Hour) => formatCount(hour[key]) })),
 ];
 
-/** The newest first, as in every list. */
+/** Newest first. */
 function TrafficTable({ hours }: { hours: readonly Hour[] }) {
   return (
     <div className="mt-3 max-h-96 overflow-y-auto border-t border-line">
@@ -104,12 +104,11 @@ function TrafficTable({ hours }: { hours: readonly Hour[] }) {
 
 type Outcome = Answer<"summarizeRequests">["byOutcome"][number];
 
-/** Why customers were turned away. */
 export function Denials() {
   return (
     <Outcomes
       title="Denials by reason"
-      none="Nobody was denied in the last 24 hours."
+      none="No denials in the last 24 hours."
       by="reason"
       nameOf={describeReason}
       noteOf={({ endpoints }) => <span className="text-caption text-muted">{endpoints}</span>}
@@ -117,7 +116,7 @@ export function Denials() {
   );
 }
 
-/** What callers did wrong, and what we did. */
+/** Client and server errors. */
 export function Errors() {
   return (
     <Outcomes
@@ -173,7 +172,7 @@ function Outcomes({
 
 type Group = { key: string; endpoints: string; requests: number };
 
-/** Over all endpoints, the most frequent first. */
+/** Groups over all endpoints, most frequent first. */
 function groupBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string | null): Group[] {
   const groups = Map.groupBy(outcomes, keyOf);
   return [...groups]

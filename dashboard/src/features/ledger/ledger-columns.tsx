@@ -64,7 +64,7 @@ function What({ entry, context }: { entry: Entry; context: LedgerContext }) {
   );
 }
 
-/** A charge and its reversal lead to each other. */
+/** Links a charge and its reversal. */
 function Reversed({ entry, context: { whose, lines } }: { entry: Entry; context: LedgerContext }) {
   const { consumeId, reverses, quantity, reversedQuantity } = entry;
   if (reverses !== null) {
@@ -98,7 +98,7 @@ function About({ entry, context: { grants, features } }: { entry: Entry; context
   }
   const grant = grantOfEntry(entry, grants);
   if (grant === null) return null;
-  // "Plan credits" is what the entry itself says already.
+  // The entry itself already says "Plan credits".
   return kind === "grant" && grant.kind === "allowance" ? null : (
     <span className="text-muted">{GRANT_WORDS[grant.kind]}</span>
   );

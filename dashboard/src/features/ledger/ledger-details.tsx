@@ -12,7 +12,6 @@ import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
 type Item = { name: string; value: ReactNode };
 
-/** All there is to say of one entry. */
 export function LedgerDetails({ line, context }: { line: LedgerLine; context: LedgerContext }) {
   const { entry } = line;
   return (
@@ -21,11 +20,11 @@ export function LedgerDetails({ line, context }: { line: LedgerLine; context: Le
         <Details items={itemsOf(line, context)} />
         <Moved line={line} context={context} />
       </div>
-      {/* Where the window is narrow, the table has no room for it. */}
+      {/* In a narrow window, the table has no room for the button. */}
       <div className="md:hidden">
         <ReverseButton entry={entry} context={context} />
       </div>
-      <Json label={`entry ${entry.sequence} as JSON`} value={entry} />
+      <Json label={`entry ${entry.sequence}`} value={entry} />
     </div>
   );
 }
@@ -35,8 +34,8 @@ function itemsOf({ entry, by }: LedgerLine, { whose }: LedgerContext): Item[] {
   const note = entry.kind === "reverse" ? textOf(entry.metadata?.["note"]) : null;
   const items: (Item | null)[] = [
     { name: "Entry", value: formatCount(entry.sequence) },
-    { name: "Happened", value: <Time at={effectiveAt} /> },
-    effectiveAt === recordedAt ? null : { name: "Written", value: <Time at={recordedAt} /> },
+    { name: "Effective", value: <Time at={effectiveAt} /> },
+    effectiveAt === recordedAt ? null : { name: "Recorded", value: <Time at={recordedAt} /> },
     by === null ? null : { name: "By", value: <ActorName actor={by} /> },
     note === null ? null : { name: "Reason", value: note },
     feature === null ? null : { name: "Feature", value: `${feature} × ${formatCount(quantity ?? 1)}` },
@@ -85,7 +84,7 @@ function Copyable({ text }: { text: string }) {
     <span className="flex items-center gap-1">
       <code className="font-mono text-caption">{text}</code>
       <span className="-my-1.5">
-        <CopyButton text={text} label="Copy the charge's id" />
+        <CopyButton text={text} label="Copy charge id" />
       </span>
     </span>
   );
@@ -98,10 +97,10 @@ function Moved({
   line: LedgerLine;
   context: LedgerContext;
 }) {
-  if (entry.parts.length === 0) return <p className="text-muted">It moved no credits.</p>;
+  if (entry.parts.length === 0) return <p className="text-muted">No credits moved.</p>;
   return (
     <div>
-      <h3 className="mb-1 text-caption font-medium text-muted">Grants it moved</h3>
+      <h3 className="mb-1 text-caption font-medium text-muted">Affected grants</h3>
       <ul className="divide-y divide-line rounded-md border border-line bg-surface">
         {entry.parts.map(({ grant: number, amount }) => {
           const grant = findGrant(grants, number);

@@ -3,7 +3,7 @@ import { TextLink } from "../../ui/button.tsx";
 import type { Whose } from "../customers/queries.ts";
 import type { Actor, Entry } from "./queries.ts";
 
-/** To what an idempotency key did. */
+/** Link to the page of an idempotency key. */
 export function KeyLink({ whose, idempotencyKey }: { whose: Whose; idempotencyKey: string }) {
   const { projectId, environment } = whose;
   return (
@@ -17,7 +17,7 @@ export function KeyLink({ whose, idempotencyKey }: { whose: Whose; idempotencyKe
   );
 }
 
-/** To a charge and its reversals in the ledger, both marked; to the very entry where that is shown already. */
+/** Link to a charge and its reversals in the ledger; `to` is the entry if it is already loaded. */
 export function ChargeLink({
   whose,
   charge,
@@ -57,10 +57,9 @@ const KINDS = {
   member: "A member",
   token: "A management token",
   command: "The command line",
-  system: "Purser itself",
+  system: "Purser",
 } as const satisfies Record<Actor["kind"], string>;
 
-/** Who did it, by the name that people know. */
 export function ActorName({ actor: { kind, id, name } }: { actor: Actor }) {
   const known = name ?? id ?? KINDS[kind];
   return (
@@ -68,11 +67,11 @@ export function ActorName({ actor: { kind, id, name } }: { actor: Actor }) {
   );
 }
 
-/** Brings the row that somebody came for into sight, and the keyboard to it. */
+/** Scrolls to the linked row and focuses it. */
 export function useShowRow(id: string | null): void {
   useEffect(() => {
     if (id === null) return;
-    // After the router, which goes to the top of a new page.
+    // After the router has scrolled to the top.
     const timer = setTimeout(() => {
       const row = document.getElementById(id);
       row?.scrollIntoView({ block: "center" });

@@ -21,7 +21,7 @@ import { knownGrantsQuery, type LedgerFilters, type LedgerLine, ledgerQuery } fr
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
 
-/** Every change of the balance, the newest first. */
+/** All balance changes, newest first. */
 export function LedgerTab() {
   const whose = route.useParams();
   const filters = route.useSearch();
@@ -36,7 +36,7 @@ export function LedgerTab() {
   const hash = useLocation({ select: (location) => location.hash });
   useShowRow(hash !== "" ? hash : sought === undefined ? null : rowIdOf(sought));
   const context = { whose, lines, grants, features, twins, mayReverse };
-  // It comes with the last page.
+  // Returned with the last page.
   const broughtForward = pages.data.pages.at(-1)?.broughtForward ?? [];
   const isFiltered = filters.kind !== undefined || filters.feature !== undefined;
   const isEmpty = lines.length === 0 && !isFiltered;
@@ -78,10 +78,9 @@ function rowIdOf({ entry }: LedgerLine): string {
 function NotShown({ charge, shown }: { charge: string; shown: number }) {
   return (
     <div className="p-3">
-      <Callout tone="warn" title="This charge is not among the entries below">
-        <code className="font-mono">{charge}</code> is not one of the newest{" "}
-        {countOf(shown, "entry", "entries")} that match the filter. It may be further back, or another
-        customer's.
+      <Callout tone="warn" title="Charge not found">
+        <code className="font-mono">{charge}</code> is not among the newest{" "}
+        {countOf(shown, "entry", "entries")} that match the filter.
       </Callout>
     </div>
   );
@@ -93,26 +92,25 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
     return (
       <EmptyState
         icon={FilterX}
-        title="No entry matches the filter"
+        title="No matches"
         action={
           <ButtonLink
             to="/projects/$projectId/$environment/customers/$customerId/ledger"
             params={whose}
             search={{}}
           >
-            Show all entries
+            Clear filters
           </ButtonLink>
         }
       >
-        In the time that is shown this customer has none of this kind, or none for this feature.
+        No entries of this kind or feature in your history window.
       </EmptyState>
     );
   }
-  if (hasEarlier) return <EmptyState icon={BookOpenText} title="Nothing moved in the time that is shown" />;
+  if (hasEarlier) return <EmptyState icon={BookOpenText} title="No entries in your history window" />;
   return (
-    <EmptyState icon={BookOpenText} title="Nothing has moved yet">
-      An entry is written with each top-up, charge and expiry. The first comes when this customer is given a
-      plan or credits.
+    <EmptyState icon={BookOpenText} title="No entries yet">
+      Each top-up, charge and expiry adds an entry.
     </EmptyState>
   );
 }
@@ -120,7 +118,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
 function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; features: readonly Feature[] }) {
   const navigate = route.useNavigate();
   function change(name: "kind" | "feature", value: string): void {
-    // Who filters looks for something else now than one charge.
+    // A filter change ends the search for one charge.
     void navigate({
       search: ({ [name]: _, charge: __, ...others }) => ({
         ...others,
@@ -137,7 +135,7 @@ function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; featur
         value={filters.kind ?? ""}
         onChange={(event) => change("kind", event.target.value)}
         options={[
-          { value: "", label: "Every kind" },
+          { value: "", label: "All kinds" },
           ...Object.entries(ENTRY_FILTER_WORDS).map(([value, label]) => ({ value, label })),
         ]}
       />
@@ -147,7 +145,7 @@ function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; featur
         value={filters.feature ?? ""}
         onChange={(event) => change("feature", event.target.value)}
         options={[
-          { value: "", label: "Every feature" },
+          { value: "", label: "All features" },
           ...features.map(({ key, name }) => ({ value: key, label: name })),
           ...unknownOf(filters, features),
         ]}
@@ -156,14 +154,14 @@ function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; featur
   );
 }
 
-/** What an address says is shown, even where no such feature is left to choose. */
+/** Adds the feature of the URL if it no longer exists. */
 function unknownOf({ feature }: LedgerFilters, features: readonly Feature[]) {
   return feature === undefined || features.some(({ key }) => key === feature)
     ? []
     : [{ value: feature, label: feature }];
 }
 
-/** Where a ledger is cut off: what came before it, so that what is shown sums to the balance. */
+/** Opening balance at the start of the history window. */
 function BroughtForward({ pools }: { pools: Answer<"listLedger">["broughtForward"] }) {
   return (
     <section aria-label="Brought forward" className="border-t border-line px-4 py-3">
@@ -180,9 +178,7 @@ function BroughtForward({ pools }: { pools: Answer<"listLedger">["broughtForward
           </li>
         ))}
       </ul>
-      <p className="mt-1 text-caption text-muted">
-        What moved before is kept and counts in every balance, but is not shown.
-      </p>
+      <p className="mt-1 text-caption text-muted">Older entries are kept but hidden.</p>
     </section>
   );
 }

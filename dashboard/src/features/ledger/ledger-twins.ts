@@ -3,12 +3,12 @@ import type { Entry, Grant, LedgerLine } from "./queries.ts";
 const CHARGES_WITHIN_MS = 60_000;
 const TOP_UPS_WITHIN_MS = 600_000;
 
-/** Longer rows of the same are how somebody works, and a mark on every line would say nothing. */
+/** Longer runs are normal usage, not duplicates. */
 const ROW_MAX = 5;
 
 export type Twin = { readonly before: Entry; readonly gapMs: number };
 
-/** Of charges and top-ups that look like the one before: that one, by the later one's number. Lines come newest first. */
+/** Possible duplicates: maps an entry's number to the earlier similar entry. Input is newest first. */
 export function findTwins(
   lines: readonly LedgerLine[],
   grantOf: (entry: Entry) => Grant | null,
@@ -30,7 +30,7 @@ export function findTwins(
   return new Map(alike.flatMap(twinsOf));
 }
 
-/** What two entries have in common that look alike; null for what was taken back, or is no mistake when it comes twice. */
+/** Key shared by similar entries; null for reversed, revoked or recurring ones. */
 function describeLikeness(entry: Entry, grantOf: (entry: Entry) => Grant | null): string | null {
   const { kind, pool, feature, quantity, amount, reversedQuantity } = entry;
   if (kind === "consume") {

@@ -12,7 +12,7 @@ export type PlanChange = Item<"listPlanChanges">;
 type Audit = Item<"listEnvironmentAudit">;
 export type Actor = Audit["actor"];
 
-/** With who did it, which is on record in the audit. */
+/** Rows with their author from the audit log. */
 export type LedgerLine = { readonly entry: Entry; readonly by: Actor | null };
 export type GrantLine = { readonly grant: Grant; readonly by: Actor | null };
 export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null };
@@ -20,15 +20,15 @@ export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null 
 const FILTERS = {
   kind: choice(Object.keys(ENTRY_WORDS) as EntryKind[]),
   feature: text(),
-  /** The charge that is looked for. */
+  /** The linked charge. */
   charge: text(),
 };
 
-/** What the ledger is narrowed to; it stands in the address. */
+/** Ledger filters in the URL. */
 export type LedgerFilters = SearchOf<typeof FILTERS>;
 export const readLedgerFilters = searchOf(FILTERS);
 
-/** The grant that is looked for. */
+/** The linked grant. */
 export const readGrantFilters = searchOf({ grant: whole(1) });
 
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
@@ -43,7 +43,7 @@ export function ledgerQuery(whose: Whose, { charge: _, ...query }: LedgerFilters
   });
 }
 
-/** What people do to a ledger by hand. */
+/** Entry kinds that members and tokens create. */
 const ACTIONS: Partial<Record<Entry["kind"], string>> = {
   grant: "credits.added",
   reverse: "consume.reversed",
@@ -72,16 +72,16 @@ export function grantsQuery(whose: Whose) {
   });
 }
 
-/** As many as any ledger's first pages speak of; of an older one only the number is known. */
+/** Enough for the first ledger pages. Older grants are shown by number only. */
 const KNOWN_PAGES_MAX = 5;
 
 export type KnownGrants = {
   readonly grants: readonly Grant[];
-  /** Whether there are no older ones. */
+  /** False if there are older grants. */
   readonly isAll: boolean;
 };
 
-/** The newest grants, to say of what kind an entry's were. */
+/** The newest grants, to show the grant kind of ledger entries. */
 export function knownGrantsQuery(whose: Whose) {
   const path = `${CUSTOMER_PATH}/grants` as const;
   const request = { params: { path: whoseOf(whose) } };
@@ -102,7 +102,7 @@ export function planChangesQuery(whose: Whose) {
     const audits = await readAudit(whose, { times: timesOf(items), action: "plan." });
     const lines = items.map((change): PlanLine => {
       const { effectiveAt, recordedAt: at } = change;
-      // What fell due earlier came by itself, and was written when somebody looked.
+      // Scheduled changes have no author; they are recorded on the next access.
       const by = effectiveAt < at ? null : findActor(audits, { at, action: "plan." });
       return { change, by };
     });
@@ -118,13 +118,10 @@ function timesOf(lines: readonly { recordedAt: string }[]): string[] {
   return lines.map(({ recordedAt }) => recordedAt);
 }
 
-/** Far more than people do within one page of anything. */
+/** Bounds the audit search for one page. */
 const AUDIT_PAGES_MAX = 5;
 
-/**
- * What was audited at these moments and between them, of actions that begin with this: an audit has the very time of what it
- * is about.
- */
+/** Audit entries within the given times, with this action prefix. An audit entry has the timestamp of its change. */
 async function readAudit(
   whose: Whose,
   { times, action }: { times: readonly string[]; action?: string },
@@ -142,7 +139,7 @@ async function readAudit(
   return (await readList(path, request, AUDIT_PAGES_MAX)).items;
 }
 
-/** Who did it, if somebody did: much comes by itself, as a new period does. */
+/** The author; null for automatic changes such as a renewal. */
 function findActor(
   audits: readonly Audit[],
   done: { at: string; action: string; subject?: string },

@@ -7,7 +7,7 @@ import { queryOf } from "../../api/client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { randomHex } from "../../format/hex.ts";
 import { GRANT_WORDS } from "../../format/ledger-words.ts";
-import { countOf, formatChange, formatCount, formatStep } from "../../format/numbers.ts";
+import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Dialog, WriteForm } from "../../ui/dialog.tsx";
@@ -20,7 +20,7 @@ import { type Whose, whoseOf } from "../customers/queries.ts";
 import type { Twin } from "./ledger-twins.ts";
 import type { Entry, Grant, LedgerLine } from "./queries.ts";
 
-/** Undoes a charge: one click to see what would happen, and one to do it. */
+/** Reverses a charge after a preview. */
 export function ReverseButton({
   entry,
   context: { whose, features, twins, mayReverse },
@@ -43,7 +43,7 @@ export function ReverseButton({
       <Dialog
         isOpen={isOpen}
         onClose={close}
-        title="Reverse a charge"
+        title="Reverse charge"
         note={
           <>
             {name} × {formatCount(entry.quantity ?? 1)} was charged {countOf(-entry.amount, "credit")} on{" "}
@@ -61,7 +61,7 @@ type Fields = { quantity: string; note: string };
 
 type Props = { whose: Whose; entry: Entry; onDone: () => void };
 
-/** What is left of the charge is asked for when the dialog opens: the list may be older. */
+/** Reads the reversible quantity when the dialog opens, because the list can be stale. */
 function ReverseForm({ whose, entry, onDone }: Props) {
   const { data: all, error } = useQuery(reversalPreviewQuery(whose, entry.consumeId ?? "", null));
   if (error !== null) return <ProblemCallout error={error} />;
@@ -82,8 +82,7 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
     enabled: quantity !== null && quantity !== left,
   });
   const preview = quantity === null || quantity === left ? all : part.data;
-  const before = (preview ?? all).balanceBefore;
-  const { requestOf, reverse } = useReversal({ whose, entry, onDone }, before);
+  const { requestOf, reverse } = useReversal({ whose, entry, onDone });
   return (
     <WriteForm
       write={reverse}
@@ -101,11 +100,11 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
           label="Quantity to reverse"
           inputMode="numeric"
           autoComplete="off"
-          hint={`All ${formatCount(left)} that are left of it, or fewer.`}
+          hint={`At most ${formatCount(left)}.`}
           error={formState.errors.quantity?.message}
           {...register("quantity", {
             validate: (text) =>
-              readQuantity(text, left) !== null || `A whole number from 1 to ${formatCount(left)}.`,
+              readQuantity(text, left) !== null || `Enter a whole number from 1 to ${formatCount(left)}.`,
           })}
         />
       )}
@@ -123,7 +122,7 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
       )}
       <TextField
         label="Reason"
-        hint="Stands in the ledger beside the reversal. You may leave it empty."
+        hint="Optional. Shown in the ledger."
         maxLength={1_000}
         autoComplete="off"
         autoFocus
@@ -134,11 +133,7 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
 }
 
 function Pending({ error }: { error: unknown }) {
-  return error === null ? (
-    <p className="text-muted">Working out what goes back…</p>
-  ) : (
-    <ProblemCallout error={error} />
-  );
+  return error === null ? <p className="text-muted">Loading preview…</p> : <ProblemCallout error={error} />;
 }
 
 function readQuantity(text: string, max: number): number | null {
@@ -153,8 +148,8 @@ function describeAction(credits: number, quantity: number): string {
 const REVERSE_PATH =
   "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse";
 
-function useReversal({ whose, entry, onDone }: Props, before: number) {
-  // Names this very reversal: whatever is sent twice, by a double click or after a lost answer, happens once.
+function useReversal({ whose, entry, onDone }: Props) {
+  // Makes the reversal idempotent across double clicks and retries.
   const [reference] = useState(() => `dashboard-${randomHex(12)}`);
   const requestOf = (quantity: number, note: string) => ({
     params: { path: { ...whose, consumeId: entry.consumeId ?? "" } },
@@ -164,18 +159,18 @@ function useReversal({ whose, entry, onDone }: Props, before: number) {
     onSuccess: ({ credits, quantity, customer }) => {
       const after = customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0;
       tell(
-        `${entry.feature} × ${formatCount(quantity)} reversed`,
-        `${countOf(credits, "credit")} went back. Balance ${formatStep(before, after)}`,
+        `Reversed ${entry.feature} × ${formatCount(quantity)}`,
+        `${countOf(credits, "credit")} returned. Balance ${formatCount(after)}`,
       );
       onDone();
     },
-    // After a refusal too: somebody else may have been first.
+    // Also after an error: the charge may already have been reversed.
     onSettled: () => refresh("customers"),
   });
   return { requestOf, reverse };
 }
 
-/** What a line of the ledger is told with. */
+/** Data needed to render a ledger row. */
 export type LedgerContext = {
   readonly whose: Whose;
   readonly lines: readonly LedgerLine[];
@@ -185,22 +180,22 @@ export type LedgerContext = {
   readonly mayReverse: boolean;
 };
 
-/** How much of a charge's quantity was not reversed. */
+/** Quantity of a charge that can still be reversed. */
 function leftOf({ kind, quantity, reversedQuantity }: Entry): number {
   return kind === "consume" ? (quantity ?? 0) - (reversedQuantity ?? 0) : 0;
 }
 
 type Return = ReversalPreview["returns"][number];
 
-/** What goes back to which grants, and what becomes of it there. */
+/** Credits returned per grant, and whether they can be spent. */
 function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview }) {
   if (returns.length === 0) {
-    return <p>It cost no credits, so none go back. What was counted towards a limit no longer counts.</p>;
+    return <p>This charge cost no credits. Only its limit usage is reversed.</p>;
   }
   const lost = returns.reduce((sum, { credits, spendable }) => sum + credits - spendable, 0);
   return (
     <div className="flex flex-col gap-2">
-      <h3 className="text-form font-medium">Goes back to</h3>
+      <h3 className="text-form font-medium">Returned credits</h3>
       <ul className="divide-y divide-line rounded-md border border-line">
         {returns.map((back) => (
           <li key={back.grant} className="flex items-center gap-3 px-3 py-2">
@@ -216,8 +211,7 @@ function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview })
       </ul>
       {lost > 0 && (
         <Callout tone="warn">
-          {countOf(lost, "credit")} of it cannot be spent now. Add credits instead if the customer should have
-          them.
+          {countOf(lost, "credit")} cannot be spent now. Add credits instead if needed.
         </Callout>
       )}
     </div>
@@ -227,7 +221,7 @@ function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview })
 function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
   if (spendable === 0) return null;
   const what = spendable === credits ? "Can be spent again" : `${formatCount(spendable)} can be spent again`;
-  if (expiresAt === null) return `${what}, without an end.`;
+  if (expiresAt === null) return `${what}, without expiry.`;
   return (
     <>
       {what} until <Time at={expiresAt} />.
@@ -239,11 +233,11 @@ function restInWords({ spendable, credits, rest }: Return): string | null {
   const what = spendable === 0 ? "this" : `the other ${formatCount(credits - spendable)}`;
   switch (rest) {
     case "revoked":
-      return `It was revoked, so ${what} is taken back again at once.`;
+      return `The grant was revoked, so ${what} is revoked at once.`;
     case "expired":
-      return `It is over, so ${what} expires again at once.`;
+      return `The grant has expired, so ${what} expires at once.`;
     case "waiting":
-      return `The customer has left its plan: ${what} waits with the plan, and counts once it is taken up again.`;
+      return `The plan has ended. When it resumes, ${what} becomes available.`;
     default:
       return null;
   }
@@ -251,7 +245,7 @@ function restInWords({ spendable, credits, rest }: Return): string | null {
 
 type ReversalPreview = Answer<"previewReversal">;
 
-/** What reversing a charge would do, as the API decides it now. Null: all that is left of it. */
+/** Preview of a reversal; a null quantity reverses the rest. */
 function reversalPreviewQuery(whose: Whose, consumeId: string, quantity: number | null) {
   return queryOptions({
     ...queryOf(
@@ -259,7 +253,7 @@ function reversalPreviewQuery(whose: Whose, consumeId: string, quantity: number 
       "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse/preview",
       { params: { path: { ...whoseOf(whose), consumeId } }, body: { quantity } },
     ),
-    // Once for each opening: what changes later is found out by trying.
+    // Once per opened dialog. The API detects later changes.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,

@@ -46,32 +46,32 @@ export function EditMemberDialog({
     onSuccess: async (after) => {
       await refresh("members");
       if (me.id === id) await refresh("session");
-      tell(`Changed ${after.name}`, describeChange(member, after));
+      tell(`Saved ${after.name}`, describeChange(member, after));
       onClose();
     },
   });
   return (
     <WriteDialog
-      title={`Change ${member.name}`}
+      title={`Edit ${member.name}`}
       note={member.email}
       write={save}
       request={requestOf(wanted)}
       action={isDemotion ? `Demote to ${nameOfRole(wanted.role)}` : "Save"}
-      actionsNote={isDemotion ? "They have to log in again." : "A role counts from their next call on."}
+      actionsNote={isDemotion ? "They must log in again." : "Takes effect with their next request."}
       onSubmit={handleSubmit((form) => save.mutate(requestOf(form)))}
       onClose={onClose}
     >
       <TextField label="Name" autoComplete="off" required maxLength={120} {...register("name")} />
       {isLastOwner ? (
-        <Callout title="The only owner stays an owner">
-          Make somebody else an owner first. An invitation counts once it is accepted.
+        <Callout title="The only owner cannot be demoted">
+          Add another owner first. Pending invitations do not count.
         </Callout>
       ) : (
         <Choices label="Role" choices={roleChoices(me.role)} {...register("role")} />
       )}
       {me.id === id && isDemotion && (
         <Callout tone="warn" title="This is you">
-          You are logged out at once. As {nameOfRole(wanted.role)} you cannot take it back yourself.
+          You will be logged out. As {nameOfRole(wanted.role)} you cannot undo this yourself.
         </Callout>
       )}
       {isDemotion && member.status === "active" && (
@@ -90,7 +90,7 @@ function describeChange(before: Form, after: Form): string {
     before.name === after.name ? null : `${before.name} → ${after.name}`,
     before.role === after.role ? null : `${nameOfRole(before.role)} → ${nameOfRole(after.role)}`,
   ].filter((change) => change !== null);
-  return changes.length === 0 ? "Nothing was different." : changes.join(", ");
+  return changes.length === 0 ? "No changes" : changes.join(", ");
 }
 
 export function RemoveMemberDialog({ member, onClose }: { member: Member; onClose: () => void }) {
@@ -100,34 +100,34 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
   const [revoked, setRevoked] = useState<readonly string[]>([]);
   const remove = useWrite("delete", "/manage/v1/members/{id}", {
     onSuccess: async () => {
-      tell(isInvited ? `Withdrew the invitation of ${name}` : `Removed ${name}`, email);
+      tell(isInvited ? `Deleted the invitation of ${name}` : `Removed ${name}`, email);
       onClose();
       await refresh(me.id === id ? "session" : "members");
     },
   });
   return (
     <WriteDialog
-      title={isInvited ? `Withdraw the invitation of ${name}` : `Remove ${name}`}
+      title={isInvited ? `Delete invitation of ${name}` : `Remove ${name}`}
       write={remove}
       request={{
         params: { path: { id }, query: revoked.length === 0 ? {} : { revokeApiKeys: revoked.join(",") } },
       }}
       wanted={email}
-      action={isInvited ? "Withdraw invitation" : "Remove member"}
+      action={isInvited ? "Delete invitation" : "Remove member"}
       tone="danger"
       onClose={onClose}
     >
       {me.id === id && (
         <Callout tone="warn" title="This is you">
-          You are signed out at once, and somebody else has to invite you again.
+          You will be logged out. Another member must invite you again.
         </Callout>
       )}
       {isInvited ? (
-        <p>Their link ends at once. You can invite them again.</p>
+        <p>Their link stops working. You can invite them again.</p>
       ) : (
         <>
           <WhatEnds memberId={id} revoked={revoked} onRevoke={setRevoked} />
-          <p className="text-muted">What they did stays in the audit log.</p>
+          <p className="text-muted">Their actions stay in the audit log.</p>
         </>
       )}
     </WriteDialog>
@@ -136,7 +136,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
 
 type Access = Answer<"readMemberAccess">;
 
-/** What a demotion or removal ends, with its last use; and the API keys, which stay unless they are ticked. */
+/** Access that a demotion or removal revokes. API keys stay unless selected. */
 function WhatEnds({
   memberId,
   revoked,
@@ -153,7 +153,7 @@ function WhatEnds({
   const { sessions, tokens, links, apiKeys } = access.data;
   return (
     <div className="flex flex-col gap-3">
-      <Group title="Ends at once">
+      <Group title="Revoked now">
         {tokens.map((token) => (
           <Line key={token.id} name={`Token ${token.name}`} use={<LastUse at={token.lastUsedAt} />}>
             {nameOfRole(token.role)}, <span className="font-mono">…{token.lastFour}</span>
@@ -184,7 +184,7 @@ function WhatEnds({
 }
 
 const NAMES = {
-  setup: "Set-up link",
+  setup: "Setup link",
   invitation: "Invitation",
   password: "Password link",
   sign_in: "Sign-in link",
@@ -201,7 +201,7 @@ function ApiKeys({
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
   return (
-    <Group title="API keys they created stay. Tick those to revoke.">
+    <Group title="API keys they created stay. Select keys to revoke.">
       {apiKeys.map(({ id, name, lastFour, lastUsedAt, projectId, environment }) => (
         <li key={id} className="px-3 py-2">
           <Checkbox

@@ -35,7 +35,7 @@ export function MembersPage() {
   return (
     <Page
       title="Members"
-      note="The people who run Purser here, and what each of them may do."
+      note="People with access to this workspace."
       actions={
         mayManage && (
           <Button tone="primary" icon={UserRoundPlus} onClick={() => setInviting(true)}>
@@ -53,7 +53,7 @@ export function MembersPage() {
         />
         <More pages={pages} shown={members.length} what="members" />
       </Card>
-      <Card title="What roles may do" note="Each may also do what those above it may.">
+      <Card title="Roles" note="Each role includes the roles above it.">
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />
       </Card>
       <Json label="the members" value={members} />
@@ -83,11 +83,11 @@ function columnsOf({
       cell: (member) => (
         <>
           <div>{nameOfRole(member.role)}</div>
-          {isLast(member) && <div className="text-caption text-muted">The only one</div>}
+          {isLast(member) && <div className="text-caption text-muted">The only owner</div>}
         </>
       ),
     },
-    { name: "Since", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
+    { name: "Created", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
     {
       isShown: mayManage,
       name: "Actions",
@@ -120,15 +120,15 @@ function Name({ member }: { member: Member }) {
   );
 }
 
-/** Who let them in, or will: a link is as good as a password. */
+/** Shows who created an open link, because a link grants access like a password. */
 function OpenLink({ member: { status, openLink } }: { member: Member }) {
   if (openLink === null) {
-    return status === "invited" && <div className="text-caption text-warn">The invitation link ended</div>;
+    return status === "invited" && <div className="text-caption text-warn">Invitation link expired</div>;
   }
   return (
     <div className="text-caption text-muted wrap-anywhere">
       {openLink.purpose === "invitation" ? "Invitation" : "Login link"} by {nameOfCreator(openLink.createdBy)}
-      , ends <Time at={openLink.expiresAt} as="day" />
+      , expires <Time at={openLink.expiresAt} as="day" />
     </div>
   );
 }
@@ -145,25 +145,25 @@ function MemberMenu({
   onAct: (action: MemberAction) => void;
 }) {
   const { role } = useSession();
-  // Nobody touches somebody above them: a link to a new password would be a way to become them.
-  if (!mayActAs(role, member.role)) return <span className="text-caption text-muted">Only by an owner</span>;
+  // Members cannot change higher roles: a password link would let them take over that account.
+  if (!mayActAs(role, member.role)) return <span className="text-caption text-muted">Owners only</span>;
   const isInvited = member.status === "invited";
   return (
     <RowMenu label={`Actions for ${member.name}`}>
       <MenuItem icon={Pencil} onClick={() => onAct("edit")}>
-        Change name or role
+        Edit
       </MenuItem>
       <MenuItem icon={isInvited ? Link2 : KeyRound} onClick={() => onAct("link")}>
-        {isInvited ? "Make a new invitation link" : "Make a link to a new password"}
+        {isInvited ? "Create new invitation link" : "Create password link"}
       </MenuItem>
       <MenuSeparator />
       {isLastOwner ? (
         <MenuLabel>
-          <p className="max-w-52">The only owner cannot be removed. Make somebody else an owner first.</p>
+          <p className="max-w-52">The only owner cannot be removed. Add another owner first.</p>
         </MenuLabel>
       ) : (
         <MenuItem icon={UserRoundMinus} isDangerous onClick={() => onAct("remove")}>
-          {isInvited ? "Withdraw the invitation" : "Remove from the workspace"}
+          {isInvited ? "Delete invitation" : "Remove member"}
         </MenuItem>
       )}
     </RowMenu>
@@ -180,10 +180,10 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
   return (
     <WriteDialog
       title="Invite member"
-      note="You get a link to send to them. It works once, for a week."
+      note="You get a link to send. It works once, for 7 days."
       write={invite}
       request={{ body: watch() }}
-      action="Make invitation link"
+      action="Create invitation link"
       onSubmit={handleSubmit((body) => invite.mutate({ body }))}
       onClose={onClose}
     >
@@ -198,7 +198,7 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
         label="Email"
         type="email"
         autoComplete="off"
-        hint="What they log in with."
+        hint="Used to log in."
         required
         {...register("email", { required: true })}
       />
@@ -207,7 +207,7 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** For who lost their invitation, or forgot their password. */
+/** Replaces a lost invitation or resets a password. */
 function NewLinkDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const { id, name, status } = member;
   const isInvited = status === "invited";
@@ -215,22 +215,22 @@ function NewLinkDialog({ member, onClose }: { member: Member; onClose: () => voi
   if (renew.data !== undefined) return <MadeLink made={renew.data} onClose={onClose} />;
   return (
     <WriteDialog
-      title={isInvited ? `New invitation for ${name}` : `New password for ${name}`}
+      title={isInvited ? `New invitation for ${name}` : `Password link for ${name}`}
       write={renew}
       request={{ params: { path: { id } } }}
-      action={isInvited ? "Make invitation link" : "Make password link"}
+      action={isInvited ? "Create invitation link" : "Create password link"}
       onClose={onClose}
     >
       <p>
         {isInvited
-          ? "The new link is good once, for a week. Links made for them before end now."
-          : "The link is good once, for a day, and lets them choose a new password. Until they do, the old one works; then their other sessions end. Links made for them before end now."}
+          ? "The link works once, for 7 days. Older links stop working."
+          : "The link works once, for 24 hours. The old password works until it is replaced. Older links stop working."}
       </p>
     </WriteDialog>
   );
 }
 
-/** What an invitation, or a forgotten password, is answered with: a link that somebody has to hand over. */
+/** Shows a created link, which the user has to send. */
 function MadeLink({
   made: { member, link },
   onClose,
@@ -243,7 +243,7 @@ function MadeLink({
     <Dialog
       isOpen
       onClose={onClose}
-      title={isInvitation ? `Invitation for ${member.name}` : `New password for ${member.name}`}
+      title={isInvitation ? `Invitation for ${member.name}` : `Password link for ${member.name}`}
       isSticky
       isWide
     >
@@ -252,7 +252,7 @@ function MadeLink({
         items={[
           { name: "For", value: `${member.name}, ${member.email}, as ${nameOfRole(member.role)}` },
           {
-            name: "Good until",
+            name: "Valid until",
             value: (
               <>
                 <Time at={link.expiresAt} /> (<Time at={link.expiresAt} as="ago" />
@@ -262,9 +262,8 @@ function MadeLink({
           },
         ]}
       />
-      <Callout title="Copy it and send it yourself">
-        Purser sends no email. Whoever opens the link first comes in as {member.name}, so send it where only
-        they read it. It is not shown again; you can always make another.
+      <Callout title="Copy the link and send it">
+        Purser sends no email. Anyone with the link can log in as {member.name}. It is shown only once.
       </Callout>
       <DialogActions>
         <Button tone="primary" onClick={onClose}>

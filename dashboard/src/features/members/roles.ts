@@ -2,34 +2,34 @@ import type { Item } from "../../api/answer.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
 import type { Choice } from "../../ui/choices.tsx";
 
-/** Each may do all that those before it may. */
+/** Each role includes the ones before it. */
 export const ROLES = [
-  { role: "viewer", name: "Viewer", note: "Sees everything, changes nothing." },
-  { role: "operator", name: "Operator", note: "Also works for customers: plans, credits, corrections." },
-  { role: "admin", name: "Admin", note: "Also changes the catalog, API keys, members and tokens." },
-  { role: "owner", name: "Owner", note: "Also makes owners, and changes the workspace and its limits." },
+  { role: "viewer", name: "Viewer", note: "Read-only access." },
+  { role: "operator", name: "Operator", note: "Manages customers: plans, credits, reversals." },
+  { role: "admin", name: "Admin", note: "Manages catalog, API keys, members and tokens." },
+  { role: "owner", name: "Owner", note: "Manages owners, the workspace and its limits." },
 ] as const satisfies readonly { role: Role; name: string; note: string }[];
 
 export function nameOfRole(wanted: Role): string {
   return ROLES.find(({ role }) => role === wanted)?.name ?? wanted;
 }
 
-/** What somebody may give: nobody gives a role above their own. */
+/** Roles to assign. Members cannot assign a role above their own. */
 export function roleChoices(own: Role): Choice[] {
   return ROLES.map(({ role, name, note }) => ({
     value: role,
     name,
-    note: mayActAs(own, role) ? note : `${note} Above your own role: nobody gives that.`,
+    note: mayActAs(own, role) ? note : `${note} Above your own role.`,
     isDisabled: !mayActAs(own, role),
   }));
 }
 
 const TOKEN_NOTES: Readonly<Record<string, string>> = {
-  admin: "Also changes the catalog and API keys.",
-  owner: "Also changes the workspace and its limits.",
+  admin: "Manages catalog and API keys.",
+  owner: "Manages the workspace and its limits.",
 };
 
-/** The same for a token. Within one environment an owner could do no more than an admin, and is not offered. */
+/** Roles for a token. Owner is only offered for the whole workspace. */
 export function tokenRoleChoices(own: Role, isWorkspace: boolean): Choice[] {
   return roleChoices(own)
     .filter(({ value }) => isWorkspace || value !== "owner")
@@ -41,7 +41,7 @@ export function tokenRoleChoices(own: Role, isWorkspace: boolean): Choice[] {
 
 export type Member = Item<"listMembers">;
 
-/** An invitation that nobody accepted yet does not count: such an owner could let nobody in. */
+/** Pending invitations do not count. */
 export function isLastOwner(member: Member, all: readonly Member[]): boolean {
   const isOwner = ({ role, status }: Member): boolean => role === "owner" && status === "active";
   return isOwner(member) && all.filter(isOwner).length === 1;

@@ -30,15 +30,15 @@ import { RollForwardTable } from "./roll-forward-table.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/month-end");
 
-/** How many credits there were, came and went: what finance closes a month with. */
+/** Monthly statement of all credits, for finance. */
 export function MonthEndPage() {
   const place = usePlace();
   const { month = lastMonth() } = route.useSearch();
-  const { data, error } = useQuery(monthQuery(place, month));
+  const { data, error, refetch } = useQuery(monthQuery(place, month));
   return (
     <Page
-      title="Month end"
-      note="All customers' credits, by when things happened, in UTC. A month's closing is the next one's opening."
+      title="Monthly statement"
+      note="Credits of all customers by month, in UTC."
       actions={
         data !== undefined &&
         data.lines.length > 0 && (
@@ -48,10 +48,10 @@ export function MonthEndPage() {
               params={place}
               search={{ kind: "ledger", month }}
             >
-              Export its ledger
+              Export ledger
             </ButtonLink>
             <Button icon={FileDown} onClick={() => save(data, place.environment)}>
-              Download as CSV
+              Download CSV
             </Button>
           </>
         )
@@ -59,21 +59,21 @@ export function MonthEndPage() {
     >
       <UsageTabs />
       <MonthPicker month={month} />
-      <ProblemCallout error={error} />
+      <ProblemCallout error={error} onRetry={refetch} />
       {data === undefined && error === null && <SkeletonRows rows={5} />}
       {data !== undefined && (
         <>
           <Card flush title={nameOfMonth(month)}>
-            {data.lines.length === 0 ? <NoBooks month={month} /> : <RollForwardTable month={data} />}
+            {data.lines.length === 0 ? <NoCredits month={month} /> : <RollForwardTable month={data} />}
           </Card>
           {data.lines.length > 0 && <MonthChecks month={data} />}
         </>
       )}
       <div className="flex flex-col items-start gap-3">
-        {data !== undefined && <Json label="the month as JSON" value={data} />}
+        {data !== undefined && <Json label="the month" value={data} />}
         <ApiCall
           call={callOf("get", MONTH_PATH, { params: { path: { ...place, month } } })}
-          title="Read this by API"
+          title="API call"
         />
       </div>
     </Page>
@@ -85,7 +85,7 @@ function save(month: Month, environment: string): void {
   saveFile(`month-end-${environment}-${month.month}${state}.csv`, rollForwardCsv(month), "text/csv");
 }
 
-function NoBooks({ month }: { month: string }) {
+function NoCredits({ month }: { month: string }) {
   const place = usePlace();
   return (
     <EmptyState
@@ -97,8 +97,7 @@ function NoBooks({ month }: { month: string }) {
         </ButtonLink>
       }
     >
-      Nobody had any, got any or spent any. The books begin with the first plan or top-up that a customer is
-      given.
+      No customer had, received or spent credits in this month.
     </EmptyState>
   );
 }
@@ -111,7 +110,7 @@ function MonthPicker({ month }: { month: string }) {
   const offered = lastMonths(OFFERED);
   return (
     <div className="flex items-center gap-1">
-      <IconButton icon={ChevronLeft} label="The month before" onClick={() => go(monthAfter(month, -1))} />
+      <IconButton icon={ChevronLeft} label="Previous month" onClick={() => go(monthAfter(month, -1))} />
       <div className="w-44">
         <Select
           label="Month"
@@ -126,7 +125,7 @@ function MonthPicker({ month }: { month: string }) {
       </div>
       <IconButton
         icon={ChevronRight}
-        label="The month after"
+        label="Next month"
         isDisabled={month >= thisMonth()}
         onClick={() => go(monthAfter(month, 1))}
       />
@@ -136,7 +135,7 @@ function MonthPicker({ month }: { month: string }) {
 
 type State = "sound" | "wrong" | "open";
 
-/** What was looked at before anybody signs these figures. */
+/** Checks of the statement. */
 function MonthChecks({ month }: { month: Month }) {
   const isSound = rollForward(month.lines).every(({ amounts }) => addsUp(amounts));
   const isCut = month.from > `${month.month}-01T00:00:00.000Z`;
@@ -146,7 +145,7 @@ function MonthChecks({ month }: { month: Month }) {
         <Check state={isSound ? "sound" : "wrong"}>
           {isSound
             ? "Every line adds up: opening + granted − used − expired − revoked + reversed = closing."
-            : "A line does not add up. Run purser verify, which names the wallet."}
+            : "A line does not add up. Run purser verify to find the wallet."}
         </Check>
         <Before month={month} isCut={isCut} />
         <Finality month={month} isCut={isCut} />
@@ -154,7 +153,7 @@ function MonthChecks({ month }: { month: Month }) {
       {isCut && month.windowStart !== null && (
         <div className="pt-4">
           <WindowEdge windowStart={month.windowStart}>
-            This month's opening is what there was at that moment.
+            The opening balance is from the start of the window.
           </WindowEdge>
         </div>
       )}
@@ -166,25 +165,23 @@ function Before({ month, isCut }: { month: Month; isCut: boolean }) {
   const before = monthAfter(month.month, -1);
   const { data, error } = useQuery({ ...monthQuery(usePlace(), before), enabled: !isCut });
   const name = nameOfMonth(before);
-  if (isCut)
-    return <Check state="open">{name} lies before the history window, so nothing is compared.</Check>;
-  if (error !== null) return <Check state="open">{name} could not be read, so nothing is compared.</Check>;
-  if (data === undefined) return <Check state="open">Reading {name} to compare.</Check>;
+  if (isCut) return <Check state="open">{name} is outside the history window and cannot be compared.</Check>;
+  if (error !== null) return <Check state="open">{name} could not be read and was not compared.</Check>;
+  if (data === undefined) return <Check state="open">Comparing with {name}…</Check>;
   return follows(month, data) ? (
-    <Check state="sound">The opening is the closing of {name}, for every pool and kind.</Check>
+    <Check state="sound">Opening balances equal the closing balances of {name}.</Check>
   ) : (
-    <Check state="wrong">The opening is not the closing of {name}.</Check>
+    <Check state="wrong">Opening balances differ from the closing balances of {name}.</Check>
   );
 }
 
 function Finality({ month: { isFinal, completeTo, to }, isCut }: { month: Month; isCut: boolean }) {
-  if (isFinal) return <Check state="sound">The month is over and its figures are final.</Check>;
+  if (isFinal) return <Check state="sound">The month is closed. The figures are final.</Check>;
   if (isCut && completeTo === to)
-    return <Check state="open">Your history begins within the month, so these figures move with it.</Check>;
+    return <Check state="open">Your history window starts in this month, so the figures can change.</Check>;
   return (
     <Check state="open">
-      Complete to <Time at={completeTo} />. What fell due later, an expiry or new plan credits of somebody who
-      was not seen since, is counted as if they were seen now.
+      Complete to <Time at={completeTo} />. Later expiries and renewals are included as if due now.
     </Check>
   );
 }

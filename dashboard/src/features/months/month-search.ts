@@ -2,10 +2,10 @@ import { searchOf, text } from "../../format/search.ts";
 
 export const monthText = text(7, /^[12]\d{3}-(0[1-9]|1[0-2])$/);
 
-/** Which month's books; by default the last that is over. */
+/** Defaults to the last completed month. */
 export const readMonthSearch = searchOf({ month: monthText });
 
-/** Months are those of UTC, as the API closes them. */
+/** Months are UTC. */
 export function monthAfter(month: string, steps: number): string {
   const [year = 0, number = 1] = month.split("-").map(Number);
   return new Date(Date.UTC(year, number - 1 + steps, 1)).toISOString().slice(0, 7);
@@ -26,7 +26,7 @@ export function nameOfMonth(month: string): string {
   );
 }
 
-/** The newest first. */
+/** Newest first. */
 export function lastMonths(count: number): string[] {
   return Array.from({ length: count }, (_, index) => monthAfter(thisMonth(), -index));
 }

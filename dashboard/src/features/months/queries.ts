@@ -10,7 +10,7 @@ export function monthQuery(place: Place, month: string) {
     "get",
     MONTH_PATH,
     { params: { path: { ...placeOf(place), month } } },
-    // It looks at every wallet.
+    // Expensive: reads every wallet.
     { staleTime: 60_000, meta: { tellsFailures: true } },
   );
 }

@@ -4,9 +4,9 @@ import { formatChange, formatCount } from "../../format/numbers.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import type { Month } from "./queries.ts";
-import { type Amount, addsUp, type BookLine, rollForward } from "./roll-forward.ts";
+import { type Amount, addsUp, rollForward, type StatementLine } from "./roll-forward.ts";
 
-/** What each part does to the balance; opening and closing are balances. */
+/** Sign of each movement. */
 const MOVES = [
   { amount: "granted", name: "Granted", sign: 1 },
   { amount: "used", name: "Used", sign: -1 },
@@ -15,18 +15,18 @@ const MOVES = [
   { amount: "reversed", name: "Reversed", sign: 1 },
 ] as const satisfies readonly { amount: Amount; name: string; sign: number }[];
 
-/** From left to right it is a sum. */
+/** Opening balance, movements and closing balance per pool and kind. */
 export function RollForwardTable({ month }: { month: Month }) {
   const lines = rollForward(month.lines);
   const hasPools = new Set(lines.map(({ pool }) => pool)).size > 1;
-  const columns: Column<BookLine>[] = [
+  const columns: Column<StatementLine>[] = [
     {
       name: "Credits",
       isWide: true,
       cell: (line) => (
         <>
           <span className={classNames(line.kind === null && "font-semibold")}>
-            {line.kind === null ? "All together" : GRANT_WORDS[line.kind]}
+            {line.kind === null ? "Total" : GRANT_WORDS[line.kind]}
             {hasPools && <code className="ml-2 font-mono text-caption text-muted">{line.pool}</code>}
           </span>
           <div className="text-caption text-muted tabular-nums md:hidden">{inWords(line)}</div>
@@ -35,7 +35,7 @@ export function RollForwardTable({ month }: { month: Month }) {
     },
     { ...balance("Opening", "opening"), hidesWhenNarrow: true },
     ...MOVES.map(
-      ({ amount, name, sign }): Column<BookLine> => ({
+      ({ amount, name, sign }): Column<StatementLine> => ({
         name,
         isNumber: true,
         hidesWhenNarrow: true,
@@ -59,15 +59,15 @@ export function RollForwardTable({ month }: { month: Month }) {
   );
 }
 
-/** Where there is no room for its columns: the same sum as a sentence, without what is nothing. */
-function inWords({ amounts }: BookLine): string {
+/** The movements as text, for narrow windows. */
+function inWords({ amounts }: StatementLine): string {
   const moves = MOVES.filter(({ amount }) => amounts[amount] !== 0).map(
     ({ amount, name, sign }) => `${formatChange(sign * amounts[amount])} ${name.toLowerCase()}`,
   );
   return [`${formatCount(amounts.opening)} opening`, ...moves].join(", ");
 }
 
-function balance(name: string, amount: "opening" | "closing"): Column<BookLine> {
+function balance(name: string, amount: "opening" | "closing"): Column<StatementLine> {
   return {
     name,
     isNumber: true,

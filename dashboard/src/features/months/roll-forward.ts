@@ -7,14 +7,18 @@ const AMOUNTS = ["opening", "granted", "used", "expired", "revoked", "reversed",
 export type Amount = (typeof AMOUNTS)[number];
 type Amounts = Readonly<Record<Amount, number>>;
 
-/** A line of the report: one kind of credits in a pool, or all of a pool together. */
-export type BookLine = { readonly pool: string; readonly kind: GrantKind | null; readonly amounts: Amounts };
+/** One line: a grant kind of a pool, or the total of the pool (kind null). */
+export type StatementLine = {
+  readonly pool: string;
+  readonly kind: GrantKind | null;
+  readonly amounts: Amounts;
+};
 
-/** Pool by pool, and below the kinds of each their sum. */
-export function rollForward(lines: readonly Line[]): BookLine[] {
+/** Lines by pool, with a total after each pool. */
+export function rollForward(lines: readonly Line[]): StatementLine[] {
   const pools = Map.groupBy(lines, ({ pool }) => pool);
   return [...pools].flatMap(([pool, ofPool]) => [
-    ...ofPool.map((line): BookLine => ({ pool, kind: line.kind, amounts: line })),
+    ...ofPool.map((line): StatementLine => ({ pool, kind: line.kind, amounts: line })),
     ...(ofPool.length > 1 ? [{ pool, kind: null, amounts: sumOf(ofPool) }] : []),
   ]);
 }
@@ -32,14 +36,14 @@ function sumOf(lines: readonly Amounts[]): Amounts {
   };
 }
 
-/** Counted again here, from what the API says of each part. Each is exact, but what two of them come to may not be a number's. */
+/** Recalculates the closing balance. Uses BigInt, because a sum of safe integers can exceed the safe range. */
 export function addsUp({ opening, granted, used, expired, revoked, reversed, closing }: Amounts): boolean {
   const come = BigInt(opening) + BigInt(granted) + BigInt(reversed);
   const gone = BigInt(used) + BigInt(expired) + BigInt(revoked);
   return come - gone === BigInt(closing);
 }
 
-/** Whether a month begins with what the one before ended with, for every pool and kind. */
+/** Whether the opening balances equal the closing balances of the previous month. */
 export function follows(month: Month, before: Month): boolean {
   const closings = amountsBy(before.lines, "closing");
   const openings = amountsBy(month.lines, "opening");
@@ -54,7 +58,7 @@ function amountsBy(lines: readonly Line[], amount: Amount): Map<string, number> 
 
 const ABOUT = ["month", "from", "to", "completeTo", "isFinal"] as const;
 
-/** For a spreadsheet. Each line says of when it is, as the history window or the present may cut a month off. */
+/** CSV with the covered time on each line, because the history window or today can cut a month short. */
 export function rollForwardCsv(month: Month): string {
   const about = ABOUT.map((name) => month[name]);
   const rows = month.lines.map((line) => [
@@ -66,7 +70,7 @@ export function rollForwardCsv(month: Month): string {
   return [[...ABOUT, "pool", "kind", ...AMOUNTS], ...rows].map((row) => `${row.join(",")}\r\n`).join("");
 }
 
-/** Quoted where it must be; what a spreadsheet would run has an apostrophe before it. */
+/** Quotes a cell if needed, and prefixes formulas with an apostrophe. */
 function cellOf(text: string): string {
   const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -15,7 +15,7 @@ import { featuresQuery, type Plan, planQuery, refreshCatalog } from "../catalog/
 import { SentenceList, useNames } from "./plan-parts.tsx";
 import { type Draft, draftSentences } from "./plan-terms.ts";
 
-/** The next version while it is worked on, and what it would change. */
+/** Draft of the next version and its changes. */
 export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draft }) {
   const place = usePlace();
   const names = useNames(place);
@@ -31,7 +31,7 @@ export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draf
       title={`Draft of version ${(latest?.number ?? 0) + 1}`}
       note={
         <>
-          Saved <Time at={draft.changedAt} as="ago" />. Nobody gets it before it is published.
+          Saved <Time at={draft.changedAt} as="ago" />. Not published yet.
         </>
       }
       actions={
@@ -56,10 +56,10 @@ export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draf
     >
       {sentences.length === 0 ? (
         <p className="text-muted">
-          {latest === null ? "It gives nothing yet." : `The same terms as version ${latest.number}.`}
+          {latest === null ? "The draft is empty." : `Same terms as version ${latest.number}.`}
         </p>
       ) : (
-        <SentenceList label="What the draft changes" sentences={sentences} />
+        <SentenceList label="Changes of the draft" sentences={sentences} />
       )}
       {isDiscarding && <DiscardDraftDialog opened={opened} onClose={() => setDiscarding(false)} />}
     </Card>
@@ -74,7 +74,7 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
   const isAll = versions.length === 0;
   const discard = useWrite("delete", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
     onSuccess: async () => {
-      tell("The draft is discarded", isAll ? `${name} is gone with it.` : `${name} stays as it is.`);
+      tell("Discarded draft", isAll ? `${name} was deleted` : `${name} is unchanged`);
       onClose();
       if (isAll) await navigate({ to: "/projects/$projectId/$environment/plans", params: place });
       await refreshCatalog();
@@ -82,7 +82,7 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
   });
   return (
     <WriteDialog
-      title="Discard the draft"
+      title="Discard draft"
       action="Discard draft"
       tone="danger"
       write={discard}
@@ -98,10 +98,10 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
       onClose={onClose}
     >
       <p>
-        What was worked on is gone, and cannot be brought back.{" "}
+        This cannot be undone.{" "}
         {isAll
-          ? `${name} was never published, so nothing of it remains.`
-          : `${name} goes on as it is, and so does everybody on it.`}
+          ? `${name} was never published and is deleted too.`
+          : `The published versions of ${name} stay.`}
       </p>
     </WriteDialog>
   );
@@ -115,14 +115,14 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
   const archive = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/archive", {
     onSuccess: async () => {
       await refreshCatalog();
-      tell(body.archived ? `${name} is archived` : `${name} is offered again`);
+      tell(body.archived ? `Archived ${name}` : `Restored ${name}`);
       onClose();
     },
   });
   return (
     <WriteDialog
-      title={body.archived ? `Archive ${name}` : `Offer ${name} again`}
-      action={body.archived ? "Archive plan" : "Offer plan again"}
+      title={body.archived ? `Archive ${name}` : `Restore ${name}`}
+      action={body.archived ? "Archive plan" : "Restore plan"}
       tone={body.archived ? "danger" : "primary"}
       write={archive}
       request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } }, body }}
@@ -138,8 +138,8 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
     >
       <p>
         {body.archived
-          ? "Nobody else can be assigned it. Customers who are on it keep it, and can be renewed. You can offer it again at any time."
-          : "It can then be assigned to customers again."}
+          ? "It can no longer be assigned. Customers on this plan keep it. You can restore it."
+          : "It can be assigned to customers again."}
       </p>
     </WriteDialog>
   );

@@ -34,32 +34,28 @@ export function EditPlanPage() {
       title={`Edit ${name}`}
       note={
         <>
-          {versions.length === 0 ? "The first version" : `Version ${(versions[0]?.number ?? 0) + 1}`} of{" "}
+          {versions.length === 0 ? "First version" : `Version ${(versions[0]?.number ?? 0) + 1}`} of{" "}
           <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
             {name}
           </TextLink>
-          , as a draft: nobody gets it before it is published.
+          . Not published yet.
         </>
       }
     >
-      {mayEdit ? (
-        <PlanEditor key={key} first={tagged} />
-      ) : (
-        <Callout title="Only admins change plans">Ask one of them, or look at the plan as it is.</Callout>
-      )}
+      {mayEdit ? <PlanEditor key={key} first={tagged} /> : <Callout title="Only admins can edit plans" />}
     </Page>
   );
 }
 
 const DRAFT_PATH = "/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft";
 
-/** A plan's next version, with what it would change beside it while it is typed. */
+/** Editor with a live list of changes. */
 function PlanEditor({ first }: { first: Tagged<Plan> }) {
   const place = usePlace();
   const navigate = useNavigate();
   const { data: features } = useSuspenseQuery(featuresQuery(place));
   const { data: pools } = useSuspenseQuery(poolsQuery(place));
-  // Held, and with it the ETag: what others save meanwhile must not slip under what is being typed.
+  // Plan and ETag are frozen, so that a background refresh does not change the form.
   const [{ value: plan, etag }, setOpened] = useState(first);
   const { key } = plan;
   const start = startOf(plan);
@@ -79,7 +75,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
       setOpened(saved);
       await refreshCatalog();
       if (!isToPublish) {
-        tell("The draft is saved", "Nobody gets it before it is published.");
+        tell("Saved draft", "Not published yet");
         return;
       }
       isLeaving.current = true;
@@ -134,7 +130,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
               form.reset(toValues(merged, known));
               setOpened(read);
             }}
-            note="Reading again keeps what you changed, and takes the rest as it is now."
+            note="Reload keeps your changes and updates the rest."
           />
           <div className="flex flex-col gap-2">
             <Button tone="primary" isBusy={isPublishing} onClick={() => submit(true)}>
@@ -144,7 +140,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
               {inEnvironment("Save draft", place.environment)}
             </Button>
             <p className="text-caption text-muted">
-              {isUnsaved ? "Not saved yet." : plan.draft === null ? "Nothing changed yet." : "Saved."}
+              {isUnsaved ? "Unsaved changes." : plan.draft === null ? "No changes." : "Saved."}
             </p>
           </div>
           <ApiCall call={callOf("put", DRAFT_PATH, requestOf(terms))} />
@@ -155,7 +151,6 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
   );
 }
 
-/** What publishing would change, while it is typed. */
 function DraftPreview({ plan, terms }: { plan: Plan; terms: DraftTerms }) {
   const place = usePlace();
   const names = useNames(place);
@@ -164,23 +159,21 @@ function DraftPreview({ plan, terms }: { plan: Plan; terms: DraftTerms }) {
   const sentences = draftSentences(plan, terms, { names, features });
   return (
     <Card
-      title={latest === null ? "What customers will get" : "What would change"}
-      {...(latest === null ? {} : { note: `Against version ${latest.number}` })}
+      title={latest === null ? "Terms" : "Changes"}
+      {...(latest === null ? {} : { note: `Compared with version ${latest.number}` })}
     >
       <div aria-live="polite">
         {sentences.length === 0 ? (
-          <p className="text-muted">
-            {latest === null ? "Nothing yet: give it credits and features." : "Nothing yet."}
-          </p>
+          <p className="text-muted">{latest === null ? "Add credits and features." : "No changes."}</p>
         ) : (
-          <SentenceList label="What would change" sentences={sentences} />
+          <SentenceList label="Changes" sentences={sentences} />
         )}
       </div>
     </Card>
   );
 }
 
-/** Nobody loses an hour's work by a click beside it. */
+/** Asks before leaving with unsaved changes. */
 function LeaveGuard({ isUnsaved }: { isUnsaved: () => boolean }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isUnsaved(),
@@ -189,8 +182,8 @@ function LeaveGuard({ isUnsaved }: { isUnsaved: () => boolean }) {
   });
   if (blocker.status !== "blocked") return null;
   return (
-    <Dialog isOpen onClose={blocker.reset} title="Leave without saving?">
-      <p>What you changed in this draft is not saved, and would be lost.</p>
+    <Dialog isOpen onClose={blocker.reset} title="Discard unsaved changes?">
+      <p>Your changes to this draft are not saved.</p>
       <DialogActions>
         <Button onClick={blocker.proceed} tone="danger">
           Leave

@@ -14,7 +14,7 @@ import { type PlanSummary, plansQuery, refreshCatalog } from "../catalog/queries
 
 type Values = { key: string; name: string; from: string };
 
-/** A plan begins as a draft: nobody gets it before it is published. */
+/** Creates a plan as a draft. */
 export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
   const place = usePlace();
   const navigate = useNavigate();
@@ -39,8 +39,8 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
   });
   return (
     <WriteDialog
-      title="New plan"
-      action="Begin a draft"
+      title="Create plan"
+      action="Create draft"
       write={create}
       request={requestOf({ ...values, key: values.key || "pro" })}
       onSubmit={handleSubmit((wanted) => create.mutate(requestOf(wanted)))}
@@ -51,7 +51,7 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
         {...register("key", {
           ...KEY_RULES,
           validate: (key) =>
-            plans.some((plan) => plan.key === key) ? "There is a plan with this key already." : undefined,
+            plans.some((plan) => plan.key === key) ? "This key is already in use." : undefined,
           onChange: ({ target }) => {
             if (dirtyFields.name !== true) setValue("name", nameOfKey(target.value));
           },
@@ -60,13 +60,12 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
       <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
       {plans.length > 0 && (
         <Select
-          label="Begin with"
-          hint="You change whatever you like before it is published."
+          label="Copy from"
           options={[
-            { value: "", label: "Nothing" },
+            { value: "", label: "Empty plan" },
             ...plans
               .filter(({ latest }) => latest !== null)
-              .map(({ key, name }) => ({ value: key, label: `What ${name} gives` })),
+              .map(({ key, name }) => ({ value: key, label: name })),
           ]}
           {...register("from")}
         />
@@ -84,7 +83,7 @@ function toBody({ name, from }: Values, plans: readonly PlanSummary[]): Body<"pu
   };
 }
 
-/** Which plan customers have whom nobody assigned one. */
+/** Selects the plan of customers without an assigned plan. */
 export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; onClose: () => void }) {
   const place = usePlace();
   const { data: plans } = useSuspenseQuery(plansQuery(place));
@@ -95,17 +94,14 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
   const choose = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/default-plan", {
     onSuccess: async () => {
       await refreshCatalog();
-      tell(
-        "The default plan is chosen",
-        `${current?.name ?? "None"} → ${body.plan === null ? "none" : name}.`,
-      );
+      tell("Changed default plan", `${current?.name ?? "None"} → ${body.plan === null ? "none" : name}`);
       onClose();
     },
   });
   return (
     <WriteDialog
       title="Default plan"
-      action={body.plan === null ? "Have no default plan" : `Make ${name} the default`}
+      action={body.plan === null ? "Remove default plan" : `Set ${name} as default`}
       write={choose}
       request={{ params: { path: place }, body }}
       onClose={onClose}
@@ -123,9 +119,11 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
       />
       <p className="text-muted">
         {body.plan === null
-          ? "Customers whom nobody assigned a plan then have none, and are denied. A customer that nobody knows is not created by a consume."
-          : "Customers whom nobody assigned a plan have this one, and so has a customer that nobody knew before."}
-        {current !== null && current.key !== chosen && ` Who has ${current.name} by default moves at once.`}
+          ? "Customers without an assigned plan are denied. Unknown customers are not created."
+          : "Applies to customers without an assigned plan, including new ones."}
+        {current !== null &&
+          current.key !== chosen &&
+          ` Customers on the default ${current.name} change now.`}
       </p>
     </WriteDialog>
   );

@@ -20,13 +20,13 @@ const PERIODS = [
   { value: "once", label: "once" },
 ];
 
-/** What each pool is given anew in each period. */
+/** Credits per pool and period. */
 export function AllowanceFields() {
   const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
   const { control } = useFormContext<PlanValues>();
   const rows = useWatch({ control, name: "allowances" });
   return (
-    <Card title="Credits" note="Given anew in each period, counted from when the customer got the plan.">
+    <Card title="Credits" note="Renewed each period, starting at the assignment.">
       <div className="flex flex-col gap-4">
         {rows.map(({ pool }, index) => {
           const name = pools.find(({ key }) => key === pool)?.name ?? pool;
@@ -45,18 +45,15 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
   } = useFormContext<PlanValues>();
   const row = useWatch({ control, name: `allowances.${index}` });
   const wrong = errors.allowances?.[index];
-  const of = name === null ? "" : ` of ${name}`;
+  const of = name === null ? "" : `, ${name}`;
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="sr-only">{name ?? "Credits"}</legend>
-      <Checkbox
-        label={name === null ? "The plan gives credits" : `The plan gives credits of ${name}`}
-        {...register(`allowances.${index}.isGiven`)}
-      />
+      <Checkbox label={`Include ${name ?? "credits"}`} {...register(`allowances.${index}.isGiven`)} />
       {row.isGiven && (
         <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
           <TextField
-            label={`How many credits${of}`}
+            label={`Credits${of}`}
             type="number"
             step={1}
             error={wrong?.credits?.message}
@@ -66,13 +63,11 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
                 allowances[index]?.isGiven ? wholeNumber(1, 1_000_000_000_000)(value) : undefined,
             })}
           />
-          <Select label={`How often${of}`} options={PERIODS} {...register(`allowances.${index}.period`)} />
+          <Select label={`Period${of}`} options={PERIODS} {...register(`allowances.${index}.period`)} />
           {row.period !== "once" && (
             <TextField
-              label={`Rolls over for${of}`}
-              hint={
-                row.rollover === 0 ? "0: the rest expires." : `More ${pluralOf(row.period)} for the rest.`
-              }
+              label={`Roll over for${of}`}
+              hint={row.rollover === 0 ? "0: unused credits expire." : pluralOf(row.period)}
               type="number"
               step={1}
               error={wrong?.rollover?.message}
@@ -97,13 +92,13 @@ const LIMITS = [
   { value: "week", label: "a week" },
   { value: "month", label: "a month" },
   { value: "year", label: "a year" },
-  { value: "once", label: "in all" },
+  { value: "once", label: "in total" },
 ];
 
 const SEARCHED_FROM = 12;
 const QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Which features, and how often. */
+/** Included features and their limits. */
 export function PlanFeatureFields() {
   const place = usePlace();
   const { data: features } = useSuspenseQuery(featuresQuery(place));
@@ -115,27 +110,23 @@ export function PlanFeatureFields() {
       <Card title="Features" flush>
         <EmptyState
           icon={Sparkles}
-          title="There are no features yet"
+          title="No features yet"
           action={
             <ButtonLink
               to="/projects/$projectId/$environment/features"
               params={place}
               search={{ define: "" }}
             >
-              Define a feature
+              Create feature
             </ButtonLink>
           }
         >
-          A plan without features gives credits that nobody can spend.
+          Without features, the credits of a plan cannot be spent.
         </EmptyState>
       </Card>
     );
   return (
-    <Card
-      title="Features"
-      note="What customers on the plan may use. Costs are pinned when it is published."
-      flush
-    >
+    <Card title="Features" note="Costs are fixed when the plan is published." flush>
       {rows.length >= SEARCHED_FROM && (
         <div className="border-b border-line px-4 py-3">
           <TextField
@@ -160,11 +151,9 @@ export function PlanFeatureFields() {
 }
 
 function hintOf(feature: Feature | null): string {
-  if (feature === null) return "Just defined: read again for its cost.";
+  if (feature === null) return "New feature: reload to see its cost.";
   const price = capitalize(costInWords(feature.cost, feature.unit));
-  return feature.archivedAt === null
-    ? price
-    : `${price}. Archived: once taken out, it cannot be put in again.`;
+  return feature.archivedAt === null ? price : `${price}. Archived: cannot be added again once removed.`;
 }
 
 function FeatureRow({ index, name, hint }: { index: number; name: string; hint: string }) {
@@ -182,7 +171,7 @@ function FeatureRow({ index, name, hint }: { index: number; name: string; hint: 
           {period !== "none" && (
             <div className="w-28">
               <TextField
-                label={`Limit of ${name}`}
+                label={`Limit for ${name}`}
                 isLabelHidden
                 type="number"
                 step={1}
@@ -199,7 +188,7 @@ function FeatureRow({ index, name, hint }: { index: number; name: string; hint: 
           )}
           <div className="w-32">
             <Select
-              label={`Period of the limit of ${name}`}
+              label={`Limit period for ${name}`}
               isLabelHidden
               options={LIMITS}
               {...register(`features.${index}.period`)}

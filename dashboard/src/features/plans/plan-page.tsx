@@ -62,14 +62,14 @@ export function PlanPage() {
             </ButtonLink>
           )}
           {mayEdit && latest !== null && (
-            <Menu trigger={<IconButton icon={Ellipsis} label="More for this plan" />}>
+            <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>
               {!plan.isDefault && !isArchived && (
                 <MenuItem icon={Star} onClick={() => setOpen("default")}>
-                  Make it the default plan
+                  Set as default plan
                 </MenuItem>
               )}
               <MenuItem icon={isArchived ? ArchiveRestore : Archive} onClick={() => setOpen("archive")}>
-                {isArchived ? "Offer again" : "Archive"}
+                {isArchived ? "Restore" : "Archive"}
               </MenuItem>
             </Menu>
           )}
@@ -92,21 +92,21 @@ const TERM_COLUMNS: readonly Column<PinnedFeature>[] = [
   { name: "Limit", isWide: true, hidesWhenNarrow: true, cell: (terms) => <LimitCell terms={terms} /> },
 ];
 
-/** The newest version, as who gets it would want to hear it. */
+/** Terms of the latest version. */
 function TermsCard({ version }: { version: PlanVersion }) {
   const { number, allowances, features } = version;
   const isForNew = number > 1 && version.reach === "new_assignments";
   return (
     <Card
-      title="What customers get"
-      note={`By version ${number}, the newest.${isForNew ? " Who had the plan before it keeps an older one." : ""}`}
+      title="Terms"
+      note={`Version ${number}.${isForNew ? " Existing customers keep an older version." : ""}`}
       flush
     >
       <div className="border-b border-line px-4 py-3">
         <AllowanceLines allowances={allowances} />
       </div>
       {features.length === 0 ? (
-        <p className="px-4 py-3 text-muted">It includes no feature: whoever is on it may do nothing.</p>
+        <p className="px-4 py-3 text-muted">No features: customers on this plan cannot use anything.</p>
       ) : (
         <Table
           label="Features of the plan"
@@ -130,7 +130,7 @@ function FeatureLink({ terms: { feature: key } }: { terms: PinnedFeature }) {
   );
 }
 
-/** Where the feature costs something else by now, both are said. */
+/** Pinned cost, and the current cost if it differs. */
 function PinnedCost({ terms }: { terms: PinnedFeature }) {
   const place = usePlace();
   const names = useNames(place);
@@ -163,17 +163,17 @@ type Line = { readonly version: PlanVersion; readonly before: PlanVersion | null
 const VERSION_COLUMNS: readonly Column<Line>[] = [
   { name: "Version", cell: ({ version }) => version.number },
   { name: "Published", cell: ({ version }) => <Time at={version.publishedAt} as="day" /> },
-  { name: "Who gets it", hidesWhenNarrow: true, cell: ({ version }) => REACH_NAMES[version.reach] },
-  { name: "What changed", isWide: true, cell: (line) => <Changes line={line} /> },
+  { name: "Applies to", hidesWhenNarrow: true, cell: ({ version }) => REACH_NAMES[version.reach] },
+  { name: "Changes", isWide: true, cell: (line) => <Changes line={line} /> },
 ];
 
-/** The newest first. Of those that are there, the last only says what the one after it changed, if there are more. */
+/** Newest first. If there are more, the last loaded version is only used for comparison. */
 function VersionsCard({ versions, hasMore }: { versions: readonly PlanVersion[]; hasMore: boolean }) {
   const all = versions.map((version, index) => ({ version, before: versions[index + 1] ?? null }));
   const lines = hasMore ? all.slice(0, -1) : all;
-  const note = hasMore ? ` The latest ${lines.length} are shown.` : "";
+  const note = hasMore ? ` Latest ${lines.length} shown.` : "";
   return (
-    <Card title="Versions" note={`Once published, a version never changes.${note}`} flush>
+    <Card title="Versions" note={`Published versions never change.${note}`} flush>
       <Table
         label="Versions"
         columns={VERSION_COLUMNS}
@@ -186,8 +186,8 @@ function VersionsCard({ versions, hasMore }: { versions: readonly PlanVersion[];
 
 function Changes({ line: { version, before } }: { line: Line }) {
   const names = useNames(usePlace());
-  if (before === null) return <span className="text-muted">The first version</span>;
+  if (before === null) return <span className="text-muted">First version</span>;
   const sentences = sentencesOf(diffTerms(before, version), names);
-  if (sentences.length === 0) return <span className="text-muted">The same terms</span>;
+  if (sentences.length === 0) return <span className="text-muted">Same terms</span>;
   return <SentenceList label={`Changes of version ${version.number}`} sentences={sentences} />;
 }

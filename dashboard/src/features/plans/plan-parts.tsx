@@ -24,14 +24,14 @@ export function PlanBadges({
   );
 }
 
-/** One for each pool; which pool it is goes without saying where there is one. */
+/** One line per pool; the pool name is omitted if there is only one. */
 export function AllowanceLines({
   allowances,
 }: {
   allowances: readonly (Allowance & { readonly pool: string })[];
 }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
-  if (allowances.length === 0) return <p className="text-muted">Gives no credits.</p>;
+  if (allowances.length === 0) return <p className="text-muted">No credits.</p>;
   return (
     <ul className="flex flex-col gap-2">
       {allowances.map((allowance) => {
@@ -94,7 +94,7 @@ export function SentenceList({ label, sentences }: { label: string; sentences: r
   );
 }
 
-/** What the keys of this environment are called. */
+/** Names of features and pools by key. */
 export function useNames(place: Place): Names {
   const { data: features } = useSuspenseQuery(featuresQuery(place));
   const { data: pools } = useSuspenseQuery(poolsQuery(place));

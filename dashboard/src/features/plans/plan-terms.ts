@@ -16,13 +16,13 @@ export type PinnedFeature = {
   readonly limit: Limit | null;
 };
 
-/** What whoever is on a version gets. */
+/** Terms of a plan version. */
 export type Terms = {
   readonly allowances: readonly PoolAllowance[];
   readonly features: readonly PinnedFeature[];
 };
 
-/** What would change, in the shape in which the API tells it of a draft. */
+/** Same shape as the API's diff of a draft. */
 type TermsDiff = Pick<PlanDiff, "allowances" | "features" | "limits" | "costs">;
 
 export type Draft = NonNullable<Plan["draft"]>;
@@ -30,7 +30,7 @@ export type DraftTerms = Pick<Draft, "name" | "allowances" | "features">;
 
 const NOTHING: Terms = { allowances: [], features: [] };
 
-/** What publishing a draft would pin: each feature at what it costs now. */
+/** The terms that publishing would fix, with current feature costs. */
 function pinTerms({ allowances, features }: DraftTerms, known: readonly Feature[]): Terms {
   return {
     allowances,
@@ -41,7 +41,7 @@ function pinTerms({ allowances, features }: DraftTerms, known: readonly Feature[
   };
 }
 
-/** Of two versions, or of what stands in a form: there the API has not been asked yet. */
+/** Compares two versions, or unsaved form values that the API does not know yet. */
 export function diffTerms(before: Terms | null, after: Terms): TermsDiff {
   const old = before ?? NOTHING;
   const stayed = after.features.flatMap((is) => {
@@ -87,13 +87,13 @@ export function isSameLimit(a: Limit | null, b: Limit | null): boolean {
   return a === b || (a !== null && b !== null && a.quantity === b.quantity && a.period === b.period);
 }
 
-/** One thing that changes, in a sentence; better or worse is for who reads it to judge. */
+/** One change as a sentence. */
 export type Sentence = { readonly kind: "added" | "removed" | "changed"; readonly text: string };
 
-/** What keys are called. */
+/** Looks up names by key. */
 export type Names = {
   readonly feature: (key: string) => { readonly name: string; readonly unit: string | null };
-  /** Null where there is one pool, and which it is goes without saying. */
+  /** Null if there is only one pool. */
   readonly pool: (key: string) => string | null;
 };
 
@@ -104,29 +104,24 @@ export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
     return pool === null ? allowanceInWords(allowance) : `${allowanceInWords(allowance)} in ${pool}`;
   };
   return [
-    ...allowances.changed.map(({ before, after }) =>
-      changed(`The plan gives ${given(after)} instead of ${given(before)}.`),
-    ),
-    ...allowances.added.map((allowance) => added(`The plan gives ${given(allowance)}.`)),
-    ...allowances.removed.map((allowance) => removed(`The plan no longer gives ${given(allowance)}.`)),
+    ...allowances.changed.map(({ before, after }) => changed(`Credits: ${given(before)} → ${given(after)}.`)),
+    ...allowances.added.map((allowance) => added(`Includes ${given(allowance)}.`)),
+    ...allowances.removed.map((allowance) => removed(`No longer includes ${given(allowance)}.`)),
     ...features.added.map((terms) => added(`${includeInWords(terms, names)}.`)),
-    ...features.removed.map(({ feature }) =>
-      removed(`${names.feature(feature).name} is no longer included.`),
-    ),
+    ...features.removed.map(({ feature }) => removed(`No longer includes ${names.feature(feature).name}.`)),
     ...costs.map(({ feature, before, after }) => {
       const { name, unit } = names.feature(feature);
       const [was, is] = [pricedInWords(before, unit, names), pricedInWords(after, unit, names)];
-      return changed(`${name} costs ${is} instead of ${was}.`);
+      return changed(`${name}: ${was} → ${is}.`);
     }),
     ...limits.map(({ feature, before, after }) => {
       const { name, unit } = names.feature(feature);
-      if (before === null) return changed(`${name} gets a limit: ${limitInWords(after, unit)}.`);
-      return changed(`${name}: ${limitInWords(after, unit)} instead of ${limitInWords(before, unit)}.`);
+      return changed(`${name}: ${limitInWords(before, unit)} → ${limitInWords(after, unit)}.`);
     }),
   ];
 }
 
-/** A draft against what is in force; the name is part of it. */
+/** Changes of a draft against the latest version, including the name. */
 export function draftSentences(
   { name, versions }: Plan,
   draft: DraftTerms,
@@ -141,13 +136,13 @@ export function draftSentences(
 }
 
 export function renamed({ before, after }: { readonly before: string; readonly after: string }): Sentence {
-  return changed(`The plan is called ${after} instead of ${before}.`);
+  return changed(`Name: ${before} → ${after}.`);
 }
 
 function includeInWords({ feature, limit, ...priced }: PinnedFeature, names: Names): string {
   const { name, unit } = names.feature(feature);
   const terms = [pricedInWords(priced, unit, names), ...(limit === null ? [] : [limitInWords(limit, unit)])];
-  return `${name} is included: ${terms.join(", ")}`;
+  return `Includes ${name}: ${terms.join(", ")}`;
 }
 
 type Priced = Pick<PinnedFeature, "pool" | "cost">;
@@ -164,7 +159,7 @@ const changed = (text: string): Sentence => ({ kind: "changed", text });
 
 type OtherPrice = { readonly plans: readonly string[]; readonly cost: Cost };
 
-/** The plans, by name, that go on charging what they pinned while the feature itself costs something else by now. */
+/** Plans whose pinned cost differs from the current cost of the feature. */
 export function findOtherPrices(feature: Feature, plans: readonly PlanSummary[]): OtherPrice[] {
   const pinned = plans.flatMap(({ name, latest }) => {
     const terms = latest?.features.find((each) => each.feature === feature.key);

@@ -2,14 +2,14 @@ import type { Period } from "../../format/terms.ts";
 import type { Feature, Plan, Pool } from "../catalog/queries.ts";
 import { type DraftTerms, isSameAllowance, isSameLimit } from "./plan-terms.ts";
 
-/** A draft as its form has it: a line for each pool and each feature, whether the plan has it or not. */
+/** Form values: one row per pool and feature, included or not. */
 export type PlanValues = {
   name: string;
   allowances: { pool: string; isGiven: boolean; credits: number; period: Period; rollover: number }[];
   features: { feature: string; isIncluded: boolean; period: Period | "none"; quantity: number }[];
 };
 
-/** What the next version begins with: the draft, else what is in force. */
+/** Starting point of an edit: the draft, or the latest version. */
 export function startOf({ name, draft, versions: [latest] }: Plan): DraftTerms {
   if (draft !== null) return termsOnly(draft);
   return termsOnly({ name, allowances: latest?.allowances ?? [], features: latest?.features ?? [] });
@@ -23,7 +23,7 @@ export function toValues(
   terms: DraftTerms,
   { features, pools }: { features: readonly Feature[]; pools: readonly Pool[] },
 ): PlanValues {
-  // What somebody put in a moment ago has its line too, known here or not: saving must not take it out again.
+  // Include keys that are not in the loaded lists yet, so that saving does not remove them.
   const poolKeys = new Set([...pools.map(({ key }) => key), ...terms.allowances.map(({ pool }) => pool)]);
   const offered = features.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key);
   const featureKeys = new Set([...offered, ...terms.features.map(({ feature }) => feature)]);
@@ -54,7 +54,7 @@ export function toTerms({ name, allowances, features }: PlanValues): DraftTerms 
   };
 }
 
-/** Two people's work on one draft: what I changed is mine, the rest is theirs. */
+/** Three-way merge of concurrent edits: my changes win, the rest is theirs. */
 export function mergeTerms(base: DraftTerms, mine: DraftTerms, theirs: DraftTerms): DraftTerms {
   return {
     name: mine.name === base.name ? theirs.name : mine.name,

@@ -23,7 +23,7 @@ import { AllowanceLines, PlanBadges } from "./plan-parts.tsx";
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans");
 
 const CHOICES = [
-  { value: "offered", label: "Offered" },
+  { value: "offered", label: "Active" },
   { value: "archived", label: "Archived" },
   { value: "all", label: "All" },
 ];
@@ -42,7 +42,7 @@ export function PlansPage() {
   return (
     <Page
       title="Plans"
-      note="What customers are on: credits for each period, and what they may use."
+      note="Credits per period and the features customers can use."
       actions={
         <>
           <ButtonLink
@@ -51,7 +51,7 @@ export function PlansPage() {
             tone="quiet"
             icon={FileJson}
           >
-            Catalog as a file
+            Catalog file
           </ButtonLink>
           <PromoteLink place={place} tone="quiet" />
           {mayEdit && plans.some(({ latest }) => latest !== null) && (
@@ -88,8 +88,8 @@ export function PlansPage() {
       ) : (
         <Card flush>
           {plans.length > 0 ? (
-            <EmptyState icon={Layers} title="No plan is like that">
-              There are {countOf(plans.length, "plan")} in all: change the filter to see them.
+            <EmptyState icon={Layers} title="No matches">
+              Change the filter to see all {countOf(plans.length, "plan")}.
             </EmptyState>
           ) : (
             <EmptyState
@@ -102,7 +102,7 @@ export function PlansPage() {
                 </span>
               }
             >
-              A plan gives its customers credits for each period, and says which features they may use.
+              A plan defines credits per period and which features customers can use.
             </EmptyState>
           )}
         </Card>
@@ -116,7 +116,7 @@ export function PlansPage() {
 function NewPlan({ tone, onClick }: { tone: "primary" | "plain"; onClick: () => void }) {
   return (
     <Button icon={Plus} tone={tone} onClick={onClick}>
-      New plan
+      Create plan
     </Button>
   );
 }
@@ -141,7 +141,7 @@ function PlanCard({ plan }: { plan: PlanSummary }) {
         </span>
       </header>
       {latest === null ? (
-        <p className="text-muted">Never published: nobody can be on it before its first version is.</p>
+        <p className="text-muted">Not published yet.</p>
       ) : (
         <>
           <AllowanceLines allowances={latest.allowances} />
@@ -173,7 +173,7 @@ function PlanCard({ plan }: { plan: PlanSummary }) {
 
 function Features({ version: { features } }: { version: PlanVersion }) {
   const { data: known } = useSuspenseQuery(featuresQuery(usePlace()));
-  if (features.length === 0) return <p className="text-muted">Includes no feature.</p>;
+  if (features.length === 0) return <p className="text-muted">No features.</p>;
   return (
     <ul className="flex flex-col gap-2">
       {features.slice(0, FEATURES_SHOWN).map(({ feature: key, cost, limit }) => {

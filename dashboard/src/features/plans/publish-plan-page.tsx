@@ -19,7 +19,7 @@ import { REACH_NAMES, type Reach, ReachChoice } from "./reach-choice.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key/publish");
 
-/** What publishing would do, before it is done. */
+/** Reviews and publishes a draft. */
 export function PublishPlanPage() {
   const place = usePlace();
   const { key } = route.useParams();
@@ -30,11 +30,11 @@ export function PublishPlanPage() {
   if (diff === null)
     return (
       <Page title={`Publish ${plan.name}`}>
-        <Callout title="There is no draft to publish">
-          <p>Somebody may have published or discarded it.</p>
+        <Callout title="No draft to publish">
+          <p>It may have been published or discarded.</p>
           <div className="mt-2">
             <ButtonLink to="/projects/$projectId/$environment/plans/$key" params={params}>
-              Look at {plan.name}
+              Open {plan.name}
             </ButtonLink>
           </div>
         </Callout>
@@ -44,17 +44,17 @@ export function PublishPlanPage() {
     <Page
       title={`Publish ${plan.name}`}
       heading={`Publish version ${(diff.latest ?? 0) + 1} of ${plan.name}`}
-      note="A published version never changes, and pins what each feature costs now."
+      note="Published versions never change. Costs are fixed now."
       actions={
         <ButtonLink to="/projects/$projectId/$environment/plans/$key/edit" params={params}>
-          Go on editing
+          Edit draft
         </ButtonLink>
       }
     >
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <Card
-          title={diff.latest === null ? "What customers get" : "What changes"}
-          {...(diff.latest === null ? {} : { note: `Against version ${diff.latest}` })}
+          title={diff.latest === null ? "Terms" : "Changes"}
+          {...(diff.latest === null ? {} : { note: `Compared with version ${diff.latest}` })}
         >
           <Changes diff={diff} />
         </Card>
@@ -71,12 +71,10 @@ function Changes({ diff }: { diff: PlanDiff }) {
     ...(name === null || name.before === null ? [] : [renamed({ before: name.before, after: name.after })]),
     ...sentencesOf(diff, names),
   ];
-  if (sentences.length > 0) return <SentenceList label="What changes" sentences={sentences} />;
+  if (sentences.length > 0) return <SentenceList label="Changes" sentences={sentences} />;
   return (
     <p className="text-muted">
-      {latest === null
-        ? "It gives nothing: no credits and no features."
-        : `Nothing: the terms are those of version ${latest}. Publishing still chooses who gets them.`}
+      {latest === null ? "No credits and no features." : `Same terms as version ${latest}.`}
     </p>
   );
 }
@@ -96,14 +94,11 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
     onSuccess: async (plan) => {
       await navigate({ to: "/projects/$projectId/$environment/plans/$key", params: { ...place, key } });
       await refreshCatalog();
-      tell(
-        `Version ${number} of ${plan.name} is published`,
-        `Who gets it: ${REACH_NAMES[reach].toLowerCase()}.`,
-      );
+      tell(`Published version ${number} of ${plan.name}`, `Applies to: ${REACH_NAMES[reach].toLowerCase()}`);
     },
   });
   return (
-    <Card title={isFirst ? "Publish" : "Publish to whom"}>
+    <Card title="Publish">
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
@@ -112,7 +107,7 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
         }}
       >
         {isFirst ? (
-          <p>It is the first version: nobody has the plan yet. Assign it to customers afterwards.</p>
+          <p>This is the first version. Assign the plan to customers afterwards.</p>
         ) : (
           <>
             <p>{haveItNow(diff)}</p>
@@ -123,7 +118,7 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
           write={publish}
           edited={{ actions: ["plan", "feature."], subject: null }}
           read={() => queryClient.fetchQuery(planReviewQuery(place, key))}
-          note="Reading again shows what publishing would do now."
+          note="Reload to see the current changes."
         />
         <ApiCall call={publish.callOf(request)} />
         <div>
@@ -142,21 +137,25 @@ function affected({ customersOnPlan: { count, isExact } }: PlanDiff): string {
 
 function haveItNow(diff: PlanDiff): string {
   const { count, isExact } = diff.customersOnPlan;
-  if (count === 0 && isExact) return "No customer has the plan now.";
-  return `${affected(diff)} ${count === 1 && isExact ? "has" : "have"} the plan now.`;
+  if (count === 0 && isExact) return "No customer is on this plan.";
+  return `${affected(diff)} ${count === 1 && isExact ? "is" : "are"} on this plan.`;
 }
 
 function notesOf(diff: PlanDiff): Record<Reach, string> {
   const who = affected(diff);
   const { count, isExact } = diff.customersOnPlan;
   if (count === 0 && isExact) {
-    const nobody = "Nobody has the plan yet, so this is the same for now.";
-    return { new_assignments: "Whoever is assigned the plan from now on.", next_period: nobody, now: nobody };
+    const none = "No customer is on this plan yet.";
+    return {
+      new_assignments: "Customers who are assigned the plan from now on.",
+      next_period: none,
+      now: none,
+    };
   }
   const keep = count === 1 && isExact ? "keeps" : "keep";
   return {
-    new_assignments: `Whoever is assigned the plan from now on. The ${who} on it ${keep} what they have.`,
-    next_period: `Also the ${who} on it, each when their next period begins. Until then they keep what they have.`,
-    now: `Also the ${who} on it, at once. What they have used of this period counts against the new allowance.`,
+    new_assignments: `The ${who} on this plan ${keep} the current version.`,
+    next_period: `Includes the ${who} on this plan, at their next renewal.`,
+    now: `Includes the ${who} on this plan. Usage in this period counts.`,
   };
 }

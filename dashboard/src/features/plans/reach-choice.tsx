@@ -1,7 +1,7 @@
 import { useId } from "react";
 import type { PlanVersion } from "../catalog/queries.ts";
 
-/** Who gets the new version. Each choice says what it means, and for how many. */
+/** Selects which customers get a new version. */
 export function ReachChoice({
   value,
   onChange,
@@ -14,7 +14,7 @@ export function ReachChoice({
   const id = useId();
   return (
     <fieldset>
-      <legend className="pb-2 text-form font-medium">Who gets it</legend>
+      <legend className="pb-2 text-form font-medium">Applies to</legend>
       <div className="flex flex-col gap-2">
         {REACHES.map((reach) => (
           <label
@@ -49,9 +49,8 @@ export type Reach = PlanVersion["reach"];
 
 const REACHES = ["new_assignments", "next_period", "now"] as const satisfies readonly Reach[];
 
-/** Who gets a version, in the words of the dashboard. */
 export const REACH_NAMES: Record<Reach, string> = {
   new_assignments: "New assignments only",
-  next_period: "Everyone, at their next period",
-  now: "Everyone, now",
+  next_period: "All customers, at their next renewal",
+  now: "All customers, now",
 };

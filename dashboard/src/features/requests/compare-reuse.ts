@@ -5,15 +5,15 @@ type Use = KeyStory["uses"][number];
 
 export type Compared = {
   readonly field: string;
-  /** Null: it is not known, or there was none. */
+  /** Null if unknown or not set. */
   readonly first: string | null;
   readonly refused: string | null;
   readonly differs: boolean;
 };
 
-const UNKNOWN = "not known any more";
+const UNKNOWN = "no longer known";
 
-/** A refused reuse beside the request that the key was used for, field by field. */
+/** Compares a refused reuse with the original request, field by field. */
 export function compareReuse(story: KeyStory, use: Use): Compared[] {
   const { differs = [], quantity = null, timestamp = null } = use.refused ?? {};
   const asked = story.charge ?? story.denial ?? story.event;
@@ -25,12 +25,12 @@ export function compareReuse(story: KeyStory, use: Use): Compared[] {
     refused,
     differs: differs.includes(field),
   });
-  if (differs.includes("environment")) return [line("environment", "the other one", "this one")];
+  if (differs.includes("environment")) return [line("environment", "other environment", "this environment")];
   if (asked === null) return [];
   const isOtherEndpoint = differs.includes("endpoint");
   return [
     line("endpoint", story.endpoint, use.endpoint),
-    line("customerId", story.customerId ?? UNKNOWN, use.customerId ?? "nobody known"),
+    line("customerId", story.customerId ?? UNKNOWN, use.customerId ?? "unknown customer"),
     line(subject, firstSubject, use.feature ?? use.event),
     line("quantity", formatCount(asked.quantity), quantity === null ? null : formatCount(quantity)),
     ...(isOtherEndpoint ? [] : [metadataLine(asked.metadata, differs.includes("metadata"))]),
@@ -38,18 +38,18 @@ export function compareReuse(story: KeyStory, use: Use): Compared[] {
   ];
 }
 
-/** One that came without a timestamp happened when it was recorded. */
+/** Null if the event was sent without a timestamp; it then has its recording time. */
 function sentTime({ occurredAt, recordedAt }: { occurredAt: string; recordedAt: string }): string | null {
   return occurredAt === recordedAt ? null : occurredAt;
 }
 
-/** The log keeps none: only whether it was the same. */
+/** The log does not store metadata, only whether it differed. */
 function metadataLine(metadata: object | null, differs: boolean): Compared {
   const first = metadata === null ? null : JSON.stringify(metadata);
   return {
     field: "metadata",
     first,
-    refused: differs ? "something else; the log keeps none" : first,
+    refused: differs ? "different (not logged)" : first,
     differs,
   };
 }

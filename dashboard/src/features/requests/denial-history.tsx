@@ -9,24 +9,19 @@ import type { Denial } from "./queries.ts";
 
 type Grant = NonNullable<Denial["openGrants"]>[number];
 
-/** What held credits at that moment. */
+/** Open grants at the time of the denial. */
 export function DenialGrants({ denial: { openGrants, customerId, pool, balance } }: { denial: Denial }) {
   if (openGrants === null) {
     return (
-      <Card title="Credits at that moment">
-        <p className="text-muted">
-          They cannot be added up again: too many entries lie before and after it, or some of them are
-          detached.
-        </p>
+      <Card title="Credits at the time">
+        <p className="text-muted">Not available: too many ledger entries, or some are detached.</p>
       </Card>
     );
   }
   if (openGrants.length === 0) {
     return (
-      <Card title="Credits at that moment">
-        <p className="text-muted">
-          There were none: everything given before was spent, expired or taken back.
-        </p>
+      <Card title="Credits at the time">
+        <p className="text-muted">None. All credits were spent, expired or revoked.</p>
       </Card>
     );
   }
@@ -36,15 +31,11 @@ export function DenialGrants({ denial: { openGrants, customerId, pool, balance }
   return (
     <Card
       flush
-      title="Credits at that moment"
-      note={
-        sum === balance
-          ? `They add up to the ${formatCount(balance)} that were left.`
-          : `${formatCount(balance)} of them could be spent.`
-      }
+      title="Credits at the time"
+      note={sum === balance ? `Total ${formatCount(balance)}` : `${formatCount(balance)} spendable`}
     >
       <Table
-        label="Credits at that moment"
+        label="Credits at the time"
         columns={grantColumns(customerId, new Set(openGrants.map((grant) => grant.pool)).size > 1)}
         rows={openGrants}
         keyOf={({ grant }) => grant}
@@ -106,19 +97,19 @@ function Name({
 
 type Charge = Denial["chargesBefore"][number];
 
-/** What used up the credits, the newest first. */
+/** Charges before the denial, newest first. */
 export function DenialCharges({ denial: { chargesBefore, customerId } }: { denial: Denial }) {
   if (chargesBefore.length === 0) {
     return (
-      <Card title="Charges just before">
-        <p className="text-muted">Nothing had been charged to this customer before.</p>
+      <Card title="Charges before the denial">
+        <p className="text-muted">No earlier charges.</p>
       </Card>
     );
   }
   return (
-    <Card flush title="Charges just before" note="The last ones, up to 10.">
+    <Card flush title="Charges before the denial" note="Up to 10">
       <Table
-        label="Charges just before"
+        label="Charges before the denial"
         columns={chargeColumns(customerId)}
         rows={chargesBefore}
         keyOf={({ consumeId }) => consumeId}

@@ -16,7 +16,7 @@ import { Card } from "../../ui/page.tsx";
 import { useClock } from "../../ui/time.tsx";
 import type { Denial } from "./queries.ts";
 
-/** Whether the same request would be allowed by now, and what can be done if not. */
+/** Whether the same request would be allowed now, and how to resolve the denial. */
 export function DenialNow({ denial }: { denial: Denial }) {
   const clock = useClock();
   const isOperator = useMayActAs("operator");
@@ -32,7 +32,7 @@ export function DenialNow({ denial }: { denial: Denial }) {
             <p key={sentence}>{sentence}</p>
           ))}
         </Callout>
-        <Sum lines={otherSum(denial)} label="The sum by now" />
+        <Sum lines={otherSum(denial)} label="Calculation now" />
         {isOperator && steps.length > 0 && (
           <div className="flex flex-wrap gap-2">
             {steps.map((step, index) => (
@@ -46,14 +46,14 @@ export function DenialNow({ denial }: { denial: Denial }) {
   );
 }
 
-/** Where it comes out as it did then, it is not said twice. */
+/** Empty if nothing changed since the denial. */
 function otherSum({ now, quantity, ...then }: Denial): SumLine[] {
   if (now === null || now.allowed) return [];
   const lines = sumOf(now, quantity);
   return JSON.stringify(lines) === JSON.stringify(sumOf(then, quantity)) ? [] : lines;
 }
 
-/** A way on, to where it is done. */
+/** Link to an action that resolves the denial. */
 function DenialStep({
   step,
   denial: { customerId, plan, feature },
@@ -74,7 +74,7 @@ function DenialStep({
         params={place}
         search={{ define: feature }}
       >
-        Define the feature
+        Create feature
       </ButtonLink>
     );
   }
@@ -86,7 +86,7 @@ function DenialStep({
         to="/projects/$projectId/$environment/plans/$key"
         params={{ ...place, key: plan.key }}
       >
-        See plan {plan.name}
+        Open plan {plan.name}
       </ButtonLink>
     );
   }
@@ -99,16 +99,14 @@ function DenialStep({
       params={{ ...place, customerId }}
       search={search}
     >
-      {step.kind === "add-credits"
-        ? `Add credits, ${formatCount(step.missing)} are missing`
-        : NAMES[step.kind]}
+      {step.kind === "add-credits" ? `Add credits (${formatCount(step.missing)} missing)` : NAMES[step.kind]}
     </ButtonLink>
   );
 }
 
-const NAMES = { "assign-plan": "Assign another plan", unblock: "Unblock the customer" } as const;
+const NAMES = { "assign-plan": "Assign plan", unblock: "Unblock customer" } as const;
 
-/** As on paper: what stands under the line follows from what stands over it. */
+/** Calculation as a table with a result line. */
 export function Sum({ lines, label }: { lines: readonly SumLine[]; label: string }) {
   if (lines.length === 0) return null;
   return (

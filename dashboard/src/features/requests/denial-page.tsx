@@ -17,7 +17,7 @@ import { DENIAL_PATH, type Denial, denialQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/denials/$denialId");
 
-/** Why a consume was denied: the arithmetic of the moment, what led to it, and what to do about it. */
+/** Explains a denial: the calculation, the history and how to resolve it. */
 export function DenialPage() {
   const place = usePlace();
   const { denialId } = route.useParams();
@@ -28,8 +28,8 @@ export function DenialPage() {
       heading={`Why denied: ${describeReason(denial.reason).toLowerCase()}`}
       note={
         <>
-          <span className="font-mono">{denial.feature}</span> for{" "}
-          {denial.customerId ?? "a customer who was erased since"}, <Time at={denial.recordedAt} as="exact" />
+          <span className="font-mono">{denial.feature}</span> for {denial.customerId ?? "an erased customer"},{" "}
+          <Time at={denial.recordedAt} as="exact" />
         </>
       }
     >
@@ -43,9 +43,9 @@ export function DenialPage() {
       <DenialGrants denial={denial} />
       <DenialCharges denial={denial} />
       <div className="flex flex-col gap-3">
-        <Json label="the denial as JSON" value={denial} />
+        <Json label="the denial" value={denial} />
         <ApiCall
-          title="Read this by API"
+          title="API call"
           call={callOf("get", DENIAL_PATH, { params: { path: { ...place, denialId } } })}
         />
       </div>
@@ -57,7 +57,7 @@ function Why({ denial }: { denial: Denial }) {
   const clock = useClock();
   const [first, ...others] = whyDenied(denial, (at) => formatTime(at, clock));
   return (
-    <Card title="At that moment">
+    <Card title="At the time">
       <div className="flex flex-col gap-4">
         <div>
           <p className="text-section wrap-anywhere">{first}</p>
@@ -67,25 +67,24 @@ function Why({ denial }: { denial: Denial }) {
             </p>
           ))}
         </div>
-        <Sum lines={sumOf(denial, denial.quantity)} label="The sum at that moment" />
+        <Sum lines={sumOf(denial, denial.quantity)} label="Calculation" />
       </div>
     </Card>
   );
 }
 
-/** What was asked, and for whom. */
 function DenialRequest({ denial }: { denial: Denial }) {
   const { plan, resetsAt, limit, metadata } = denial;
   const items: { name: string; value: ReactNode }[] = [
     { name: "Customer", value: <Customer denial={denial} /> },
     { name: "Feature", value: <Mono>{denial.feature}</Mono> },
     { name: "Quantity", value: formatCount(denial.quantity) },
-    { name: "Costs", value: countOf(denial.creditsRequired, "credit") },
+    { name: "Cost", value: countOf(denial.creditsRequired, "credit") },
     {
       name: "Balance",
       value: `${formatCount(denial.balance)}${denial.pool === "credits" ? "" : ` in ${denial.pool}`}`,
     },
-    ...(resetsAt === null ? [] : [{ name: "Credits reset", value: <Time at={resetsAt} /> }]),
+    ...(resetsAt === null ? [] : [{ name: "Credits renew", value: <Time at={resetsAt} /> }]),
     ...(limit === null
       ? []
       : [
@@ -107,7 +106,7 @@ function DenialRequest({ denial }: { denial: Denial }) {
     { name: "Key", value: <Key idempotencyKey={denial.idempotencyKey} /> },
   ];
   return (
-    <Card title="The request">
+    <Card title="Request">
       <div className="flex flex-col gap-4">
         <Details items={items} />
         {metadata !== null && <CodeBlock label="the metadata" code={JSON.stringify(metadata, null, 2)} />}
@@ -118,7 +117,7 @@ function DenialRequest({ denial }: { denial: Denial }) {
 
 function Customer({ denial: { customerId } }: { denial: Denial }) {
   const place = usePlace();
-  if (customerId === null) return <span className="text-muted">Erased since</span>;
+  if (customerId === null) return <span className="text-muted">Erased</span>;
   return (
     <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
       {customerId}
@@ -140,7 +139,7 @@ function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan
 
 function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
   const place = usePlace();
-  if (idempotencyKey === null) return <span className="text-muted">Not kept any more</span>;
+  if (idempotencyKey === null) return <span className="text-muted">No longer stored</span>;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey"

@@ -13,12 +13,12 @@ import type { KeyStory } from "./queries.ts";
 
 type Item = { name: string; value: ReactNode };
 
-/** The charge, denial or event that a key stands for. */
+/** The charge, denial or event of an idempotency key. */
 export function KeyEffect({ story }: { story: KeyStory }) {
   const { charge, denial, event } = story;
   const metadata = (charge ?? denial ?? event)?.metadata ?? null;
   return (
-    <Card title="What it did">
+    <Card title="Result">
       <div className="flex flex-col gap-4">
         <Details
           items={[
@@ -36,7 +36,7 @@ export function KeyEffect({ story }: { story: KeyStory }) {
             ...(story.recordedAt === null
               ? []
               : [{ name: "Time", value: <Time at={story.recordedAt} as="exact" /> }]),
-            { name: "Called", value: <Mono>{`POST /v1/${story.endpoint}`}</Mono> },
+            { name: "Endpoint", value: <Mono>{`POST /v1/${story.endpoint}`}</Mono> },
             { name: "Customer", value: <Customer customerId={story.customerId} /> },
             ...chargeItems(story),
             ...denialItems(story),
@@ -62,7 +62,7 @@ function chargeItems({ charge, customerId }: KeyStory): Item[] {
       : [
           {
             name: "Reversed",
-            value: `${formatCount(reversedQuantity)} of ${formatCount(quantity)}, ${countOf(reversedCredits, "credit")} given back`,
+            value: `${formatCount(reversedQuantity)} of ${formatCount(quantity)}, ${countOf(reversedCredits, "credit")} returned`,
           },
         ]),
     { name: "Ledger entry", value: <LedgerLink customerId={customerId} consumeId={consumeId} /> },
@@ -76,7 +76,7 @@ function denialItems({ denial }: KeyStory): Item[] {
     { name: "Quantity", value: formatCount(denial.quantity) },
     { name: "Reason", value: describeReason(denial.reason ?? "") },
     { name: "Needed", value: countOf(denial.creditsRequired, "credit") },
-    { name: "Had", value: countOf(denial.balance, "credit") },
+    { name: "Available", value: countOf(denial.balance, "credit") },
     { name: "Explanation", value: <WhyLink denialId={denial.denialId} /> },
   ];
 }
@@ -86,15 +86,15 @@ function eventItems({ event }: KeyStory): Item[] {
   return [
     { name: "Event", value: <Mono>{event.event}</Mono> },
     { name: "Quantity", value: formatCount(event.quantity) },
-    { name: "Happened", value: <Time at={event.occurredAt} as="exact" /> },
+    { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
     { name: "Event id", value: <Mono>{event.eventId}</Mono> },
-    { name: "Credits", value: <span className="text-muted">Usage events move none</span> },
+    { name: "Credits", value: <span className="text-muted">Events charge nothing</span> },
   ];
 }
 
 function Customer({ customerId }: { customerId: string | null }) {
   const place = usePlace();
-  if (customerId === null) return <span className="text-muted">Erased since</span>;
+  if (customerId === null) return <span className="text-muted">Erased</span>;
   return (
     <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
       {customerId}
@@ -129,31 +129,28 @@ function Mono({ children }: { children: ReactNode }) {
   return <span className="font-mono text-caption wrap-anywhere">{children}</span>;
 }
 
-/** Reuses that were refused, each beside the request that has the key. */
+/** Refused reuses of the key, compared with the original request. */
 export function KeyRefusals({ story }: { story: KeyStory }) {
   const refused = story.uses.filter((use) => use.refused !== null);
   return refused.map((use) => (
     <Card
       key={use.id}
       flush
-      title="Refused: the key was used for another request"
+      title="Refused: key already used for another request"
       note={
         <>
-          <Time at={use.recordedAt} as="exact" />, answered with 409. Nothing was charged or recorded.
+          <Time at={use.recordedAt} as="exact" />, status 409. Nothing was charged or recorded.
         </>
       }
     >
-      <SideBySide label={`What differed at ${use.recordedAt}`} lines={compareReuse(story, use)} />
+      <SideBySide label={`Differences at ${use.recordedAt}`} lines={compareReuse(story, use)} />
     </Card>
   ));
 }
 
-/** Two columns of the same width: what differs is seen across. */
 function SideBySide({ label, lines }: { label: string; lines: readonly Compared[] }) {
   if (lines.length === 0) {
-    return (
-      <p className="px-4 py-3 text-muted">What the key was used for lies before the history that is shown.</p>
-    );
+    return <p className="px-4 py-3 text-muted">The original request is outside your history window.</p>;
   }
   return (
     <table aria-label={label} className="w-full table-fixed border-collapse">
@@ -163,10 +160,10 @@ function SideBySide({ label, lines }: { label: string; lines: readonly Compared[
             Field
           </th>
           <th scope="col" className="h-9 px-4 font-medium">
-            The key was used for
+            Original request
           </th>
           <th scope="col" className="h-9 px-4 font-medium">
-            Refused
+            Refused request
           </th>
         </tr>
       </thead>

@@ -19,7 +19,7 @@ import { TryDialog, type TryStart } from "./try-form.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/keys/$idempotencyKey");
 
-/** What an idempotency key did, what it answers, and who tried to use it for something else. */
+/** History of an idempotency key: its result, stored answer and uses. */
 export function KeyPage() {
   const place = usePlace();
   const { idempotencyKey } = route.useParams();
@@ -30,17 +30,17 @@ export function KeyPage() {
       heading={
         <span className="flex items-center gap-1">
           <span className="font-mono wrap-anywhere">{idempotencyKey}</span>
-          <CopyButton text={idempotencyKey} label="Copy the key" />
+          <CopyButton text={idempotencyKey} label="Copy key" />
         </span>
       }
       note={story?.state === "kept" || story?.state === "ended" ? whatKeyDid(story) : "Idempotency key"}
       actions={story !== null && <SendAgain story={story} />}
     >
-      {story === null ? <UnknownKey /> : <Told story={story} />}
+      {story === null ? <UnknownKey /> : <KeyDetails story={story} />}
       <div className="flex flex-col gap-3">
-        {story !== null && <Json label="the key's story as JSON" value={story} />}
+        {story !== null && <Json label="the key" value={story} />}
         <ApiCall
-          title="Read this by API"
+          title="API call"
           call={callOf("get", KEY_PATH, { params: { path: { ...place, idempotencyKey } } })}
         />
       </div>
@@ -49,11 +49,11 @@ export function KeyPage() {
 }
 
 const ABOUT_ANSWER = {
-  kept: "With status 200. The same request gets it again, byte for byte.",
-  ended: "With status 200. The key has ended since: the same request would be executed again.",
+  kept: "Status 200. A retry gets the same bytes.",
+  ended: "Status 200. The key has expired. A retry runs again.",
 };
 
-function Told({ story }: { story: KeyStory }) {
+function KeyDetails({ story }: { story: KeyStory }) {
   const isKnown = story.charge !== null || story.denial !== null || story.event !== null;
   return (
     <>
@@ -63,7 +63,7 @@ function Told({ story }: { story: KeyStory }) {
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <KeyEffect story={story} />
           {story.answer !== null && (
-            <Card title="The answer" note={ABOUT_ANSWER[story.state === "ended" ? "ended" : "kept"]}>
+            <Card title="Stored answer" note={ABOUT_ANSWER[story.state === "ended" ? "ended" : "kept"]}>
               <CodeBlock label="the answer" code={JSON.stringify(story.answer, null, 2)} />
             </Card>
           )}
@@ -75,7 +75,7 @@ function Told({ story }: { story: KeyStory }) {
   );
 }
 
-/** Only what is a consume can be sent again from here, and only without metadata: with other metadata it is another request. */
+/** Offers to resend a consume without metadata. The dashboard cannot reproduce metadata. */
 function SendAgain({ story }: { story: KeyStory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
@@ -103,17 +103,14 @@ function UnknownKey() {
     <Card flush>
       <EmptyState
         icon={FileQuestionMark}
-        title="Nothing was asked under this key"
+        title="Key not found"
         action={
           <ButtonLink to="/projects/$projectId/$environment/requests" params={place}>
             Latest requests
           </ButtonLink>
         }
       >
-        No request of this project has come with it, in test or in live, so nothing was charged and nothing
-        recorded. Either your backend never sent it, or it was sent with the API key of another project, or it
-        reads a little differently, or it is older than this installation keeps keys. A request with this key
-        would be executed as new.
+        No request of this project used this key, in test or live. Check the spelling and the project.
       </EmptyState>
     </Card>
   );
@@ -123,31 +120,28 @@ function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
   const { projectId, environment } = usePlace();
   const other = environment === "test" ? "live" : "test";
   return (
-    <Callout tone="warn" title={`This key was used in ${other === "live" ? "LIVE" : "test"}`}>
-      <p>
-        A key belongs to the whole project, so it cannot be used in {environment} as well: that is refused
-        with 409. What it did is shown there alone.
-      </p>
+    <Callout tone="warn" title={`This key was used in ${other}`}>
+      <p>Keys are unique per project. Using it in {environment} is refused with 409.</p>
       <p className="mt-1">
         <TextLink
           to="/projects/$projectId/$environment/keys/$idempotencyKey"
           params={{ projectId, environment: other, idempotencyKey }}
         >
-          See it in {other === "live" ? "LIVE" : "test"}
+          Open it in {other}
         </TextLink>
       </p>
     </Callout>
   );
 }
 
-/** Refused before it was decided, or denied for want of a customer or a plan. */
+/** Invalid requests and retryable denials are not stored under their key. */
 function NotKept({ story: { uses } }: { story: KeyStory }) {
   const reason = uses.find((use) => use.reason !== null)?.reason ?? null;
   return (
-    <Callout title="It was used, and nothing is kept under it">
+    <Callout title="No answer is stored for this key">
       {reason === null
-        ? "Every request with it was turned down as a mistake before anything was decided. The same key may be used again, once the mistake is mended."
-        : `It was denied (${describeReason(reason).toLowerCase()}), and such a denial is not kept: a request that came before the plan did must not stay denied. The same key may be used again.`}
+        ? "All requests with it were invalid. Fix the request and retry with the same key."
+        : `Denied: ${describeReason(reason).toLowerCase()}. You can retry this denial with the same key.`}
     </Callout>
   );
 }
@@ -159,26 +153,26 @@ const USES_MAX = 50;
 const COLUMNS: readonly Column<Use>[] = [
   { name: "Time", cell: ({ recordedAt }) => <Time at={recordedAt} as="second" /> },
   { name: "Outcome", isWide: true, cell: (use) => <Outcome request={use} /> },
-  { name: "Called", hidesWhenNarrow: true, cell: ({ endpoint }) => endpoint },
+  { name: "Endpoint", hidesWhenNarrow: true, cell: ({ endpoint }) => endpoint },
   {
     name: "Request id",
     hidesWhenNarrow: true,
     cell: ({ requestId }) => <span className="font-mono text-caption">{requestId}</span>,
   },
   {
-    name: "Took",
+    name: "Duration",
     isNumber: true,
     hidesWhenNarrow: true,
     cell: ({ durationMs }) => `${durationMs.toLocaleString("en-US")} ms`,
   },
 ];
 
-/** Each time that somebody sent the key. */
+/** Requests with this key. */
 function KeyUses({ uses }: { uses: readonly Use[] }) {
   if (uses.length === 0) {
     return (
       <Card title="Uses in the last 7 days">
-        <p className="text-muted">The log forgets after 7 days, and has none of this key.</p>
+        <p className="text-muted">None.</p>
       </Card>
     );
   }
@@ -186,14 +180,14 @@ function KeyUses({ uses }: { uses: readonly Use[] }) {
     <Card
       flush
       title="Uses in the last 7 days"
-      note={`${uses.length === USES_MAX ? `The newest ${USES_MAX}: ` : ""}${countUses(uses)}.`}
+      note={`${uses.length === USES_MAX ? `Newest ${USES_MAX}: ` : ""}${countUses(uses)}.`}
     >
       <Table label="Uses" columns={COLUMNS} rows={uses} keyOf={({ id }) => id} />
     </Card>
   );
 }
 
-/** Paste an idempotency key, see what it did. */
+/** Opens the page of an idempotency key. */
 export function FindKey() {
   const place = usePlace();
   const navigate = useNavigate();
@@ -224,7 +218,7 @@ export function FindKey() {
         />
       </div>
       <Button type="submit" isDisabled={idempotencyKey === ""}>
-        What did it do?
+        Find key
       </Button>
     </form>
   );

@@ -15,17 +15,17 @@ const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
 export function requestsQuery(place: Place, filters: RequestFilters) {
   return infiniteQueryOptions({
     ...pagesOf(REQUESTS_PATH, { params: { path: place, query: filters } }),
-    // Coming back to the window must not move what somebody reads.
+    // A refetch on focus would move the rows.
     refetchOnWindowFocus: false,
   });
 }
 
-/** What came since the list was read, the newest first. */
+/** Requests that arrived after the list was loaded, newest first. */
 type Tail = { readonly items: readonly LoggedRequest[]; readonly latestCursor: string | null };
 
 const TAIL_MAX = 500;
 
-/** Asked again and again, it grows. What is too much for it is a list that is read anew, so that nothing is missing in between. */
+/** Polled; appends new requests. If too many arrived, the list is reloaded, so that there is no gap. */
 export function tailQuery(place: Place, filters: RequestFilters, from: string | null) {
   return queryOptions({
     queryKey: ["tail", REQUESTS_PATH, place, filters],
@@ -60,7 +60,7 @@ export type KeyStory = Answer<"readKey">;
 
 export const KEY_PATH = "/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}";
 
-/** What a key did. Null: it was never used in this project. */
+/** History of a key; null if it was never used in this project. */
 export function keyQuery(place: Place, idempotencyKey: string) {
   const params = { path: { ...place, idempotencyKey } };
   return queryOptions({
@@ -80,12 +80,12 @@ export type Denial = Answer<"explainDenial">;
 
 export const DENIAL_PATH = "/manage/v1/projects/{projectId}/{environment}/denials/{denialId}";
 
-/** Read again whenever somebody looks: whether it would be allowed now changes. */
+/** Never cached: whether the request would be allowed now can change. */
 export function denialQuery(place: Place, denialId: string) {
   return queryOf("get", DENIAL_PATH, { params: { path: { ...place, denialId } } }, { staleTime: 0 });
 }
 
-/** What there is to try. */
+/** Active features for a test request. */
 export function featureKeysQuery(place: Place) {
   return queryOptions({
     ...featuresQuery(place),

@@ -9,10 +9,10 @@ const FILTERS = {
   customerId: text(),
 };
 
-/** What the log is narrowed to; it stands in the address. */
+/** Log filters in the URL. */
 export type RequestFilters = SearchOf<typeof FILTERS>;
 
-/** Also in the address: whether new ones are followed, and a dialog to begin with. */
+/** Also in the URL: the live tail and an open dialog. */
 type RequestsSearch = RequestFilters & { live?: true; do?: "try" };
 
 export const readSearch: (search: Record<string, unknown>) => RequestsSearch = searchOf({
@@ -42,7 +42,7 @@ const CLASSES = new Map([
   ["5xx", "Failed (5xx)"],
 ]);
 
-/** A status, a reason and a problem's code are one question to people: how did it go? */
+/** Status, reason and error code as one filter. */
 export function outcomeOptions({ status, code, reason }: OutcomeFilter): { value: string; label: string }[] {
   const statuses = withAlso([...CLASSES.keys()], status);
   return [
@@ -62,7 +62,7 @@ export function outcomeOptions({ status, code, reason }: OutcomeFilter): { value
   ];
 }
 
-/** Of several in an address the one that says most. */
+/** If the URL has several, the most specific one. */
 export function writeOutcome({ status, code, reason }: OutcomeFilter): string {
   if (code !== undefined) return `code ${code}`;
   if (reason !== undefined) return `reason ${reason}`;
@@ -76,7 +76,7 @@ export function readOutcome(option: string): OutcomeFilter {
   return kind === "status" ? { status: value } : {};
 }
 
-/** What an address asks for is on the list, too, whatever it is. */
+/** Adds the value of the URL if it is not in the list. */
 function withAlso(known: readonly string[], asked: string | undefined): string[] {
   return asked === undefined || known.includes(asked) ? [...known] : [...known, asked];
 }
@@ -84,8 +84,8 @@ function withAlso(known: readonly string[], asked: string | undefined): string[]
 type Line = { readonly id: string };
 
 /**
- * The list and what came since, the newest first and each once: ids sort by time. A tail that is older than the end of the
- * list is left to the list's next page, or there would be a gap above it.
+ * Merges the list and the tail, newest first and without duplicates; ids sort by time. Tail rows older than the end of a partial
+ * list are dropped, because they would hide a gap.
  */
 export function mergeTail<Row extends Line>(
   tail: readonly Row[],

@@ -6,7 +6,7 @@ import { mergeTail, type RequestFilters } from "./request-filters.ts";
 
 const POLL_MS = 1_500;
 
-/** The log, and while it is live whatever is added to it. A hidden tab asks nothing. */
+/** The log, extended by the live tail. A hidden tab does not poll. */
 export function useRequestLog(place: Place, filters: RequestFilters, isLive: boolean) {
   const pages = useSuspenseInfiniteQuery(requestsQuery(place, filters));
   const from = pages.data.pages[0]?.latestCursor ?? null;
@@ -27,19 +27,19 @@ type Line = { readonly id: string };
 
 type Held<Row> = {
   readonly shown: readonly Row[];
-  /** How many wait. */
+  /** Number of rows not shown yet. */
   readonly held: number;
   readonly release: () => void;
 };
 
-/** While somebody reads, further down or an unfolded row, what is new waits above: what they read stays where it is. */
+/** Holds back new rows while the user has scrolled down or expanded a row, so that nothing moves. */
 export function useHeldRows<Row extends Line>(rows: readonly Row[], isReading: boolean): Held<Row> {
   const isAtTop = useSyncExternalStore(onScroll, () => window.scrollY <= TOP_PX);
   const newest = rows[0]?.id ?? null;
   const [newestShown, setNewestShown] = useState(newest);
   const isFollowing = isAtTop && !isReading;
   if (isFollowing && newestShown !== newest) setNewestShown(newest);
-  // Not found: it is another list by now, and shown as it is.
+  // -1 after a filter change: show the new list.
   const held = isFollowing
     ? 0
     : Math.max(

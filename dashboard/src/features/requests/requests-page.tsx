@@ -7,7 +7,8 @@ import { useMayActAs, usePlace } from "../../frame/use-here.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Switch } from "../../ui/choices.tsx";
-import { Select, TextField } from "../../ui/field.tsx";
+import { Select } from "../../ui/field.tsx";
+import { EnterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { More } from "../../ui/table.tsx";
 import { FindKey } from "./key-page.tsx";
@@ -40,7 +41,7 @@ export function RequestsPage() {
   return (
     <Page
       title="Requests"
-      note={<AboutTheLog />}
+      note="Requests of the last 7 days, sampled under heavy load."
       actions={
         <>
           <LiveSwitch isLive={isLive} hasTrouble={error !== null} onChange={setLive} />
@@ -48,9 +49,7 @@ export function RequestsPage() {
         </>
       }
     >
-      {error !== null && (
-        <Callout tone="warn">New requests cannot be read right now. Trying again by itself.</Callout>
-      )}
+      {error !== null && <Callout tone="warn">New requests cannot be loaded. Retrying…</Callout>}
       <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
         <FilterBar filters={filters} />
         <FindKey />
@@ -72,16 +71,6 @@ export function RequestsPage() {
   );
 }
 
-function AboutTheLog() {
-  return (
-    <p>
-      What your backend asked in the last 7 days, and how it went. It is a sample where traffic is heavy: at
-      most 200 requests a second that went well are written down. Charges and denials are kept for ever, with
-      their customer.
-    </p>
-  );
-}
-
 function useSetLive(): (isLive: boolean) => void {
   const navigate = route.useNavigate();
   return useCallback(
@@ -95,7 +84,7 @@ function useSetLive(): (isLive: boolean) => void {
   );
 }
 
-/** Over the rows and in nobody's way; going up shows them. */
+/** Shows the held rows. */
 function HeldButton({ held, onClick }: { held: number; onClick: () => void }) {
   return (
     <div className="sticky top-16 z-10 flex h-0 justify-center md:top-4">
@@ -123,13 +112,19 @@ function FilterBar({ filters }: { filters: RequestFilters }) {
   const { status: _status, code: _code, reason: _reason, ...besideOutcome } = filters;
   return (
     <div className="flex flex-wrap items-end gap-2 max-md:w-full">
-      <CustomerField
-        customerId={filters.customerId ?? ""}
-        onFilter={(customerId) => {
-          const { customerId: _, ...others } = filters;
-          narrow(customerId === "" ? others : { ...others, customerId });
-        }}
-      />
+      <div className="w-52 max-md:w-full">
+        <EnterField
+          type="search"
+          label="Customer id"
+          placeholder="Customer id, then Enter"
+          maxLength={255}
+          value={filters.customerId ?? ""}
+          onEnter={(customerId) => {
+            const { customerId: _, ...others } = filters;
+            narrow(customerId === "" ? others : { ...others, customerId });
+          }}
+        />
+      </div>
       <div className="w-36 max-md:flex-1">
         <Select
           label="Endpoint"
@@ -162,47 +157,6 @@ function FilterBar({ filters }: { filters: RequestFilters }) {
   );
 }
 
-/** By the whole id, so it waits for Enter: half an id finds nobody. */
-function CustomerField({
-  customerId,
-  onFilter,
-}: {
-  customerId: string;
-  onFilter: (customerId: string) => void;
-}) {
-  const [typed, setTyped] = useState(customerId);
-  // The address may change by itself: back, or a link.
-  const [followed, setFollowed] = useState(customerId);
-  if (followed !== customerId) {
-    setFollowed(customerId);
-    setTyped(customerId);
-  }
-  return (
-    <form
-      className="w-52 max-md:w-full"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onFilter(typed.trim());
-      }}
-    >
-      <TextField
-        type="search"
-        label="Customer id"
-        isLabelHidden
-        placeholder="Customer id, then Enter"
-        maxLength={255}
-        autoComplete="off"
-        spellCheck={false}
-        value={typed}
-        onChange={({ target }) => {
-          setTyped(target.value);
-          if (target.value === "" && customerId !== "") onFilter("");
-        }}
-      />
-    </form>
-  );
-}
-
 function LiveSwitch({
   isLive,
   hasTrouble,
@@ -213,7 +167,7 @@ function LiveSwitch({
   onChange: (isLive: boolean) => void;
 }) {
   return (
-    <div title="The key l does the same">
+    <div title="Shortcut: l">
       <Switch
         isOn={isLive}
         onChange={onChange}
@@ -242,14 +196,14 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
     return (
       <EmptyState
         icon={Activity}
-        title="No request like this among those looked at"
+        title="No matches"
         action={
           <ButtonLink to="/projects/$projectId/$environment/requests" params={place}>
-            Clear the filters
+            Clear filters
           </ButtonLink>
         }
       >
-        A customer is found by the whole id, as your backend sends it.
+        The customer filter needs the exact id.
       </EmptyState>
     );
   }
@@ -266,7 +220,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
               params={place}
               search={{ do: "try", live: true }}
             >
-              Try one from here
+              Send a test request
             </ButtonLink>
           )}
           <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={place}>
@@ -275,8 +229,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
         </div>
       }
     >
-      They appear here about a second after your backend sends them. An API key of this environment is all
-      that it needs.
+      Requests appear within a second. Your backend needs an API key of this environment.
     </EmptyState>
   );
 }

@@ -16,7 +16,7 @@ export function RequestsTable({
 }: {
   rows: readonly LoggedRequest[];
   newIds: ReadonlySet<string>;
-  /** 1 for each row that unfolds, -1 for each that is folded again. */
+  /** 1 when a row is expanded, -1 when it is collapsed. */
   onUnfold: (by: 1 | -1) => void;
 }) {
   const columns: readonly Column<LoggedRequest>[] = [
@@ -59,7 +59,7 @@ export function RequestsTable({
       cell: ({ idempotencyKey }) => <Key idempotencyKey={idempotencyKey} />,
     },
     {
-      name: "Took",
+      name: "Duration",
       isNumber: true,
       hidesWhenNarrow: true,
       cell: ({ durationMs }) => `${durationMs.toLocaleString("en-US")} ms`,
@@ -103,7 +103,7 @@ function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
   );
 }
 
-/** In full when you point at it, and behind the time. */
+/** Truncated text; the tooltip shows it in full. */
 function Cut({ text }: { text: string | null }) {
   if (text === null) return <Missing />;
   return (
@@ -121,10 +121,9 @@ function Missing() {
   );
 }
 
-/** Everything that the log has of one request. */
 function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfold: (by: 1 | -1) => void }) {
-  // Whoever unfolds a row reads it: nothing may move it meanwhile.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that it is unfolded
+  // The user reads an expanded row, so new rows must not move it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per expanded row
   useEffect(() => {
     onUnfold(1);
     return () => onUnfold(-1);
@@ -135,7 +134,7 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
       <Details
         items={[
           { name: "Time", value: <Time at={request.recordedAt} as="exact" /> },
-          { name: "Called", value: <Mono>{`POST /v1/${endpoint}`}</Mono> },
+          { name: "Endpoint", value: <Mono>{`POST /v1/${endpoint}`}</Mono> },
           { name: "Status", value: <Mono>{code === null ? String(status) : `${status} ${code}`}</Mono> },
           ...(feature === null ? [] : [{ name: "Feature", value: <Mono>{feature}</Mono> }]),
           ...(event === null ? [] : [{ name: "Event", value: <Mono>{event}</Mono> }]),
@@ -144,15 +143,15 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
           { name: "Request id", value: <Mono>{request.requestId}</Mono> },
         ]}
       />
-      <p className="text-caption text-muted">The log keeps no bodies, no metadata and no API keys.</p>
-      <Json label="the request as JSON" value={request} />
+      <p className="text-caption text-muted">Bodies, metadata and API keys are not logged.</p>
+      <Json label="the request" value={request} />
     </div>
   );
 }
 
 function CustomerDetail({ request: { customerId } }: { request: LoggedRequest }) {
   const place = usePlace();
-  if (customerId === null) return <span className="text-muted">Nobody known, or erased since</span>;
+  if (customerId === null) return <span className="text-muted">Unknown or erased</span>;
   return (
     <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
       {customerId}
@@ -162,7 +161,7 @@ function CustomerDetail({ request: { customerId } }: { request: LoggedRequest })
 
 function KeyDetail({ request: { idempotencyKey } }: { request: LoggedRequest }) {
   const place = usePlace();
-  if (idempotencyKey === null) return <span className="text-muted">None that an answer is kept under</span>;
+  if (idempotencyKey === null) return <span className="text-muted">None stored</span>;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey"
@@ -182,7 +181,7 @@ const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as c
   BadgeTone
 >;
 
-/** Whether it went well, why not, and a way to find out more. */
+/** Outcome, reason and a link to details. */
 export function Outcome({ request }: { request: LoggedRequest }) {
   const { kind, name, why } = outcomeOf(request);
   return (
@@ -198,7 +197,7 @@ export function Outcome({ request }: { request: LoggedRequest }) {
   );
 }
 
-/** Only what is kept can be explained: a check is not, nor is a denial that may be allowed under the same key. */
+/** Only stored denials can be explained: not checks, and not denials that can be retried with the same key. */
 function Why({ request: { reason, endpoint, idempotencyKey } }: { request: LoggedRequest }) {
   const place = usePlace();
   if (reason === null || endpoint !== "consume" || idempotencyKey === null) return null;
@@ -213,14 +212,14 @@ function Why({ request: { reason, endpoint, idempotencyKey } }: { request: Logge
   );
 }
 
-/** An unknown feature is a mistake of the caller's, or one that nobody has defined yet. */
+/** Offers to create an unknown feature. */
 function Define({ request: { code, feature } }: { request: LoggedRequest }) {
   const place = usePlace();
   const isAdmin = useMayActAs("admin");
   if (code !== "feature_not_found" || feature === null || !isAdmin) return null;
   return (
     <TextLink to="/projects/$projectId/$environment/features" params={place} search={{ define: feature }}>
-      Define it
+      Create it
     </TextLink>
   );
 }

@@ -22,7 +22,7 @@ const keyRoute = createRoute({
   component: lazyRouteComponent(() => import("./key-page.tsx"), "KeyPage"),
 });
 
-/** From a line of the log straight to its denial, which the log itself does not name. */
+/** Redirects from a log row to its denial. The log only has the idempotency key. */
 const whyRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "keys/$idempotencyKey/why",

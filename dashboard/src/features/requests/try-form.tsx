@@ -17,7 +17,7 @@ import { Select, TextField } from "../../ui/field.tsx";
 import { featureKeysQuery, type LoggedRequest } from "./queries.ts";
 import { TryResult } from "./try-result.tsx";
 
-/** What the form begins with; a key that was used shows its replays. */
+/** Initial values; a used key shows its replays. */
 export type TryStart = Partial<Pick<TryValues, "customerId" | "feature" | "quantity" | "idempotencyKey">>;
 
 const ENDPOINTS = [
@@ -93,7 +93,7 @@ function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
           <div className="pt-6">
             <IconButton
               icon={RefreshCw}
-              label="A new key"
+              label="Generate key"
               onClick={() => setValue("idempotencyKey", freshKey())}
             />
           </div>
@@ -129,17 +129,17 @@ function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
   );
 }
 
-/** How long after an answer its request is in the log, and some more. */
+/** Requests are logged within this time. */
 const LOG_DELAY_MS = 2_000;
 
-/** One request sent many times at once, to see with your own eyes that it is charged once. */
+/** Sends a request many times at once, to show that it is charged once. */
 export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => void }) {
   const place = usePlace();
   const readAgain = (): void => void refresh("requests", "keys");
   const close = (): void => {
     onClose();
     readAgain();
-    // Whoever closes at once is ahead of the log.
+    // The log may not have the request yet.
     setTimeout(readAgain, LOG_DELAY_MS);
   };
   if (place.environment === "live") return <NotInLive onClose={onClose} />;
@@ -147,8 +147,8 @@ export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => 
     <Dialog
       isOpen
       onClose={close}
-      title="Send a request many times"
-      note="All at once, by the way that your backend's requests go. One key means one charge, however often it is sent."
+      title="Send test requests"
+      note="Sends one request many times. One key is charged once."
       isWide
     >
       <TryForm start={start} onClose={close} />
@@ -159,11 +159,8 @@ export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => 
 function NotInLive({ onClose }: { onClose: () => void }) {
   const { projectId } = usePlace();
   return (
-    <Dialog isOpen onClose={onClose} title="Only in the test environment">
-      <Callout tone="warn">
-        A try is a real request. In live it would charge a customer who pays for it, so it is not offered
-        here. In test it goes the very same way.
-      </Callout>
+    <Dialog isOpen onClose={onClose} title="Only in test">
+      <Callout tone="warn">Test requests charge real credits, so they are not available in live.</Callout>
       <DialogActions>
         <ButtonLink
           tone="primary"
@@ -171,7 +168,7 @@ function NotInLive({ onClose }: { onClose: () => void }) {
           params={{ projectId, environment: "test" }}
           search={{ do: "try" }}
         >
-          Try it in test
+          Open in test
         </ButtonLink>
       </DialogActions>
     </Dialog>
@@ -187,7 +184,7 @@ type TryValues = {
   times: string;
 };
 
-/** Numbers as they stand in the boxes: what is wrong about them the API says, beside the box. */
+/** The API validates the numbers; errors are shown at the fields. */
 function toTryBody(values: TryValues): Body<"tryRequest"> {
   const { endpoint, customerId, feature, idempotencyKey } = values;
   return {
@@ -200,14 +197,13 @@ function toTryBody(values: TryValues): Body<"tryRequest"> {
   };
 }
 
-/** One that nobody has used. */
 function freshKey(): string {
   return `try-${randomHex(6)}`;
 }
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
 
-/** Begins with whom the newest request was about; `?do=try` in the address opens it. */
+/** Starts with the customer and feature of the newest request. `?do=try` opens it. */
 export function TryIt({ start }: { start: LoggedRequest | undefined }) {
   const isOperator = useMayActAs("operator");
   const navigate = route.useNavigate();
@@ -223,7 +219,7 @@ export function TryIt({ start }: { start: LoggedRequest | undefined }) {
   return (
     <>
       <Button icon={Send} onClick={() => show(true)}>
-        Try it
+        Test request
       </Button>
       {isOpen && (
         <TryDialog

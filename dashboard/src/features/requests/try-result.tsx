@@ -12,16 +12,13 @@ export function TryResult({ result: { answers, charged, tried } }: { result: Res
   const place = usePlace();
   const { endpoint, customerId, idempotencyKey } = tried;
   return (
-    <section
-      aria-label="What came of it"
-      className="flex flex-col gap-3 rounded-lg border border-line bg-sunken p-4"
-    >
+    <section aria-label="Result" className="flex flex-col gap-3 rounded-lg border border-line bg-sunken p-4">
       <div role="status">
         <p className="text-section font-semibold">{summarizeTries(endpoint, answers)}</p>
         <p className="text-muted">
           {charged === 0
             ? "Nothing was charged."
-            : `${countOf(charged, "credit")} charged in all, to ${customerId}.`}
+            : `${countOf(charged, "credit")} charged to ${customerId} in total.`}
         </p>
       </div>
       {answers.map((answer, index) => {
@@ -44,7 +41,7 @@ export function TryResult({ result: { answers, charged, tried } }: { result: Res
             to="/projects/$projectId/$environment/keys/$idempotencyKey"
             params={{ ...place, idempotencyKey }}
           >
-            What {idempotencyKey} did
+            Open {idempotencyKey}
           </TextLink>
         </p>
       )}
@@ -59,7 +56,7 @@ function Group({
 }: {
   what: string;
   answer: Result["answers"][number];
-  /** Null: as the one above. */
+  /** Null if equal to an earlier one. */
   body: string | null;
 }) {
   const why = explainTry(answer);
@@ -71,7 +68,7 @@ function Group({
         <span className="text-muted">
           {[
             ...(why === null ? [] : [why]),
-            ...(body === null ? ["The same answer again, byte for byte"] : []),
+            ...(body === null ? ["Same answer, byte for byte"] : []),
             ...(answer.isReplay ? ["Idempotent-Replayed: true"] : []),
           ].join(". ")}
         </span>

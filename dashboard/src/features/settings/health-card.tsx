@@ -18,10 +18,10 @@ export function HealthCard() {
   return (
     <Card
       title="System health"
-      note="Of the whole installation, and of the process that answered."
+      note="Of the installation and the process that answered."
       actions={
         <Button tone="quiet" icon={RotateCw} isBusy={isFetching} onClick={() => void refetch()}>
-          Look again
+          Refresh
         </Button>
       }
     >
@@ -34,7 +34,7 @@ export function HealthCard() {
           <>
             <ProblemCallout error={error} />
             <p>
-              How it is now is not known. What stands below is from{" "}
+              The current state is unknown. The data below is from{" "}
               <Time at={new Date(dataUpdatedAt).toISOString()} as="second" />.
             </p>
           </>
@@ -45,13 +45,13 @@ export function HealthCard() {
         </div>
         <div className="grid items-start gap-x-8 gap-y-5 lg:grid-cols-2">
           <Command
-            name="Prove the ledgers"
-            note="Folds every ledger and compares wallets, grants and limits with it, while the service runs. One customer's proof stands on their page."
+            name="Verify the ledgers"
+            note="Compares every ledger with wallets, grants and limits."
             code={VERIFY}
           />
           <Command
-            name="Look for what would hurt"
-            note="Version, durability, migrations, clock, long transactions and disk, as the server itself sees them."
+            name="Run diagnostics"
+            note="Checks version, durability, migrations, clock, transactions and disk."
             code={DOCTOR}
           />
         </div>
@@ -70,7 +70,7 @@ function Facts({ health }: { health: Health }) {
         { name: "Node.js", value: health.nodeVersion },
         { name: "PostgreSQL", value: health.postgresVersion },
         { name: "Database", value: formatBytes(health.databaseBytes) },
-        { name: "Its clock", value: <Time at={health.databaseClock} as="second" /> },
+        { name: "Database clock", value: <Time at={health.databaseClock} as="second" /> },
         ...(health.untrustedProxy === null
           ? []
           : [{ name: `Proxy ${health.untrustedProxy.address}`, value: health.untrustedProxy.advice }]),
@@ -101,43 +101,40 @@ type Health = Answer<"readHealth"> & { readonly clockOffsetMs: number };
 
 type Verdict = { readonly tone: "good" | "warn"; readonly title: string; readonly why: string };
 
-/** Whoever has a browser that keeps time is within a second or two. */
+/** A synchronized browser clock is within a few seconds. */
 const CLOCK_OFFSET_MAX_MS = 30_000;
 
-/** In a sentence. It answered, so it runs; what could still be wrong is what the database says of itself. */
+/** Overall state. The service answered, so only migrations and the clock can be wrong. */
 function judge({ migrations, clockOffsetMs, databaseBytes, tables }: Health): Verdict {
   const missing = (["control", "cell"] as const).filter(
     (schema) => !migrations.some((migration) => migration.schema === schema),
   );
   if (missing.length > 0) {
-    const why = `Nothing was ever applied to the schema ${missing.join(" and ")}. Run purser migrate.`;
+    const why = `No migration was applied to the schema ${missing.join(" and ")}. Run purser migrate.`;
     return { tone: "warn", title: "The database is not migrated", why };
   }
   if (Math.abs(clockOffsetMs) > CLOCK_OFFSET_MAX_MS) {
     const seconds = Math.round(Math.abs(clockOffsetMs) / 1_000).toLocaleString("en-US");
     const which = clockOffsetMs > 0 ? "ahead of" : "behind";
-    const why = `It is ${seconds} seconds ${which} this browser's. One of them is wrong: credits are given, and expire, by the database's.`;
-    return { tone: "warn", title: "The database's clock differs from yours", why };
+    const why = `It is ${seconds} seconds ${which} your browser. Renewals and expiry use the database clock.`;
+    return { tone: "warn", title: "The database clock differs from yours", why };
   }
   const largest = tables[0];
   const share = largest === undefined || databaseBytes === 0 ? 0 : largest.bytes / databaseBytes;
   const most = share > 0.5 ? ` Most of the database is ${largest?.table}.` : "";
   return {
     tone: "good",
-    title: "All is well",
-    why: `Service and database answer, both schemas are migrated, and the clocks agree.${most}`,
+    title: "Healthy",
+    why: `Service and database respond, schemas are migrated, clocks agree.${most}`,
   };
 }
 
 const SHOWN = 6;
 
-/** The largest tables, with a bar for the eye and the number for everybody. */
 function TableSizes({ health: { tables, databaseBytes } }: { health: Health }) {
   return (
     <table className="w-full border-collapse">
-      <caption className="pb-1 text-left text-caption text-muted">
-        The largest tables, with their indexes
-      </caption>
+      <caption className="pb-1 text-left text-caption text-muted">Largest tables, including indexes</caption>
       <tbody>
         {tables.slice(0, SHOWN).map(({ table, bytes }) => (
           <tr key={table}>

@@ -30,12 +30,12 @@ export function ProjectsCard() {
   return (
     <Card
       title="Projects"
-      note="Each has a test and a live environment. Who was given no plan has the environment's default."
+      note="Each project has a test and a live environment."
       flush
       actions={
         mayManage && (
           <ButtonLink to="/welcome" icon={Plus}>
-            New project
+            Create project
           </ButtonLink>
         )
       }
@@ -60,24 +60,24 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
         <>
           <span className="text-form font-medium wrap-anywhere">{line.project.name}</span>
           <div className="text-caption text-muted md:hidden">
-            Default <DefaultPlan line={line} environment="test" /> in test,{" "}
-            <DefaultPlan line={line} environment="live" /> in LIVE
+            Default plan: <DefaultPlan line={line} environment="test" /> in Test,{" "}
+            <DefaultPlan line={line} environment="live" /> in Live
           </div>
         </>
       ),
     },
     {
-      name: "Default in test",
+      name: "Default plan, Test",
       hidesWhenNarrow: true,
       cell: (line) => <DefaultPlan line={line} environment="test" />,
     },
     {
-      name: "Default in LIVE",
+      name: "Default plan, Live",
       hidesWhenNarrow: true,
       cell: (line) => <DefaultPlan line={line} environment="live" />,
     },
     {
-      name: "Since",
+      name: "Created",
       hidesWhenNarrow: true,
       cell: ({ project }) => <Time at={project.createdAt} as="day" />,
     },
@@ -119,14 +119,14 @@ function RenameProjectDialog({ project, onClose }: { project: Project; onClose: 
   const rename = useWrite("patch", "/manage/v1/projects/{projectId}", {
     onSuccess: async ({ name }) => {
       await refresh("projects");
-      tell("Renamed the project", `${project.name} → ${name}`);
+      tell("Renamed project", `${project.name} → ${name}`);
       onClose();
     },
   });
   return (
     <WriteDialog
       title={`Rename ${project.name}`}
-      note="Keys, customers and history stay as they are, and so do addresses."
+      note="Keys, customers, history and URLs do not change."
       write={rename}
       request={requestOf(watch())}
       action="Rename project"

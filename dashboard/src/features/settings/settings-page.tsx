@@ -21,7 +21,7 @@ import { WorkspaceCard } from "./workspace-card.tsx";
 
 export function SettingsPage() {
   return (
-    <Page title="Settings" note="Of the workspace, of its projects, and your own.">
+    <Page title="Settings" note="Workspace, projects and your account.">
       <WorkspaceCard />
       <ProjectsCard />
       <HealthCard />
@@ -35,24 +35,24 @@ export function SettingsPage() {
 }
 
 const THEMES = [
-  { value: "system", name: "As the system", note: "Follows what this machine prefers." },
-  { value: "light", name: "Light", note: "Ink on paper." },
-  { value: "dark", name: "Dark", note: "For the night shift." },
+  { value: "system", name: "System", note: "Follows your system setting." },
+  { value: "light", name: "Light", note: "Always light." },
+  { value: "dark", name: "Dark", note: "Always dark." },
 ] as const;
 
 const CLOCKS = [
-  { value: "utc", name: "UTC", note: "The same for everybody, and as the API says it." },
-  { value: "local", name: "This machine's", note: "By the time zone of this browser." },
+  { value: "utc", name: "UTC", note: "As in the API." },
+  { value: "local", name: "Local", note: "The time zone of this browser." },
 ] as const satisfies readonly { value: Clock; name: string; note: string }[];
 
 function PreferencesCard() {
   const theme = useTheme();
   const clock = useClock();
   return (
-    <Card title="Look and clock" note="On this browser alone.">
+    <Card title="Appearance" note="Only in this browser.">
       <div className="flex flex-col gap-4">
         <Choices
-          label="Look"
+          label="Theme"
           name="theme"
           choices={THEMES}
           chosen={theme}
@@ -62,7 +62,7 @@ function PreferencesCard() {
           }}
         />
         <Choices
-          label="Times"
+          label="Time zone"
           name="clock"
           choices={CLOCKS}
           chosen={clock}
@@ -84,16 +84,16 @@ function PasswordCard() {
   const change = useWrite("post", "/manage/v1/session/password", {
     onSuccess: () => {
       void refresh("sessions");
-      tell("Changed your password", "Your other sessions, and links made for you, have ended.");
+      tell("Changed your password", "Other sessions and open links are revoked");
       reset();
     },
   });
   return (
-    // Where the menu under your name leads to.
+    // Target of the user menu.
     <div id="password" className="scroll-mt-6">
-      <Card title="Your password" note={`Of ${email ?? "you"}. Your other sessions end with it.`}>
+      <Card title="Your password" note="A change ends your other sessions.">
         <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => change.mutate({ body }))}>
-          {/* So that a password manager knows whose it is. */}
+          {/* For password managers. */}
           <input type="email" autoComplete="username" value={email ?? ""} readOnly hidden />
           <TextField
             label="Current password"
@@ -180,14 +180,14 @@ function Browser({ session: { userAgent, address, isCurrent } }: { session: Sess
         <span className="text-form font-medium" title={userAgent ?? undefined}>
           {nameOfBrowser(userAgent)}
         </span>
-        {isCurrent && <Badge tone="accent">This one</Badge>}
+        {isCurrent && <Badge tone="accent">Current</Badge>}
       </div>
       <div className="font-mono text-caption text-muted wrap-anywhere">{address ?? "Unknown address"}</div>
     </>
   );
 }
 
-/** The more special first: nearly all of them also call themselves Chrome or Safari. */
+/** Most specific first: many user agents also contain Chrome or Safari. */
 const BROWSERS = [
   ["Edg/", "Edge"],
   ["OPR/", "Opera"],
@@ -205,7 +205,7 @@ const SYSTEMS = [
   ["Linux", "Linux"],
 ] as const;
 
-/** "Firefox on Linux", from what a browser calls itself. */
+/** "Firefox on Linux", from the user agent. */
 function nameOfBrowser(userAgent: string | null): string {
   if (userAgent === null || userAgent === "") return "Unknown browser";
   const find = (names: readonly (readonly [string, string])[]) =>

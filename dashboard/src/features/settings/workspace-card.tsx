@@ -16,7 +16,7 @@ import { workspaceQuery } from "../workspace/queries.ts";
 export function WorkspaceCard() {
   const { data: workspace } = useSuspenseQuery(workspaceQuery);
   return (
-    <Card title="Workspace" note="Its name, and the limits that hold for all of its projects, test and live.">
+    <Card title="Workspace" note="Limits apply to all projects and environments.">
       {useMayActAs("owner") ? <Form workspace={workspace} /> : <Reading workspace={workspace} />}
     </Card>
   );
@@ -39,7 +39,7 @@ function Reading({ workspace: { name, limits } }: { workspace: Workspace }) {
           })),
         ]}
       />
-      <p className="text-caption text-muted">Only an owner changes these.</p>
+      <p className="text-caption text-muted">Only owners can edit these.</p>
     </div>
   );
 }
@@ -47,14 +47,14 @@ function Reading({ workspace: { name, limits } }: { workspace: Workspace }) {
 function Form({ workspace }: { workspace: Workspace }) {
   const { register, handleSubmit, watch, reset } = useForm<WorkspaceForm>({
     values: toForm(workspace),
-    // What somebody is typing stays, when another's change is read meanwhile.
+    // Keep unsaved input when the data is refreshed.
     resetOptions: { keepDirtyValues: true },
   });
   const changes = changesOf(workspace, watch());
   const isSame = Object.keys(changes).length === 0;
   const save = useWrite("patch", "/manage/v1/workspace", {
     onSuccess: (after) => {
-      tell("Changed the workspace", describeChanges(workspace, after));
+      tell("Saved workspace", describeChanges(workspace, after));
       queryClient.setQueryData(workspaceQuery.queryKey, after);
       reset(toForm(after));
     },
@@ -69,7 +69,7 @@ function Form({ workspace }: { workspace: Workspace }) {
       <div className="grid items-start gap-x-6 gap-y-4 md:grid-cols-2">
         <TextField
           label="Name"
-          hint="Of the company that runs Purser here."
+          hint="Your company or product."
           required
           maxLength={120}
           autoComplete="off"
@@ -92,7 +92,7 @@ function Form({ workspace }: { workspace: Workspace }) {
       <ProblemCallout error={save.error} />
       <ApiCall call={save.callOf({ body: changes })} />
       <div className="flex flex-wrap items-center justify-end gap-3">
-        <span className="text-caption text-muted">Every process keeps to new limits within 5 seconds.</span>
+        <span className="text-caption text-muted">Limits take effect within 5 seconds.</span>
         <Button type="submit" tone="primary" isBusy={save.isPending} isDisabled={isSame}>
           Save workspace
         </Button>
@@ -111,17 +111,16 @@ type Limit = {
   readonly hint: string;
   readonly min: number;
   readonly max: number;
-  /** Whether it may be left empty, and then there is none. */
+  /** Empty means no limit. */
   readonly isOptional: boolean;
   readonly show: (value: number) => string;
 };
 
-/** The workspace plan, and what each of its limits means. */
 const LIMITS: readonly Limit[] = [
   {
     name: "metadataBytesMax",
     label: "Metadata size, in bytes",
-    hint: "How large the metadata of one event or charge may be. More is refused, and nothing is recorded.",
+    hint: "Maximum per event or charge. Larger requests are refused.",
     min: 0,
     max: 65_536,
     isOptional: false,
@@ -130,7 +129,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "metadataKeysMax",
     label: "Metadata keys",
-    hint: "How many keys it may have, counted on all levels.",
+    hint: "Maximum number of keys, on all levels.",
     min: 0,
     max: 10_000,
     isOptional: false,
@@ -139,7 +138,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "metadataDepthMax",
     label: "Metadata depth",
-    hint: "How deep objects and lists in it may be nested; the outermost is 1.",
+    hint: "Maximum nesting depth. The top level is 1.",
     min: 1,
     max: 32,
     isOptional: false,
@@ -148,7 +147,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "historyDaysMax",
     label: "History window, in days",
-    hint: "How far back usage, charges and requests are shown and exported. Nothing is deleted: a wider window shows it again.",
+    hint: "How far back data is shown and exported. Nothing is deleted.",
     min: 1,
     max: 36_500,
     isOptional: true,
@@ -157,7 +156,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "requestsPerSecondMax",
     label: "Requests per second",
-    hint: "How many each API key may make, on each process of the service. More are refused, and may be repeated a second later.",
+    hint: "Maximum per API key and service process. More are refused.",
     min: 1,
     max: 1_000_000,
     isOptional: true,
@@ -165,7 +164,7 @@ const LIMITS: readonly Limit[] = [
   },
 ];
 
-/** As typed: an empty box is no limit. */
+/** Form values; an empty string means no limit. */
 type WorkspaceForm = { name: string } & Record<LimitName, string>;
 
 const textOf = (value: number | null): string => (value === null ? "" : String(value));
@@ -181,7 +180,7 @@ function toForm({ name, limits }: Workspace): WorkspaceForm {
   };
 }
 
-/** Only what differs: two owners at once do not undo each other. */
+/** Only changed fields, so that concurrent edits do not undo each other. */
 function changesOf(before: Workspace, form: WorkspaceForm): Body<"changeWorkspace"> {
   const was = toForm(before);
   const limits = Object.fromEntries(

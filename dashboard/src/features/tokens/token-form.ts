@@ -1,37 +1,38 @@
 import type { Body, Environment, Item } from "../../api/answer.ts";
 import type { Project } from "../../api/projects.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
+import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 
 export type TokenForm = {
   name: string;
   role: Role;
   managesAccess: boolean;
-  /** "" for the whole workspace, else "1/live". */
+  /** "" for the whole workspace, otherwise "1/live". */
   reach: string;
-  /** In days; "" for never, "day" for the day that was chosen. */
+  /** In days; "" for never, "day" for a selected day. */
   lasts: string;
   day: string;
 };
 
 export const LASTING = [
-  { value: "30", label: "30 days" },
-  { value: "90", label: "90 days" },
-  { value: "365", label: "A year" },
-  { value: "day", label: "Until a day you choose" },
-  { value: "", label: "For ever" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+  { value: "day", label: "On a date" },
+  { value: "", label: "Never" },
 ];
 
 export function reachOptions(projects: readonly Project[]) {
   return [
     ...projects.flatMap(({ id, name }) => [
-      { value: `${id}/test`, label: `${name}, test` },
-      { value: `${id}/live`, label: `${name}, LIVE` },
+      { value: `${id}/test`, label: `${name}, Test` },
+      { value: `${id}/live`, label: `${name}, Live` },
     ]),
-    { value: "", label: "Whole workspace: all projects, test and live" },
+    { value: "", label: "Whole workspace" },
   ];
 }
 
-/** Members and tokens belong to the whole workspace, and to admins. */
+/** Only workspace tokens with role admin or higher can manage members and tokens. */
 export function mayManageAccess({ role, reach }: Pick<TokenForm, "role" | "reach">): boolean {
   return reach === "" && mayActAs(role, "admin");
 }
@@ -50,7 +51,7 @@ export function toTokenBody(form: TokenForm, now: number): Body<"createToken"> {
 
 const DAY_MS = 86_400_000;
 
-/** A day that was chosen is part of it, by UTC. */
+/** The selected day is included, in UTC. */
 function endOf(lasts: string, day: string, now: number): string {
   const at = lasts === "day" ? Date.parse(`${day}T00:00:00Z`) + DAY_MS : now + Number(lasts) * DAY_MS;
   return new Date(at).toISOString();
@@ -62,9 +63,9 @@ export function isEnvironment(text: string | undefined): text is Environment {
 
 export type Token = Item<"listTokens">;
 
-/** Where a token may be used: "My product, live". */
+/** Scope of a token: "My product, Live". */
 export function reachOf({ projectId, environment }: Token, projects: readonly Project[]): string {
   if (projectId === null) return "Whole workspace";
   const name = projects.find(({ id }) => id === projectId)?.name ?? `Project ${projectId}`;
-  return `${name}, ${environment}`;
+  return environment === null ? name : `${name}, ${ENVIRONMENT_NAMES[environment]}`;
 }

@@ -5,7 +5,7 @@ import { useForm } from "react-hook-form";
 import { type Project, projectsQuery } from "../../api/projects.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { inEnvironment } from "../../format/environments.ts";
+import { ENVIRONMENT_NAMES, inEnvironment } from "../../format/environments.ts";
 import { useMayActAs, useSession } from "../../frame/use-here.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -48,14 +48,13 @@ export function TokensPage() {
   return (
     <Page
       title="Management tokens"
-      note="Secrets of your automation, such as a billing webhook: a token can call what its role allows here, and manages members and tokens only if it was created to. A token never works on /v1; that takes an API key."
+      note="For automation, such as a billing webhook."
       actions={tokens.length > 0 && createButton}
     >
       <Card flush>
         {tokens.length === 0 ? (
           <EmptyState icon={Ticket} title="No management tokens yet" action={createButton}>
-            Nothing automated works for this workspace yet. The first token is often for the webhook that
-            assigns plans when a payment arrives.
+            Create one for the webhook that assigns plans after a payment.
           </EmptyState>
         ) : (
           <>
@@ -76,7 +75,7 @@ export function TokensPage() {
   );
 }
 
-/** `own` is the role of who may revoke; null: they may not. */
+/** `own` is the role of the current user; null if they cannot revoke. */
 function columnsOf(
   projects: readonly Project[],
   own: Role | null,
@@ -85,13 +84,13 @@ function columnsOf(
   return [
     { name: "Token", isWide: true, cell: (token) => <Name token={token} /> },
     {
-      name: "Reaches",
+      name: "Scope",
       cell: ({ projectId, environment }) =>
         projectId === null || environment === null ? (
           <span className="max-md:whitespace-normal">Whole workspace</span>
         ) : (
           <span className="flex flex-wrap items-center gap-x-1.5 max-md:whitespace-normal">
-            <Badge tone={environment}>{environment === "live" ? "LIVE" : "Test"}</Badge>
+            <Badge tone={environment}>{ENVIRONMENT_NAMES[environment]}</Badge>
             {projects.find(({ id }) => id === projectId)?.name ?? `Project ${projectId}`}
           </span>
         ),
@@ -164,7 +163,7 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }) {
     },
   });
   const wanted = watch();
-  /** Within one environment an owner is no more than an admin, and is not offered. */
+  /** The owner role is only offered for the whole workspace. */
   function narrowRole(): void {
     const { reach, role: chosen } = getValues();
     if (reach !== "" && chosen === "owner") setValue("role", "admin");
@@ -186,7 +185,7 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   return (
     <WriteDialog
       title="Create management token"
-      note="It ends when you are demoted or removed."
+      note="It is revoked when you are demoted or removed."
       write={create}
       request={{ body: toTokenBody(wanted, openedAt) }}
       action={buttonText(wanted.reach)}
@@ -195,7 +194,7 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="What uses it, so that you know whom you stop when you revoke it."
+        hint="The service that uses it."
         placeholder="Billing webhook"
         autoComplete="off"
         required
@@ -203,23 +202,23 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }) {
         {...register("name")}
       />
       <Select
-        label="Reaches"
+        label="Scope"
         options={reaches}
-        hint="One environment is safer: a test script cannot touch live then."
+        hint="A token for one environment is safer."
         {...register("reach", { onChange: narrowRole })}
       />
       <Choices label="Role" choices={tokenRoleChoices(role, wanted.reach === "")} {...register("role")} />
       {mayManageAccess(wanted) && (
         <Checkbox
-          label="Manages members and tokens"
-          hint="Whoever has the secret can invite people, reset passwords and create tokens, up to its role."
+          label="Manage members and tokens"
+          hint="Allows inviting members, resetting passwords and creating tokens."
           {...register("managesAccess")}
         />
       )}
-      <Select label="Lasts" options={LASTING} {...register("lasts")} />
+      <Select label="Expires" options={LASTING} {...register("lasts")} />
       {wanted.lasts === "day" && (
         <TextField
-          label="Last day, by UTC"
+          label="Last day (UTC)"
           type="date"
           required
           min={new Date(openedAt).toISOString().slice(0, 10)}
@@ -234,10 +233,10 @@ function buttonText(reach: string): string {
   const environment = reach.split("/")[1];
   return isEnvironment(environment)
     ? inEnvironment("Create token", environment)
-    : "Create token for everything";
+    : "Create token for the workspace";
 }
 
-/** Every token may ask who it is. */
+/** Every token can read its own session. */
 function tryOf(secret: string): string {
   return `curl '${window.location.origin}/manage/v1/session' \\\n  -H 'Authorization: Bearer ${secret}'`;
 }
@@ -262,8 +261,8 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
       onClose={onClose}
     >
       <p>
-        Whatever uses <code className="font-mono">pur_mgmt_…{lastFour}</code> is refused from its next call
-        on, permanently.{" "}
+        Calls with <code className="font-mono">pur_mgmt_…{lastFour}</code> are refused from now on. This
+        cannot be undone.{" "}
         {lastUsedAt === null ? (
           "It was never used."
         ) : (
@@ -272,7 +271,7 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
           </>
         )}
       </p>
-      {managesAccess && <p>Tokens and links that were created with it end too.</p>}
+      {managesAccess && <p>Tokens and links created with it are revoked too.</p>}
     </WriteDialog>
   );
 }

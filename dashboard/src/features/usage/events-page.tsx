@@ -29,7 +29,7 @@ export function EventsPage() {
   return (
     <Page
       title="Events"
-      note="Meter readings, by their own time. An event belongs to no feature and moves no credits."
+      note="Usage events. Events are counted, not charged."
       actions={
         <ButtonLink
           icon={FileDown}
@@ -62,13 +62,13 @@ export function EventsPage() {
   );
 }
 
-/** Of a list that begins after the window does, nothing is hidden. */
+/** Whether the selected range starts inside the history window. */
 function beginsLater(filters: EventFilters, windowStart: string): boolean {
   if (filters.range === undefined && filters.from === undefined) return false;
   return rangeOf(filters, Date.now(), readClock()).from >= Date.parse(windowStart);
 }
 
-/** Every filter stands in the address: a list can be sent to somebody, and going back finds it. */
+/** Filters are kept in the URL, so that a list can be shared. */
 function EventFilterBar({ filters }: { filters: EventFilters }) {
   const clock = useClock();
   const navigate = route.useNavigate();
@@ -100,9 +100,9 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
         <EnterField
           type="search"
           label="Metadata"
-          placeholder="Metadata, as model=large"
+          placeholder="Metadata, e.g. model=large"
           pattern="[^=]+=.*"
-          title="A field, an equals sign, and its value: model=large"
+          title="Format: field=value, for example model=large"
           maxLength={500}
           value={filters.metadata ?? ""}
           onEnter={(metadata) => change({ metadata })}
@@ -111,7 +111,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
       <RangeFields
         search={filters}
         range={rangeOf(filters, Date.now(), clock)}
-        anyName="At any time"
+        anyName="Any time"
         onChange={change}
       />
       {Object.keys(filters).length > 0 && (
@@ -128,7 +128,7 @@ function NoEvents({
   hasEarlier,
 }: {
   isFiltered: boolean;
-  /** Whether there may be some that are not shown. */
+  /** Whether the history window can hide events. */
   hasEarlier: boolean;
 }) {
   const place = usePlace();
@@ -136,29 +136,28 @@ function NoEvents({
     return (
       <EmptyState
         icon={FilterX}
-        title="No event like this"
+        title="No matches"
         action={
           <ButtonLink to="/projects/$projectId/$environment/usage/events" params={place} search={{}}>
-            Clear the filters
+            Clear filters
           </ButtonLink>
         }
       >
-        Customers, event keys and metadata are found by the whole text. Metadata is looked for at its top, as
-        field=value.
+        Filters need exact values. Metadata matches top-level fields, as field=value.
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={Gauge}
-      title={hasEarlier ? "No usage events in the time that is shown" : "No usage events yet"}
+      title={hasEarlier ? "No events in your history window" : "No events yet"}
       action={
         <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
-          {inEnvironment("Send one", place.environment)}
+          {inEnvironment("Send an event", place.environment)}
         </ButtonLink>
       }
     >
-      Your backend records what is used with POST /v1/events: tokens, minutes, bytes. Each shows up here.
+      Your backend records usage with POST /v1/events.
     </EmptyState>
   );
 }
@@ -170,7 +169,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
     cell: ({ occurredAt, recordedAt }) => (
       <>
         <Time at={occurredAt} />
-        {isLate(occurredAt, recordedAt) && <div className="text-caption text-muted">Came later</div>}
+        {isLate(occurredAt, recordedAt) && <div className="text-caption text-muted">Late</div>}
       </>
     ),
   },
@@ -191,7 +190,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
   { name: "Quantity", isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
 ];
 
-/** The newest first. */
+/** Newest first. */
 function EventsTable({ events }: { events: readonly UsageEvent[] }) {
   return (
     <Table
@@ -239,16 +238,16 @@ function EventDetails({ event }: { event: UsageEvent }) {
       <Details
         items={[
           { name: "Event", value: <code className="font-mono">{event.event}</code> },
-          { name: "Feature", value: "None: an event belongs to no feature, and moves no credits" },
+          { name: "Feature", value: "None. Events are not charged." },
           { name: "Customer", value: <Customer event={event} /> },
-          { name: "Happened", value: <Time at={event.occurredAt} as="exact" /> },
+          { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
           { name: "Recorded", value: <Time at={event.recordedAt} as="exact" /> },
           { name: "Id", value: <code className="font-mono">{event.eventId}</code> },
           { name: "Request", value: <code className="font-mono">{event.requestId}</code> },
           ...Object.entries(event.metadata ?? {}).map(([name, value]) => ({ name, value: textOf(value) })),
         ]}
       />
-      <Json label="the event as JSON" value={event} />
+      <Json label="the event" value={event} />
     </div>
   );
 }
@@ -257,7 +256,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** In full when you point at it, and below the row. */
+/** Truncated text; the tooltip shows it in full. */
 function Cut({ text }: { text: string }) {
   return (
     <span title={text} className="block max-w-44 truncate font-mono text-caption">

@@ -6,7 +6,7 @@ import { type SearchOf, searchOf, text } from "../../format/search.ts";
 import { type RangeSearch, rangeOf, readRangeSearch } from "../../format/usage-range.ts";
 import { readClock } from "../../ui/time.tsx";
 
-/** `featureId` is in it too, and always null, which the client's types leave out. */
+/** `featureId` is always null, and the generated client type omits it. */
 export type UsageEvent = Omit<Item<"listEvents">, "featureId">;
 
 const EVENTS_PATH = "/manage/v1/projects/{projectId}/{environment}/events";
@@ -29,7 +29,7 @@ function toQuery({ range, from, to, ...filters }: EventFilters) {
   };
 }
 
-/** Fields that the latest events have in their metadata: what there is to group by. */
+/** Metadata fields of recent events, to group by. */
 export function metadataFieldsQuery(place: Place) {
   return queryOptions({
     ...queryOf("get", EVENTS_PATH, { params: { path: placeOf(place), query: { limit: "50" } } }),
@@ -41,7 +41,7 @@ export function metadataFieldsQuery(place: Place) {
 const FILTERS = { event: text(120), customerId: text(), metadata: text(500, /^[^=]+=/) };
 const readFilters = searchOf(FILTERS);
 
-/** What the list is narrowed to; it stands in the address. Without a range it is all that the window shows. */
+/** List filters in the URL. Without a range, all events in the history window. */
 export type EventFilters = RangeSearch & SearchOf<typeof FILTERS>;
 
 export function readEventFilters(search: Record<string, unknown>): EventFilters {

@@ -9,7 +9,7 @@ import { lastMonth, readMonthSearch } from "../months/month-search.ts";
 import { monthQuery } from "../months/queries.ts";
 import { eventsQuery, metadataFieldsQuery, readEventFilters } from "./queries.ts";
 
-/** While somebody filters, what is there stays, however long the next takes. */
+/** Keep the page visible while the next filter result loads. */
 const STAYS_MS = 60_000;
 
 const usageRoute = createRoute({
@@ -17,7 +17,7 @@ const usageRoute = createRoute({
   path: "usage",
   validateSearch: readUsageSearch,
   loaderDeps: ({ search }) => search,
-  // None of these throws: what goes wrong stands where it was asked, and the filters stay.
+  // Prefetching never throws: the page shows errors itself and keeps the filters.
   loader: ({ context: { queryClient }, params, deps }) =>
     Promise.all([
       queryClient.prefetchQuery(usageQuery(params, askedOf(deps, Date.now(), readClock()))),

@@ -22,13 +22,13 @@ import { UsageTabs } from "./usage-tabs.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage");
 
-/** What was used, of what, by whom and when: each number leads on to what it is made of. */
+/** Usage chart with drill-down. */
 export function UsagePage() {
   const place = usePlace();
   const clock = useClock();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { asked, shown, error } = useUsage(place, search);
+  const { asked, shown, error, refetch } = useUsage(place, search);
   const { data: fields = [] } = useQuery(metadataFieldsQuery(place));
   const { data: pools = [] } = useQuery(poolsQuery(place));
   const change = (changed: UsageChange): void =>
@@ -52,7 +52,7 @@ export function UsagePage() {
     >
       <UsageTabs />
       <UsageFilters search={search} asked={asked} fields={fields} pools={pools} onChange={change} />
-      <ProblemCallout error={error} />
+      <ProblemCallout error={error} onRetry={refetch} />
       {shown !== null && (
         <>
           {hasUsage(shown) && <UsageFigures shown={shown} onNarrow={narrow} />}
@@ -72,7 +72,7 @@ export function UsagePage() {
       )}
       <ApiCall
         call={callOf("get", USAGE_PATH, { params: { path: place, query: toQuery(asked) } })}
-        title="Read this by API"
+        title="API call"
       />
     </Page>
   );
@@ -85,7 +85,7 @@ const NOT_FILTERED: UsageChange = {
   customerId: undefined,
 };
 
-/** A line's name, and what a click on it looks at next: a feature's customers, a customer's own page, the events behind. */
+/** Name of a group with its drill-down: customers of a feature, page of a customer, or the events. */
 function LineName({
   line: { key, name },
   asked,
@@ -148,15 +148,15 @@ function LineName({
 }
 
 const TITLES = {
-  charges: "Nothing was charged in this time",
-  events: "No usage events in this time",
-  denials: "Nobody was denied in this time",
+  charges: "No charges in this range",
+  events: "No events in this range",
+  denials: "No denials in this range",
 } as const;
 
 const WHY = {
-  charges: "Charges are counted here seconds after your backend's consume is answered.",
-  events: "Events are counted here by their own time, seconds after they are recorded.",
-  denials: "Which is mostly good news. Denials are counted here by their reason.",
+  charges: "Charges appear within seconds.",
+  events: "Events appear within seconds.",
+  denials: "Denials are grouped by reason.",
 } as const;
 
 function NoUsage({ asked: { source, filters }, onClear }: { asked: UsageAsked; onClear: () => void }) {
@@ -166,9 +166,9 @@ function NoUsage({ asked: { source, filters }, onClear }: { asked: UsageAsked; o
       <EmptyState
         icon={FilterX}
         title={TITLES[source]}
-        action={<Button onClick={onClear}>Clear the filters</Button>}
+        action={<Button onClick={onClear}>Clear filters</Button>}
       >
-        At least nothing that the filters let through. A longer range may have some.
+        Try a longer range or other filters.
       </EmptyState>
     );
   }
@@ -179,7 +179,7 @@ function NoUsage({ asked: { source, filters }, onClear }: { asked: UsageAsked; o
       action={
         source !== "denials" && (
           <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
-            {inEnvironment("Send something", place.environment)}
+            {inEnvironment("Send an event", place.environment)}
           </ButtonLink>
         )
       }

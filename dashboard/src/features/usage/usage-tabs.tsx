@@ -2,9 +2,9 @@ import { usePlace } from "../../frame/use-here.ts";
 import { TabLink, TabLinks } from "../../ui/button.tsx";
 
 const TABS = [
-  { name: "Over time", to: "/projects/$projectId/$environment/usage" },
+  { name: "Overview", to: "/projects/$projectId/$environment/usage" },
   { name: "Events", to: "/projects/$projectId/$environment/usage/events" },
-  { name: "Month end", to: "/projects/$projectId/$environment/usage/month-end" },
+  { name: "Monthly statement", to: "/projects/$projectId/$environment/usage/month-end" },
   { name: "Exports", to: "/projects/$projectId/$environment/usage/exports" },
 ] as const;
 

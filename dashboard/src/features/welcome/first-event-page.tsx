@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { inEnvironment } from "../../format/environments.ts";
+import { ENVIRONMENT_NAMES, inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { usePlace } from "../../frame/use-here.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
@@ -12,11 +12,11 @@ import { NextSteps, runtimeCurl } from "./next-steps.tsx";
 import { type Arrival, arrivalQuery } from "./queries.ts";
 import { LiveKey, UnknownKey, useNewSecret } from "./secrets.tsx";
 
-/** From a key to a row that turns into your event. It can be opened again at any time. */
+/** Guides to the first event and shows when it arrives. */
 export function FirstEventPage() {
   const place = usePlace();
   const secret = useNewSecret(place);
-  // A key names one attempt: whoever comes back later makes another one.
+  // A new idempotency key for each visit.
   const [attempt] = useState(() => Math.random().toString(36).slice(2, 8));
   const { data: arrival } = useSuspenseQuery(arrivalQuery(place, "events"));
   const [before] = useState(arrival.arrived?.request.id);
@@ -29,28 +29,25 @@ export function FirstEventPage() {
   return (
     <Page
       title={inEnvironment("Your first event", place.environment)}
-      note="An event records usage. It charges nothing, and needs no plan and no catalog."
+      note="Events record usage. They need no plan and charge nothing."
       actions={
         <ButtonLink to="/projects/$projectId/$environment" params={place}>
-          {arrival.arrived === null ? "Later" : "Go to home"}
+          {arrival.arrived === null ? "Skip" : "Go to Home"}
         </ButtonLink>
       }
     >
-      <Card title="1. Send it" note="From a terminal or your backend, never from a browser.">
+      <Card title="1. Send an event" note="From a terminal or your backend, never from a browser.">
         <div className="flex flex-col gap-4">
           <CodeBlock label="the event as curl" code={curl} />
           {secret === null ? (
             <UnknownKey />
           ) : (
-            <p className="text-muted">
-              The key in it is shown this once, until you reload or log out. Keep it where your backend keeps
-              its secrets.
-            </p>
+            <p className="text-muted">The API key is shown until you reload. Store it with your secrets.</p>
           )}
           {place.environment === "test" && <LiveKey projectId={place.projectId} />}
         </div>
       </Card>
-      <Card title="2. See it arrive">
+      <Card title="2. Check that it arrives">
         <ArrivedEvent arrival={arrival} isNew={arrival.arrived?.request.id !== before} />
       </Card>
       {arrival.arrived !== null && (
@@ -64,13 +61,13 @@ export function FirstEventPage() {
   );
 }
 
-/** Waiting, refused, or the very event. Readers hear when it changes. */
+/** Waiting, refused or arrived; announced to screen readers. */
 function ArrivedEvent({
   arrival: { arrived, refused },
   isNew,
 }: {
   arrival: Arrival;
-  /** It came while the page was open. */
+  /** Arrived while the page was open. */
   isNew: boolean;
 }) {
   return (
@@ -87,8 +84,7 @@ function Waiting() {
     <Line icon={<span className="size-2.5 animate-pulse rounded-full bg-accent" aria-hidden />}>
       <p className="text-form font-medium">Waiting for the first event</p>
       <p className="text-muted">
-        It appears about a second after {environment === "live" ? "LIVE" : "test"} has answered it. Nothing to
-        press.
+        It appears here within a second. Environment: {ENVIRONMENT_NAMES[environment]}.
       </p>
     </Line>
   );
@@ -107,12 +103,12 @@ function Arrived({
     <Line icon={<CircleCheck className="size-5 text-good" aria-hidden />}>
       <p className="text-form font-medium">
         {request.isReplay
-          ? "It arrived again under its key, and is recorded once"
+          ? "Replay: the event is recorded once"
           : isNew
             ? "Your event has arrived"
-            : "The latest event"}
+            : "Latest event"}
       </p>
-      {!isNew && <p className="text-muted">Send another one, and it shows here.</p>}
+      {!isNew && <p className="text-muted">Send another event to see it here.</p>}
       <dl className="mt-2 flex flex-wrap gap-x-8 gap-y-3">
         <Fact name={event === null ? "Request" : "Event"}>
           <span className="font-mono">{event === null ? request.requestId : event.eventId}</span>
@@ -154,7 +150,7 @@ function Arrived({
 function Refused({ refused: { code, status, requestId } }: { refused: NonNullable<Arrival["refused"]> }) {
   return (
     <Line icon={<CircleAlert className="size-5 text-bad" aria-hidden />}>
-      <p className="text-form font-medium">A request arrived and was refused</p>
+      <p className="text-form font-medium">A request was refused</p>
       <p className="text-muted">
         {status}{" "}
         {code !== null && (
@@ -162,8 +158,8 @@ function Refused({ refused: { code, status, requestId } }: { refused: NonNullabl
             {code}
           </a>
         )}
-        , request <code className="font-mono">{requestId}</code>. Nothing was recorded; your terminal shows
-        what to change.
+        , request <code className="font-mono">{requestId}</code>. Nothing was recorded. See the error in your
+        terminal.
       </p>
     </Line>
   );

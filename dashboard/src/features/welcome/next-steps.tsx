@@ -8,7 +8,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card } from "../../ui/page.tsx";
 import { arrivalQuery, featuresQuery } from "./queries.ts";
 
-/** Where an event leads: a customer, its plan, a charge. */
+/** Next steps after the first event. */
 export function NextSteps({
   customerId,
   attempt,
@@ -23,20 +23,20 @@ export function NextSteps({
   const included = features.filter(({ usedBy }) => usedBy.length > 0);
   const feature = included.find(({ cost }) => cost.credits > 0) ?? included[0];
   return (
-    <Card title="3. Go on">
+    <Card title="3. Next steps">
       <ol className="flex flex-col gap-6">
-        <Step icon={UserRound} title="Look at the customer">
+        <Step icon={UserRound} title="Open the customer">
           <p>
-            The event is about{" "}
+            The event created{" "}
             <TextLink
               to="/projects/$projectId/$environment/customers/$customerId"
               params={{ ...place, customerId }}
             >
               {customerId}
             </TextLink>
-            , and has made it if nobody knew it. Give it a name and credits there, or make others under{" "}
+            , if it was new. See all{" "}
             <TextLink to="/projects/$projectId/$environment/customers" params={place}>
-              Customers
+              customers
             </TextLink>
             .
           </p>
@@ -44,29 +44,23 @@ export function NextSteps({
         <Step icon={Layers} title="Assign a plan">
           {feature === undefined ? (
             <p>
-              There is none to assign yet. Define a{" "}
+              There are no plans yet. Create a{" "}
               <TextLink to="/projects/$projectId/$environment/features" params={place}>
                 feature
               </TextLink>{" "}
-              and put it into a{" "}
+              and add it to a{" "}
               <TextLink to="/projects/$projectId/$environment/plans" params={place}>
                 plan
               </TextLink>
               .
             </p>
           ) : (
-            <p>
-              On the customer’s page: a plan says what it may do, and gives it credits each period. Whoever
-              has none is on the default plan, if there is one.
-            </p>
+            <p>On the page of the customer. Without an assigned plan, the default plan applies.</p>
           )}
         </Step>
         {feature !== undefined && (
-          <Step icon={Coins} title="Make a charge">
-            <p>
-              It answers allowed or denied, and takes credits only when it is allowed
-              {place.environment === "live" ? "; in LIVE they are real." : "."}
-            </p>
+          <Step icon={Coins} title="Send a charge">
+            <p>Returns allowed or denied. Credits are charged only if allowed.</p>
             <CodeBlock
               label="the charge as curl"
               code={runtimeCurl("/v1/consume", secret, {
@@ -98,7 +92,7 @@ function Step({ icon: Icon, title, children }: { icon: typeof Coins; title: stri
   );
 }
 
-/** Says how the charge of this page went, once it was sent. */
+/** Result of the charge from this page. */
 function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
   const place = usePlace();
   const { data } = useSuspenseQuery(arrivalQuery(place, "consume"));
@@ -115,7 +109,7 @@ function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
             to="/projects/$projectId/$environment/keys/$idempotencyKey"
             params={{ ...place, idempotencyKey }}
           >
-            See what it did
+            Open the request
           </TextLink>
         </>
       )}
@@ -123,10 +117,10 @@ function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
   );
 }
 
-/** Where a key goes that this page does not know. */
+/** Placeholder for an API key. */
 export const KEY_VARIABLE = "$PURSER_KEY";
 
-/** A call of the runtime API, for a shell, to the very address this page came from. */
+/** A runtime API call as curl, to the origin of this page. */
 export function runtimeCurl(
   path: "/v1/events" | "/v1/consume",
   secret: string | null,

@@ -6,13 +6,13 @@ import { queryClient } from "../../api/query-client.ts";
 type Request = Item<"listRequests">;
 type Event = NonNullable<Answer<"readKey">["event"]>;
 
-/** The latest event, with what is stored of it where a key leads there; and what was refused since. */
+/** The latest accepted request with its stored event, and a refused request that came later. */
 export type Arrival = {
   readonly arrived: { readonly request: Request; readonly event: Event | null } | null;
   readonly refused: Request | null;
 };
 
-/** How often the page looks. The log is written about a second after the answer. */
+/** Poll interval. Requests are logged about a second after the answer. */
 const LOOK_MS = 1_500;
 
 const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
@@ -44,7 +44,7 @@ async function findEvent(place: Place, { endpoint, idempotencyKey }: Request): P
   return event;
 }
 
-/** What can be charged for. */
+/** Active features. */
 export function featuresQuery(place: Place) {
   return queryOf(
     "get",

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { placeRoute, signedInRoute } from "../../frame/root-routes.tsx";
 import { arrivalQuery, featuresQuery } from "./queries.ts";
 
-/** A new project, from its name to its first event. */
+/** Creates a project. */
 export const welcomeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "welcome",
@@ -12,7 +12,7 @@ export const welcomeRoute = createRoute({
 const firstEventRoute = createRoute({
   getParentRoute: () => placeRoute,
   path: "first-event",
-  // Another environment is another page: nothing of the one before may stay.
+  // Remount on an environment change, so that no state carries over.
   remountDeps: ({ params }) => params,
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([

@@ -13,7 +13,7 @@ import { KEY_VARIABLE } from "./next-steps.tsx";
 
 const NEW_KEY: Body<"createApiKey"> = { name: "First event", scopes: ["check", "consume", "events"] };
 
-/** A secret is shown when it is made and never again: whoever comes back takes the one they kept, or makes another. */
+/** Secrets are shown once. On a later visit, the user enters their own key or creates a new one. */
 export function UnknownKey() {
   const place = usePlace();
   const mayMake = useMayActAs("admin");
@@ -21,25 +21,21 @@ export function UnknownKey() {
   const make = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys", {
     onSuccess: async ({ secret, apiKey }) => {
       keepNewSecret(place, secret);
-      tell(
-        `Key “${apiKey.name}” is made`,
-        `It ends in ${apiKey.lastFour}, and may check, consume and send events.`,
-      );
+      tell(`Created API key “${apiKey.name}”`, `Scopes: check, consume, events. Ends in ${apiKey.lastFour}.`);
       await refresh("api-keys");
     },
   });
   return (
     <div className="flex flex-col gap-3">
       <p className="text-muted">
-        Put your {place.environment} key where <code className="font-mono text-ink">{KEY_VARIABLE}</code>{" "}
-        stands. Purser keeps no key that it could show again
-        {mayMake ? "; if yours is lost, make a new one." : "; an admin can make you one."}
+        Replace <code className="font-mono text-ink">{KEY_VARIABLE}</code> with your {place.environment} key.{" "}
+        {mayMake ? "If you lost it, create a new one." : "Ask an admin for a key."}
       </p>
       {mayMake && (
         <>
           <div>
             <Button icon={KeyRound} isBusy={make.isPending} onClick={() => make.mutate(request)}>
-              {inEnvironment("Make a new key", place.environment)}
+              {inEnvironment("Create API key", place.environment)}
             </Button>
           </div>
           <ProblemCallout error={make.error} />
@@ -50,27 +46,23 @@ export function UnknownKey() {
   );
 }
 
-/** Of a project that was made just now: not needed yet, and never shown again. */
+/** Live key of a new project, shown once. */
 export function LiveKey({ projectId }: { projectId: string }) {
   const secret = useNewSecret({ projectId, environment: "live" });
   if (secret === null) return null;
   return (
-    <Disclosure title="The live key, for later">
+    <Disclosure title="Live API key">
       <div className="flex flex-col gap-2">
         <CodeBlock label="the live key" code={secret} />
         <p className="text-caption text-muted">
-          Also shown this once. It spends real credits: keep it on your server. You can make another one under
-          API keys at any time.
+          Shown only once. Store it with your secrets. You can create more under API keys.
         </p>
       </div>
     </Disclosure>
   );
 }
 
-/**
- * A key that was made a moment ago. It stays in this tab's memory until a reload or log-out, so that a look at another page does
- * not lose it; it is written nowhere.
- */
+/** Keeps a new secret in memory until reload or log-out, so that navigation does not lose it. It is never stored. */
 export function keepNewSecret(place: Place, secret: string): void {
   queryClient.setQueryDefaults(["new-secret"], { gcTime: Number.POSITIVE_INFINITY });
   queryClient.setQueryData(keyOf(place), secret);

@@ -21,7 +21,7 @@ import { keepNewSecret } from "./secrets.tsx";
 
 type Catalog = Body<"applyCatalog">["catalog"];
 
-/** The very document of the guide: what the guide explains is what is here. */
+/** The same file as in the guide. */
 const SAMPLE_CATALOG: Catalog = JSON.parse(text);
 
 /** "Image generation": "10 credits per image" */
@@ -51,8 +51,8 @@ function describePlans({ features = [], plans = [], defaultPlan = null }: Catalo
 
 const SAMPLE_BODY = { catalog: SAMPLE_CATALOG, reach: "new_assignments" } as const;
 
-/** Its keys are in this answer and nowhere else: they are kept before anything else can fail. */
-async function beginProject(name: string): Promise<Project> {
+/** The response is the only place where the secrets appear, so they are kept first. */
+async function createProject(name: string): Promise<Project> {
   const { project, secrets } = await answerOf(api.POST("/manage/v1/projects", { body: { name } }));
   keepNewSecret({ projectId: project.id, environment: "test" }, secrets.test);
   keepNewSecret({ projectId: project.id, environment: "live" }, secrets.live);
@@ -71,20 +71,20 @@ function applySample(projectId: string): Promise<Answer<"applyCatalog">> {
 
 type Wanted = { name: string; start: Start };
 
-/** A project, the first or a further one. */
+/** Creates the first or another project. */
 export function WelcomePage() {
   const { data: projects } = useSuspenseQuery(projectsQuery);
   const mayBegin = useMayActAs("admin");
-  // What was there when the page was opened: making the first one must not change its words on the way out.
+  // Frozen: creating the first project must not change the text before the page closes.
   const [isFirst] = useState(projects.length === 0);
-  const title = isFirst ? "Welcome to Purser" : "New project";
+  const title = isFirst ? "Welcome to Purser" : "Create project";
   return (
     <Page
       title={title}
       note={
         isFirst
-          ? "Two steps: a project, then its first event."
-          : "One for each product: customers, catalogs and keys of two projects never meet."
+          ? "Create a project, then send your first event."
+          : "Projects have separate customers, catalogs and keys."
       }
     >
       <div className="max-w-3xl">
@@ -100,16 +100,16 @@ function ProjectForm() {
   const { register, handleSubmit, watch } = useForm<Wanted>({ defaultValues: { name: "", start: "sample" } });
   const begin = useMutation({
     mutationFn: async ({ name, start }: Wanted) => {
-      // Trying again after half of it failed makes no second project.
-      const project = made ?? (await beginProject(name.trim()));
+      // A retry after a failed second step must not create another project.
+      const project = made ?? (await createProject(name.trim()));
       setMade(project);
       if (start === "sample") await applySample(project.id);
       return project;
     },
     onSuccess: async ({ id, name }, { start }) => {
       tell(
-        `${name} is made`,
-        start === "sample" ? "With the sample catalog in test." : "With an empty catalog.",
+        `Created ${name}`,
+        start === "sample" ? "With the sample catalog in Test" : "With an empty catalog",
       );
       await navigate({
         to: "/projects/$projectId/$environment/first-event",
@@ -122,7 +122,7 @@ function ProjectForm() {
     <form className="flex flex-col gap-6" onSubmit={handleSubmit((wanted) => begin.mutate(wanted))}>
       <TextField
         label="Project name"
-        hint="The product that your customers use. It can be renamed."
+        hint="Your product. You can rename it later."
         required
         pattern=".*\S.*"
         maxLength={120}
@@ -134,8 +134,8 @@ function ProjectForm() {
       <StartChoices register={register} />
       <ProblemCallout error={begin.error} />
       {made !== null && begin.isError && (
-        <Callout title={`${made.name} is made, the sample catalog is not applied`}>
-          Try again, or go on with a blank catalog.
+        <Callout title={`Created ${made.name} without the sample catalog`}>
+          Retry, or continue with an empty catalog.
         </Callout>
       )}
       <div className="flex flex-col gap-3">
@@ -144,29 +144,29 @@ function ProjectForm() {
             {buttonText(start, made !== null)}
           </Button>
         </div>
-        <BeginByApi name={name} start={start} />
+        <CreateByApi name={name} start={start} />
       </div>
     </form>
   );
 }
 
 function buttonText(start: Start, isMade: boolean): string {
-  if (isMade) return start === "sample" ? inEnvironment("Apply the sample catalog", "test") : "Go on";
-  return start === "sample" ? inEnvironment("Create project, with the sample", "test") : "Create project";
+  if (isMade) return start === "sample" ? inEnvironment("Apply sample catalog", "test") : "Continue";
+  return "Create project";
 }
 
 function NotYours({ isFirst }: { isFirst: boolean }) {
   return (
-    <EmptyState icon={FolderPlus} title={isFirst ? "There is no project yet" : "An admin makes projects"}>
-      Ask an owner or admin of your workspace to make one: it appears here by itself.
+    <EmptyState icon={FolderPlus} title={isFirst ? "No project yet" : "Only admins can create projects"}>
+      Ask an admin of your workspace to create one.
     </EmptyState>
   );
 }
 
-function BeginByApi({ name, start }: { name: string; start: Start }) {
+function CreateByApi({ name, start }: { name: string; start: Start }) {
   const create = curlOf({ method: "POST", path: "/manage/v1/projects", body: { name: name.trim() } });
   return (
-    <Disclosure title="Do this by API">
+    <Disclosure title="API call">
       <CodeBlock
         label="the call"
         code={start === "blank" ? create : `${create} \\\n  > project.json\n${APPLY_TO_IT}`}
@@ -175,7 +175,7 @@ function BeginByApi({ name, start }: { name: string; start: Start }) {
   );
 }
 
-/** The second call needs the id that the first one answered with. */
+/** The second call needs the id from the first response. */
 const APPLY_TO_IT = curlOf({
   method: "POST",
   path: "/manage/v1/projects/ID/test/catalog/apply",
@@ -184,7 +184,7 @@ const APPLY_TO_IT = curlOf({
 
 type Start = "sample" | "blank";
 
-/** What a project sells on its first day. Both are only in test: live stays empty until somebody promotes. */
+/** Initial catalog in test. Live stays empty until promotion. */
 function StartChoices({ register }: { register: UseFormRegister<{ name: string; start: Start }> }) {
   return (
     <fieldset className="grid gap-3 md:grid-cols-[3fr_2fr]">
@@ -192,11 +192,8 @@ function StartChoices({ register }: { register: UseFormRegister<{ name: string; 
       <Choice title="Sample catalog" value="sample" {...register("start")}>
         <Sample />
       </Choice>
-      <Choice title="Blank" value="blank" {...register("start")}>
-        <p>
-          No features and no plans. Usage events work at once; a charge needs a feature, which you define
-          yourself.
-        </p>
+      <Choice title="Empty catalog" value="blank" {...register("start")}>
+        <p>No features or plans. Events work at once. Charges need a feature.</p>
       </Choice>
     </fieldset>
   );
@@ -205,7 +202,7 @@ function StartChoices({ register }: { register: UseFormRegister<{ name: string; 
 function Sample() {
   return (
     <>
-      <p>Something to charge for, in test alone. Change or archive any of it.</p>
+      <p>Features and plans to try out in Test.</p>
       <ul className="flex flex-col gap-1">
         {describeFeatures(SAMPLE_CATALOG).map(({ key, name, cost }) => (
           <li key={key}>
@@ -224,7 +221,7 @@ function Sample() {
   );
 }
 
-/** All of it can be clicked, and the title alone is its name. */
+/** The whole card is clickable; only the title is the label. */
 function Choice({
   title,
   children,

@@ -5,10 +5,10 @@ import { pagesBy, pagesOf, readList, readPage } from "../../api/lists.ts";
 import { type AuditFilters, toAuditQuery } from "../audit/audit-filters.ts";
 import type { Entry } from "../audit/entry.ts";
 
-/** All at once, for nearly everybody: who the last owner is can only be told of a whole list. */
+/** One large page, because finding the last owner needs the whole list. */
 export const membersQuery = pagesOf("/manage/v1/members", { params: { query: { limit: "200" } } });
 
-/** Asked on each opening: it is shown to decide by. */
+/** Never cached: users decide by it. */
 export function memberAccessQuery(id: string) {
   return queryOf(
     "get",
@@ -20,7 +20,7 @@ export function memberAccessQuery(id: string) {
 
 export const tokensQuery = pagesOf("/manage/v1/tokens", {});
 
-/** Read on every visit: another browser may have logged in since. */
+/** Never cached: another browser may have logged in. */
 export const sessionsQuery = queryOf(
   "get",
   "/manage/v1/sessions",
@@ -30,7 +30,7 @@ export const sessionsQuery = queryOf(
 
 export const workspaceQuery = queryOf("get", "/manage/v1/workspace");
 
-/** Asked anew on every visit, and with how far its clock is from the one here: the middle of the call is when it was read. */
+/** Health and the clock offset; the database clock is assumed to be read in the middle of the call. */
 export const healthQuery = queryOptions({
   queryKey: ["get", "/manage/v1/health"],
   queryFn: async () => {
@@ -45,7 +45,7 @@ export const healthQuery = queryOptions({
 
 const PLANS_PATH = "/manage/v1/projects/{projectId}/{environment}/plans";
 
-/** Of both environments; null: there is none. */
+/** Default plans of both environments, or null. */
 export function defaultPlansQuery(projectId: string) {
   const read = async (environment: Environment) => {
     const params = { path: { projectId, environment }, query: { archived: "false" } } as const;
@@ -55,12 +55,12 @@ export function defaultPlansQuery(projectId: string) {
   return queryOptions({
     queryKey: ["get", PLANS_PATH, projectId, "default"],
     queryFn: async () => ({ test: await read("test"), live: await read("live") }),
-    // A plan may have become the default on its own page a moment ago.
+    // Can change on the plan page.
     staleTime: 0,
   });
 }
 
-/** Filtered pages may hold few lines or none, while there are more behind them: read on, but not for ever. */
+/** A filtered page can be nearly empty although more follow, so further pages are read, up to a bound. */
 const ENOUGH = 25;
 const ROUNDS_MAX = 10;
 

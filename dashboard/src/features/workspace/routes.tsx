@@ -47,7 +47,7 @@ const settingsRoute = createRoute({
     const projects = await queryClient.ensureQueryData(projectsQuery);
     await Promise.all([
       queryClient.ensureQueryData(workspaceQuery),
-      // Both anew: what was read minutes ago is no health, and a plan may be the default since.
+      // Not from the cache: health and default plans must be current.
       queryClient.fetchQuery(healthQuery),
       queryClient.fetchQuery(sessionsQuery),
       ...projects.map(({ id }) => queryClient.fetchQuery(defaultPlansQuery(id))),

@@ -9,7 +9,7 @@ type RangeChange = { range?: string | undefined; from?: string | undefined; to?:
 
 const QUARTER_MS = 900_000;
 
-/** From when to when: by a name, or by two moments. */
+/** Selects a named range or two times. */
 export function RangeFields({
   search,
   range,
@@ -17,9 +17,9 @@ export function RangeFields({
   onChange,
 }: {
   search: RangeSearch;
-  /** What is shown now: where own moments begin. */
+  /** Current range, the initial value of a custom one. */
   range: Range;
-  /** Where no range is needed: what it is called then. */
+  /** Label of the "any time" option, if a range is optional. */
   anyName?: string;
   onChange: (change: RangeChange) => void;
 }) {
@@ -27,7 +27,7 @@ export function RangeFields({
   const options = [
     ...(anyName === undefined ? [] : [{ value: "any", label: anyName }]),
     ...Object.entries(RANGE_WORDS).map(([value, label]) => ({ value, label })),
-    { value: "custom", label: "Between two times" },
+    { value: "custom", label: "Custom range" },
   ];
   return (
     <>
@@ -101,7 +101,7 @@ function MomentFields({
 
 type Moments = { readonly from: string; readonly to: string };
 
-/** Two moments as they are typed, by the clock that was chosen. `read` is null as long as they make no sense together. */
+/** State of two time inputs. `read` returns null while the range is invalid. */
 export function useTypedMoments({ from, to }: Moments) {
   const clock = useClock();
   const [typed, setTyped] = useState<Moments>({

@@ -14,21 +14,21 @@ const UsageChart = lazy(() =>
   import("./usage-chart.tsx").then(({ UsageChart }) => ({ default: UsageChart })),
 );
 
-/** Also where something was only reversed. */
+/** True for reversals too, whose totals are negative. */
 export function hasUsage({ usage }: UsageShown): boolean {
   return Object.values(usage.total).some((sum) => sum !== 0);
 }
 
-/** The same numbers as bars or as a table, up to where history is shown. */
+/** Usage as a chart or table, within the history window. */
 export function UsageCard({
   shown,
   onNarrow,
   nothing,
 }: {
   shown: UsageShown;
-  /** To one of the bars. */
+  /** Zooms in to one bar. */
   onNarrow: (at: string) => void;
-  /** What stands there where nothing was used. */
+  /** Empty state. */
   nothing: ReactNode;
 }) {
   const clock = useClock();
@@ -43,7 +43,7 @@ export function UsageCard({
       title={`${asked.name} ${BUCKET_WORDS[asked.bucket].toLowerCase()}`}
       note={
         <>
-          Complete to <Time at={usage.completeTo} as="second" />, by {nameOfClock(clock)}
+          Complete to <Time at={usage.completeTo} as="second" />, {nameOfClock(clock)}
         </>
       }
       actions={!isEmpty && <ViewSwitch view={view} onChange={setView} />}
@@ -62,7 +62,7 @@ export function UsageCard({
       {hasEdge && usage.windowStart !== null && (
         <div className={isHidden ? "p-4" : "px-4 pb-4"}>
           <WindowEdge
-            title={isHidden ? "History begins later" : "History begins here"}
+            title={isHidden ? "Outside your history window" : "History starts here"}
             windowStart={usage.windowStart}
           />
         </div>
@@ -71,7 +71,7 @@ export function UsageCard({
   );
 }
 
-/** The chart's numbers, the newest first as in every list. Each line leads to its hours, or to its day. */
+/** The numbers of the chart, newest first. */
 function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
   const { asked, series, rows } = shown;
@@ -104,12 +104,12 @@ function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: str
   );
 }
 
-/** So that what is there stands out. */
+/** Zeros are muted. */
 function formatOrNone(value: number) {
   return value === 0 ? <span className="text-muted">0</span> : formatCount(value);
 }
 
-/** The whole range in three numbers. */
+/** Total, average and peak of the range. */
 export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
   const { asked, usage, rows } = shown;
@@ -117,7 +117,7 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
     (most, row) => (row.total > (most?.total ?? 0) ? row : most),
     null,
   );
-  // Hours and days that have not come are none in which nothing was used; an event may be minutes ahead.
+  // Future buckets do not count towards the average, unless an event's clock is ahead.
   const within = rows.filter(
     ({ isBefore, at, total }) => !isBefore && (at <= usage.completeTo || total !== 0),
   ).length;
@@ -127,9 +127,9 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
     <div className="grid grid-cols-2 gap-3 *:first:max-sm:col-span-2 sm:grid-cols-3">
       <Figure name={asked.name} value={formatCount(total)} note={noteOf(shown)} />
       <Figure
-        name={`On average in ${asked.bucket === "hour" ? "an hour" : `a ${asked.bucket}`}`}
+        name={`Average per ${asked.bucket}`}
         value={formatCount(within === 0 ? 0 : Math.round(total / within))}
-        note={`Over ${countOf(within, asked.bucket)}${isUnderWay ? ", the present one included" : ""}`}
+        note={`Over ${countOf(within, asked.bucket)}${isUnderWay ? `, including ${asked.bucket === "day" ? "today" : `this ${asked.bucket}`}` : ""}`}
       />
       <Figure
         name={`Busiest ${asked.bucket}`}
@@ -149,9 +149,9 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
 }
 
 function noteOf({ asked: { what }, usage: { total } }: UsageShown): string {
-  if (what === "credits") return `Less what was reversed; ${countOf(total.count, "charge")}`;
-  if (what === "charges") return `${formatCount(total.credits)} credits, less what was reversed`;
-  if (what === "events") return `A quantity of ${formatCount(total.quantity)} in all`;
+  if (what === "credits") return `${countOf(total.count, "charge")}, net of reversals`;
+  if (what === "charges") return `${formatCount(total.credits)} credits, net of reversals`;
+  if (what === "events") return `Total quantity ${formatCount(total.quantity)}`;
   if (what === "quantity") return `${formatCount(total.count)} events`;
-  return "Of customers who have a plan; checks are not counted";
+  return "Customers with a plan. Checks are not counted.";
 }

@@ -17,7 +17,7 @@ import type { UsageRow, UsageShown } from "./usage-series.ts";
 
 const HEIGHT = 268;
 
-/** For eyes and a mouse; whoever reads, or has a keyboard, has the table. */
+/** Not keyboard accessible; the table shows the same numbers. */
 export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
   const { rows, series, asked } = shown;
@@ -30,7 +30,7 @@ export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (
       aria-label={`${asked.name} over time, as stacked bars. The table has the same numbers.`}
       className="cursor-pointer text-caption"
     >
-      {/* A height of its own: hidden while the next page loads, it has no other, and Recharts complains. */}
+      {/* Fixed height: Recharts warns if its container is hidden while the next page loads. */}
       <ResponsiveContainer width="100%" height={HEIGHT}>
         <BarChart
           data={[...rows]}
@@ -78,8 +78,8 @@ export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (
               stroke="var(--line-strong)"
               strokeDasharray="4 3"
               label={{
-                value: "History begins here",
-                // Within what is hidden, where it has room there.
+                value: "History starts here",
+                // Inside the hidden area if it is wide enough.
                 position: before.length / rows.length > 0.3 ? "insideTopRight" : "top",
                 fill: "var(--muted)",
               }}
@@ -108,7 +108,7 @@ function Tip({
         {nameOfBucket(row.at, asked.bucket, clock)}
         <span>{row.isBefore ? "" : formatCount(row.total)}</span>
       </p>
-      {row.isBefore && <p className="text-muted">Before the history window: kept, and not shown.</p>}
+      {row.isBefore && <p className="text-muted">Outside your history window.</p>}
       {series.length > 1 &&
         lines.map(({ id, name, fill }) => (
           <p key={id} className="flex items-center gap-1.5 tabular-nums">
@@ -118,7 +118,7 @@ function Tip({
           </p>
         ))}
       {!row.isBefore && row.total !== 0 && (
-        <p className="mt-1 text-muted">Click to look at this {asked.bucket}</p>
+        <p className="mt-1 text-muted">Click to zoom in to this {asked.bucket}</p>
       )}
     </div>
   );

@@ -18,7 +18,7 @@ import { RangeFields } from "./range-fields.tsx";
 
 export type UsageChange = Partial<Record<keyof UsageSearch, unknown>>;
 
-/** What is counted, of when, and split by what. All of it stands in the address. */
+/** Metric, range and grouping, all kept in the URL. */
 export function UsageFilters({
   search,
   asked,
@@ -29,11 +29,11 @@ export function UsageFilters({
 }: {
   search: UsageSearch;
   asked: UsageAsked;
-  /** Fields of the metadata that were seen lately. */
+  /** Metadata fields of recent events. */
   fields: readonly string[];
-  /** Of credits: where there are several, all of them together mean little. */
+  /** With several pools, one can be selected. */
   pools: readonly { readonly key: string; readonly name: string }[];
-  /** Which of the groups make sense here. */
+  /** Groupings to offer. */
   groups?: (group: GroupBy) => boolean;
   onChange: (change: UsageChange) => void;
 }) {
@@ -44,7 +44,7 @@ export function UsageFilters({
       <div className="flex flex-wrap items-center gap-2">
         <div className="w-44 max-sm:w-full">
           <Select
-            label="What to count"
+            label="Metric"
             isLabelHidden
             value={asked.what}
             options={Object.entries(WHATS).map(([value, { name }]) => ({ value, label: name }))}
@@ -72,7 +72,7 @@ export function UsageFilters({
         />
         <div className="w-32 max-sm:w-auto max-sm:flex-1">
           <Select
-            label="Points"
+            label="Interval"
             isLabelHidden
             value={asked.bucket}
             options={bucketsFor(asked.span).map((value) => ({ value, label: BUCKET_WORDS[value] }))}
@@ -93,8 +93,8 @@ export function UsageFilters({
         {asked.groupBy === "metadata" && (
           <div className="w-60 max-sm:w-full">
             <EnterField
-              label="Field of the metadata"
-              placeholder={`A field, such as ${fields[0] ?? "model"}, then Enter`}
+              label="Metadata field"
+              placeholder={`Field, for example ${fields[0] ?? "model"}`}
               maxLength={120}
               list={seen}
               value={asked.field ?? ""}
@@ -110,7 +110,7 @@ export function UsageFilters({
         {asked.groupBy !== "nothing" && (
           <div className="w-24">
             <Select
-              label="How many lines"
+              label="Number of groups"
               isLabelHidden
               value={asked.top}
               options={TOPS.map((top) => ({ value: String(top), label: `Top ${top}` }))}
@@ -135,7 +135,7 @@ const FILTER_WORDS: Record<string, string> = {
   customerId: "Customer",
 };
 
-/** What the figures are narrowed to, and the way out of it. */
+/** An active filter and the button that removes it. */
 function Chip({ name, value, onRemove }: { name: string; value: string; onRemove: () => void }) {
   const word = FILTER_WORDS[name] ?? name;
   return (
@@ -144,7 +144,7 @@ function Chip({ name, value, onRemove }: { name: string; value: string; onRemove
       <span className="truncate font-medium">{value}</span>
       <button
         type="button"
-        aria-label={`Any ${word.toLowerCase()}, not only ${value}`}
+        aria-label={`Remove filter ${word.toLowerCase()} ${value}`}
         onClick={onRemove}
         className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:text-ink"
       >

@@ -13,7 +13,7 @@ const MEASURED = { credits: "Credits", quantity: "Quantity", count: null } as co
   string | null
 >;
 
-/** What makes up the whole, the largest first; also the chart's legend. */
+/** Totals per group, largest first. Also the legend of the chart. */
 export function UsageLines({
   label,
   shown,
@@ -21,11 +21,11 @@ export function UsageLines({
 }: {
   label: string;
   shown: UsageShown;
-  /** A line's name, and where it leads. */
+  /** Renders the name of a group, usually as a link. */
   children: (line: Series) => ReactNode;
 }) {
   const { asked, series } = shown;
-  // Where more was reversed than used, a line is below nothing: shares are those of all that is above.
+  // Reversals can make a group negative; shares are of the positive total.
   const all = series.reduce((sum, line) => sum + Math.max(0, line.total[asked.by]), 0);
   const measured = MEASURED[asked.by];
   const columns: Column<Series>[] = [

@@ -9,7 +9,7 @@ import { useClock } from "../time.tsx";
 
 type Line = Usage["lines"][number];
 
-/** One of the lines that a chart stacks; the last may be all others together. */
+/** One stacked series. The last can be "Other". */
 export type Series = {
   readonly id: string;
   readonly key: string | null;
@@ -21,13 +21,13 @@ export type Series = {
 
 export type UsageRow = {
   readonly at: string;
-  /** Before the history window: nothing is known here. */
+  /** Before the history window, so without data. */
   readonly isBefore: boolean;
   readonly total: number;
   readonly values: Readonly<Record<string, number>>;
 };
 
-/** What was asked for, answered, and ready to be shown. */
+/** Usage prepared for display. */
 export type UsageShown = {
   readonly asked: UsageAsked;
   readonly usage: Usage;
@@ -64,7 +64,7 @@ function nameOf(
   names: ReadonlyMap<string, string>,
 ): string {
   if (groupBy === "nothing" || (groupBy === "metadata" && field === null)) return name;
-  if (key === null) return groupBy === "customer" ? "An erased customer" : `Without ${field ?? "one"}`;
+  if (key === null) return groupBy === "customer" ? "Erased customer" : `No ${field ?? "value"}`;
   if (groupBy === "reason") return describeReason(key);
   return groupBy === "feature" ? (names.get(key) ?? key) : key;
 }
@@ -83,7 +83,7 @@ function rowsWithin(usage: Usage, by: Measure): UsageRow[] {
 
 const BEFORE_MAX = 400;
 
-/** The buckets that were asked for and that the window hides, so that its edge has a place. */
+/** Empty rows for the part of the range that the history window hides. */
 function rowsBefore({ windowStart, from, to, buckets }: Usage, asked: UsageAsked, clock: Clock): UsageRow[] {
   if (windowStart === null || Date.parse(from) <= asked.from) return [];
   const end = Date.parse(buckets[0] ?? to);
@@ -98,15 +98,16 @@ function rowsBefore({ windowStart, from, to, buckets }: Usage, asked: UsageAsked
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-/** What an address asks for, and the answer. What goes wrong stands where it was asked: the filters stay. */
+/** Loads the usage for the settings in the URL. Errors are returned, so that the filters stay visible. */
 export function useUsage(place: Place, search: UsageSearch) {
   const clock = useClock();
   const asked = askedOf(search, Date.now(), clock);
-  const { data, error } = useQuery(usageQuery(place, asked));
+  const { data, error, refetch } = useQuery(usageQuery(place, asked));
   const { data: names = NO_NAMES } = useQuery(featureNamesQuery(place));
   return {
     asked,
     error,
+    refetch,
     shown:
       data === undefined || error !== null
         ? null

@@ -6,10 +6,10 @@ import { Time } from "../time.tsx";
 
 const DAY_MS = 86_400_000;
 
-/** Where the history window ends a list or a chart: that it does, why, and who can change it. */
+/** Explains where the history window cuts off a list or chart. */
 export function WindowEdge({
   windowStart,
-  title = "History begins here",
+  title = "History starts here",
   children,
 }: {
   windowStart: string;
@@ -20,9 +20,9 @@ export function WindowEdge({
   return (
     <Callout title={title}>
       <p>
-        Your workspace keeps {countOf(days, "day")} to look at, which is back to <Time at={windowStart} />.
-        What happened before is kept and counts in every balance, but is not shown. {children}{" "}
-        <TextLink to="/workspace/settings">The window is set in the settings</TextLink>.
+        Your workspace shows {countOf(days, "day")} of history, back to <Time at={windowStart} />. Older data
+        is kept but hidden. {children}{" "}
+        <TextLink to="/workspace/settings">Change the window in Settings</TextLink>.
       </p>
     </Callout>
   );
