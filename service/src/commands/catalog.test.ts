@@ -23,7 +23,7 @@ async function writeCatalog(document: unknown): Promise<string> {
   return file;
 }
 
-test("a catalog is exported, shown, applied elsewhere, and found in place", async () => {
+test("a catalog is exported, compared, applied elsewhere, and then unchanged", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const env = settingsOf(managed);
@@ -43,7 +43,7 @@ test("a catalog is exported, shown, applied elsewhere, and found in place", asyn
   expect([again.code, again.stdout]).toEqual([0, "0 to change, 7 unchanged\n"]);
 });
 
-test("what is wrong is said in the service's own words, or before it is called", async () => {
+test("errors show the service's message, or fail before the call", async () => {
   const { service, tokens } = await setupManage();
   const wrong = await writeCatalog({ defaultPlan: "none", plans: [] });
   const broken = await writeCatalog("{");
@@ -78,7 +78,7 @@ test("what is wrong is said in the service's own words, or before it is called",
   await attempt({ file: empty, "dry-run": true });
 });
 
-test("the command says what it takes, and what it needs to be told", async () => {
+test("the command reports missing arguments and settings", async () => {
   const refused = await catalog(["apply"], { PURSER_TOKEN: "pur_mgmt_x" });
   expect([refused.code, refused.stderr]).toEqual([
     2,
@@ -92,7 +92,7 @@ test("the command says what it takes, and what it needs to be told", async () =>
   expect(config).toEqual({ url: "https://purser.example", token: "x" });
 });
 
-test("a change is shown value by value, lists by what names their items", () => {
+test("a change is shown value by value, list items by key", () => {
   const plan = (credits: number, features: object[]) => ({
     key: "pro",
     name: "Pro",

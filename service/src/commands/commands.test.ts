@@ -12,7 +12,7 @@ import { refuseUnsafeDatabase } from "./serve.ts";
 const purser = (args: string[], databaseUrl = "", more: Record<string, string> = {}): Promise<Ended> =>
   runPurser(args, { DATABASE_URL: databaseUrl, ...more });
 
-test("help names every command and every setting", async () => {
+test("help lists every command and every setting", async () => {
   const { code, stdout } = await purser(["help"]);
   expect(code).toBe(0);
   for (const word of ["dev", "migrate", "serve", "create-project", "revoke-key", "doctor", "openapi"]) {
@@ -27,13 +27,13 @@ test.each([
   [["doctor", "please"], 2, "unexpected: please"],
   [["serve", "--fast"], 2, "--fast"],
   [["migrate"], 1, "DATABASE_URL must be set"],
-])("purser %j says what is wrong", async (args, code, message) => {
+])("purser %j reports the error", async (args, code, message) => {
   const result = await purser(args);
   expect(result.code).toBe(code);
   expect(result.stderr).toContain(message);
 });
 
-test("doctor finds a healthy database healthy, and one without migrations not", async () => {
+test("doctor passes on a healthy database and fails without migrations", async () => {
   const database = await createDatabase();
   const healthy = await purser(["doctor"], database.url);
   expect(healthy.stdout).toContain("migrations: current");
@@ -45,7 +45,7 @@ test("doctor finds a healthy database healthy, and one without migrations not", 
   expect(broken.code).toBe(1);
 });
 
-test("with IDEMPOTENCY_DAYS, serve and doctor name the missing privilege, and migrate grants it", async () => {
+test("with IDEMPOTENCY_DAYS, serve and doctor report the missing privilege, and migrate grants it", async () => {
   const database = await createDatabase();
   const printed: string[] = [];
   const print = (line: string): number => printed.push(line);
@@ -87,7 +87,7 @@ test.each([
   [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "short-one" }, "12 to 200 characters, not 9"],
   [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "Password1234!" }, "is easy to guess"],
   [{ INIT_OWNER_EMAIL: "boss", INIT_OWNER_PASSWORD: "seven-green-kettles" }, "must be an email address"],
-])("serve refuses a beginning that it cannot make: %j", async (settings, message) => {
+])("serve refuses invalid initial settings: %j", async (settings, message) => {
   const database = await createDatabase();
   const result = await purser(["serve"], database.url, settings);
   expect(result.code).toBe(1);
@@ -97,7 +97,7 @@ test.each([
   expect(await database.count("control.members")).toBe(0);
 });
 
-test("serve refuses a server that would lose what it acknowledged", async () => {
+test("serve refuses a server that could lose acknowledged requests", async () => {
   const server = await startTemporaryServer("unsafe", { settings: ["fsync=off"] });
   onTestFinished(() => server.stop());
   await purser(["migrate"], server.url("postgres"));
@@ -106,7 +106,7 @@ test("serve refuses a server that would lose what it acknowledged", async () => 
   expect(result.stderr).toContain("fsync: off: a crash would lose acknowledged requests");
 });
 
-test("a created project's key works, and once revoked it does not", async () => {
+test("a created project's key works until it is revoked", async () => {
   const database = await createDatabase();
   await createTestProject(database);
   const created = await purser(["create-project", "Second product"], database.url);

@@ -17,13 +17,13 @@ import { makeApiKey } from "../primitives/secret.ts";
 const OWNER = { email: "Boss@Example.com", password: "seven-green-kettles" };
 
 type Started = {
-  /** The first line that says so, as it was printed. */
+  /** The first ready line. */
   readonly ready: Record<string, unknown>;
   readonly lines: readonly Record<string, unknown>[];
   stop(): Promise<void>;
 };
 
-// Whole processes, one after the other.
+// Starts whole processes one after another.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Runs a command until it prints a line that `isReady` accepts; each line is JSON. */
@@ -64,7 +64,7 @@ const serve = (database: TestDatabase, env: Record<string, string> = {}): Promis
 const setupUrlOf = ({ lines }: Started): string | undefined =>
   lines.map(({ setupUrl }) => setupUrl).find((url) => typeof url === "string");
 
-test("serve offers a setup link while there is no member, and none from then on", async () => {
+test("serve logs a setup link until there is a member", async () => {
   const database = await createDatabase();
   const first = await serve(database);
   await expect.poll(() => setupUrlOf(first)).toBeDefined();
@@ -85,7 +85,7 @@ test("serve offers a setup link while there is no member, and none from then on"
   expect(setupUrlOf(second)).toBe(undefined);
 });
 
-test("headless: owner and key come from the environment, once, however many processes start together", async () => {
+test("owner and key are created from the environment once, even by concurrent processes", async () => {
   const database = await createDatabase();
   const key = makeApiKey("live");
   const env = { INIT_OWNER_EMAIL: OWNER.email, INIT_OWNER_PASSWORD: OWNER.password, INIT_API_KEY: key };
@@ -116,7 +116,7 @@ test("headless: owner and key come from the environment, once, however many proc
   expect(await database.count("control.api_keys")).toBe(1);
 });
 
-test("of many who make the first owner and the first project at once, one does", async () => {
+test("concurrent processes create one first owner and one first project", async () => {
   const database = await createDatabase();
   const pool = openTestPool(database.serviceUrl, 8);
   onTestFinished(() => pool.end());
@@ -129,7 +129,7 @@ test("of many who make the first owner and the first project at once, one does",
   expect([await database.count("control.members"), await database.count("control.projects")]).toEqual([1, 1]);
 });
 
-test("headless: a key comes only into an installation without a project", async () => {
+test("an initial key is created only in an installation without a project", async () => {
   const database = await createDatabase();
   await createTestProject(database);
   const { ready } = await serve(database, { INIT_API_KEY: makeApiKey("test") });
@@ -140,7 +140,7 @@ test("headless: a key comes only into an installation without a project", async 
 
 async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "purser-dev-"));
-  // As root the server runs as another user, who must be able to enter.
+  // As root, the server runs as another user, who needs access to the directory.
   await chmod(directory, 0o755);
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
@@ -153,7 +153,7 @@ const dev = (directory: string): Promise<Started> =>
     ({ ready }) => ready === true,
   );
 
-test("dev prints how to come in as owner: the same at a second start, with a new sign-in link", {
+test("dev prints the same credentials at each start, with a new sign-in link", {
   timeout: 120_000,
 }, async () => {
   const directory = await makeDirectory();
@@ -183,7 +183,7 @@ test("dev prints how to come in as owner: the same at a second start, with a new
   expect(again.status).toBe(200);
 });
 
-test("dev's database wants the password that dev prints, also in a directory that trusted everybody", async () => {
+test("dev's database requires the printed password, even in a directory that trusted all connections", async () => {
   const directory = await makeDirectory();
   const dataDirectory = join(directory, "postgres");
   const old = await startLocalServer({ dataDirectory, port: await freePort() });

@@ -36,20 +36,20 @@ async function lint(source: string): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
 }
 
-/** The parts of which a reader cannot see what they look like. */
+/** Schema parts without an example. */
 function findHidden(schema: Schema | undefined, path: string): string[] {
   if (schema === undefined) return [path];
   if (schema.examples !== undefined || schema.enum !== undefined || schema.const !== undefined) return [];
   if (schema.type === "boolean" || schema.type === "null") return [];
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap((member) => findHidden(member, path));
   if (schema.type === "array") return findHidden(schema.items, `${path}[]`);
-  // Anything at all, or a map of it, has no parts to show.
+  // Unconstrained values and maps have no parts.
   if (schema.type === undefined || schema.properties === undefined)
     return schema.type === "object" || schema.type === undefined ? [] : [path];
   return Object.entries(schema.properties).flatMap(([name, part]) => findHidden(part, `${path}.${name}`));
 }
 
-/** A body with an example of the whole of it hides nothing. */
+/** An example of the whole body covers its parts. */
 function findHiddenIn(
   { schema, example, examples }: { schema?: Schema; example?: unknown; examples?: unknown },
   path: string,
@@ -64,12 +64,12 @@ describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
     Object.entries(methods).map(([method, described]) => ({ name: `${method} ${path}`, described })),
   );
 
-  test("passes a linter, which finds a planted mistake", async () => {
+  test("passes a linter that detects an injected error", async () => {
     expect(await lint(source)).toEqual([]);
     expect(await lint(source.replace('"operationId"', '"operationNumber"'))).not.toEqual([]);
   });
 
-  test("names, summarizes and describes every operation, and each of its answers", () => {
+  test("every operation and response has a name, summary and description", () => {
     const silent = operations.filter(
       ({ described: { operationId, summary, description, tags, responses } }) =>
         [
@@ -82,7 +82,7 @@ describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
     expect(silent.map(({ name }) => name)).toEqual([]);
   });
 
-  test("shows an example of every body, answer and parameter", () => {
+  test("every body, response and parameter has an example", () => {
     const hidden = operations.flatMap(({ name, described: { requestBody, responses, parameters = [] } }) => [
       ...Object.values(requestBody?.content ?? {}).flatMap((content) =>
         findHiddenIn(content, `${name} body`),

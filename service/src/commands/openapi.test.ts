@@ -10,13 +10,13 @@ const readLocked = (api: string): string =>
   readFileSync(join(import.meta.dirname, `../../../openapi/${api}.json`), "utf8");
 
 test.each(APIS)(
-  "the published contract of the %s API is what the routes state; `npm run openapi` writes it anew",
+  "the published contract of the %s API matches the routes; `npm run openapi` regenerates it",
   async (api) => {
     expect(`${await renderOpenApi(api)}\n`).toBe(readLocked(api));
   },
 );
 
-test("the running service hands out the published contracts", async () => {
+test("the running service serves the published contracts", async () => {
   const { service } = await setup();
   for (const api of APIS) {
     const reply = await fetch(`${service.url}/openapi/${api}.json`);

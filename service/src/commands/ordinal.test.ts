@@ -13,7 +13,7 @@ import { verifyUsageCommand } from "./verify-usage.ts";
 const RANGE = 2 ** 32;
 const print = (): void => {};
 
-test("two databases of different ordinals never give out the same customer number or consumeId", async () => {
+test("databases with different ordinals never assign the same customer number or consumeId", async () => {
   const first = await numbersOf(0);
   const second = await numbersOf(1);
   const rangesOf = (numbers: readonly number[]) => numbers.map((number) => Math.floor(number / RANGE));
@@ -49,7 +49,7 @@ function idOf(body: Reply["body"]): Buffer {
   return parsePublicId("con", String(body["consumeId"])) ?? Buffer.alloc(16);
 }
 
-test("the highest range has room in an id, and usage, statements and verify work in it", async () => {
+test("the highest ordinal fits into ids, and usage, statements and verify work with it", async () => {
   const { database, cell, assign, consume, record } = await setupCredits({}, (database) =>
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal: 255, print }),
   );
@@ -70,22 +70,22 @@ test("the highest range has room in an id, and usage, statements and verify work
   await settle({ cell, database });
   let turns = 0;
   while (await addDayToMonths(cell)) turns += 1;
-  // One turn for what is below the first number, one for the rest, each of at most four days: not one for every width on the way.
+  // One run for numbers below the first one and one for the rest, each at most four days.
   expect(turns).toBeLessThan(12);
   await expectExactSums(database);
   expect(await verifyUsageCommand({ databaseUrl: database.url, repair: null, print })).toBe(true);
   expect(await verifyCommand({ databaseUrl: database.url, print })).toBe(true);
-  // The range ends here: an error instead of a number of another database.
+  // At the end of the range: an error instead of another database's number.
   await expect(assign("beyond")).rejects.toMatchObject({ code: "2200H" });
 });
 
-test("an ordinal is refused once a customer number was given out, and the same one is not", async () => {
+test("an ordinal cannot change after a customer number was assigned", async () => {
   const database = await createDatabase();
   const migrate = (ordinal: number | null) =>
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal, print });
   await migrate(3);
   await migrate(7);
-  // Reserved by a lane, and perhaps written a moment later.
+  // Reserved by a lane that may still write it.
   await database.query("select nextval('cell.customers_number_seq')");
   await expect(migrate(8)).rejects.toThrow("ordinal 7");
   await migrate(7);
@@ -95,7 +95,7 @@ test("an ordinal is refused once a customer number was given out, and the same o
   for (const ordinal of [-1, 256, 1.5]) await expect(migrate(ordinal)).rejects.toThrow("0 to 255");
 });
 
-test("the largest id is read as it was made", () => {
+test("the largest id is decoded correctly", () => {
   const largest = {
     recordedAt: brandAs<Instant>(2 ** 48 - 1),
     customerNumber: brandAs<CustomerNumber>(2 ** 40 - 1),

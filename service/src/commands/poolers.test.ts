@@ -15,7 +15,7 @@ import { refuseUnsafeDatabase } from "./serve.ts";
 const LOG = openLog("silent");
 const BODY = { customerId: "ada", feature: "image.render" };
 
-test("PgBouncer in session mode works with its defaults, and every setting is in force", async () => {
+test("PgBouncer in session mode works with its defaults, and all settings apply", async () => {
   const { database } = await startPgBouncer(await createDatabase(), "session");
   const lines: string[] = [];
   await refuseUnsafeDatabase(readConfig({ DATABASE_URL: database.serviceUrl }), LOG);
@@ -31,7 +31,7 @@ test("PgBouncer in session mode works with its defaults, and every setting is in
   const names = ["statement_timeout", "lock_timeout", "TimeZone", "synchronous_commit", "jit"];
   const { rows } = await transaction(cell, (tx) => tx.run(settings, [names]));
   expect(rows[0]?.[0]).toBe("4s 2s UTC on off");
-  // Until it is connected: on a busy machine the first call may be refused.
+  // On a busy machine the first call may be refused.
   await expect.poll(async () => (await check(BODY)).status).toBe(200);
   await expect.poll(async () => (await consume({ ...BODY, idempotencyKey: randomUUID() })).status).toBe(200);
   const replies = await Promise.all([
@@ -42,7 +42,7 @@ test("PgBouncer in session mode works with its defaults, and every setting is in
 });
 
 test.each(["transaction", "statement"] as const)(
-  "PgBouncer in %s mode is refused by serve and named by doctor",
+  "PgBouncer in %s mode is refused by serve and reported by doctor",
   async (mode) => {
     const { database } = await startPgBouncer(await createDatabase(), mode);
     const start = refuseUnsafeDatabase(
@@ -60,12 +60,12 @@ test.each(["transaction", "statement"] as const)(
   },
 );
 
-test("a pooler that changes to transaction mode while the service runs is noticed: nothing is answered without the settings", async () => {
+test("after a pooler switches to transaction mode, nothing is answered without the settings", async () => {
   const pooler = await startPgBouncer(await createDatabase(), "session");
   const { database, consume, check } = await setupCredits({ LANES: "2" }, undefined, pooler.database);
   expect((await consume({ ...BODY, idempotencyKey: "before" })).status).toBe(200);
   await pooler.setMode("transaction");
-  // Connections take turns on backends from now on: sooner or later one meets another's.
+  // Connections now share backends, so one of them sees another's.
   const statuses = new Set<number>();
   for (let round = 0; round < 40 && !statuses.has(503); round++) {
     const replies = await Promise.all(
@@ -89,7 +89,7 @@ test("the operations guide states how many connections a process opens", () => {
   const guide = readFileSync(new URL("../../../docs/guides/operations.md", import.meta.url), "utf8");
   const [, forLanes, forPools] = /`LANES` \+ (\d+) connections .* at most (\d+) more/.exec(guide) ?? [];
   const pooled = Object.values(POOLS).reduce((sum, { sizeMax }) => sum + sizeMax, 0);
-  // The lane that waits for wallets, and the reader.
+  // The blocking lane and the reader.
   expect([forLanes, forPools]).toEqual(["2", String(pooled)]);
   const [, forEach] = /`default_pool_size` .* `LANES` \+ (\d+) for each process/.exec(guide) ?? [];
   expect(forEach).toBe(String(pooled + 2));

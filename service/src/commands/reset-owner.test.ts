@@ -11,7 +11,7 @@ async function reset(databaseUrl: string, email: string): Promise<{ stdout: stri
   return { stdout, token: /#(\S+)/.exec(stdout)?.[1] ?? "" };
 }
 
-test("an owner who lost their password gets in by a link of reset-owner, once, and it is audited", async () => {
+test("reset-owner lets an owner back in with a one-time link and audits it", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
   const old = cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url);
@@ -34,7 +34,7 @@ test("an owner who lost their password gets in by a link of reset-owner, once, a
   ]);
 });
 
-test("reset-owner takes away what a thief of the password has, and says what it ended", async () => {
+test("reset-owner ends all access based on the old password and reports it", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
   const browser = { ...cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url) };
@@ -59,7 +59,7 @@ test("reset-owner takes away what a thief of the password has, and says what it 
   expect((await use(token)).status).toBe(200);
 });
 
-test("reset-owner creates an owner where nobody has the email, and promotes a member", async () => {
+test("reset-owner creates an owner for an unknown email and promotes a member", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
   await manage("POST", "/manage/v1/members", {

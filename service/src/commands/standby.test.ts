@@ -24,7 +24,7 @@ test("a standby is refused by lanes, reader, pools, doctor and serve, and a star
     .poll(() => standby.database.count("cell.customers").catch(() => 0), { timeout: 30_000 })
     .toBe(1);
 
-  // A proxy points at the standby for a while: every connection breaks, and new ones come out there.
+  // A proxy points at the standby: connections break, and new ones reach it.
   wire.target = standby.server.port;
   wire.cut();
   const refused = await Promise.all([
@@ -52,6 +52,6 @@ test.each([
   ["several hosts by name", "postgres://u:p%40@one,two/purser", /must name one host/],
   ["a list in its query", "postgres://u@/purser?host=one,two", /must name one host/],
   ["target_session_attrs", "postgres://u@one/purser?target_session_attrs=read-write", /target_session_attrs/],
-])("a URL with %s is refused with a sentence, as the driver would misread it", (_, url, sentence) => {
+])("a URL with %s is refused with a message, because the driver would misread it", (_, url, sentence) => {
   expect(() => readConfig({ DATABASE_URL: url })).toThrow(sentence);
 });

@@ -7,7 +7,7 @@ import { reverseConsume } from "../manage/credits/reverse-consume.ts";
 import { describeMismatch } from "./verify/report.ts";
 import { verifyDatabase } from "./verify/verify-database.ts";
 
-/** As the service's own role, which may not change history. */
+/** With the service's role, which cannot change history. */
 async function verify({ database }: Credits): Promise<{ mismatch: string | null; entries: number }> {
   const { mismatch, checked } = await verifyDatabase(database.serviceUrl);
   return { mismatch: mismatch && describeMismatch(mismatch), entries: checked.entries };
@@ -29,12 +29,12 @@ test("a valid history verifies, and the command reports what it checked", async 
   expect(code).toBe(0);
 });
 
-test("no tampering goes unnoticed, and the customer is named", { timeout: 120_000 }, async () => {
+test("every tampering is detected and the customer named", { timeout: 120_000 }, async () => {
   const credits = await setupCredits();
   await liveBusyLives(credits);
   const { database } = credits;
   expect((await verify(credits)).mismatch).toBeNull();
-  // Past the triggers, as whoever owns the database can go.
+  // Bypasses the triggers, as the database owner can.
   await database.query("set session_replication_role = replica");
   const tables = ["customers", "wallets", "grants", "ledger"];
   for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
@@ -58,7 +58,7 @@ test("a mismatch ends the command with code 1", async () => {
   expect(code).toBe(1);
 });
 
-test("a wallet that is charged while it is verified is no mismatch", async () => {
+test("a wallet charged during verification is no mismatch", async () => {
   const credits = await setupCredits();
   await credits.topUp("ada", 1_000_000);
   let isOver = false;

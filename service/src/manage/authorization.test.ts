@@ -32,14 +32,14 @@ const OPERATIONS = manageOperations({
 });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
 
-test("every operation stands in the table of who may use it, and the table has no other", () => {
+test("the access table lists exactly the existing operations", () => {
   const stated = OPERATIONS.map((operation) => [nameOf(operation), operation.access]);
   expect(Object.fromEntries(stated)).toEqual(ACCESS);
 });
 
 type Caller = {
   readonly name: string;
-  /** Made anew for each call: one of the operations ends the session it was called with. */
+  /** New for each call, because one operation ends its own session. */
   readonly identify: () => Promise<CallOptions>;
   readonly expect: (access: Access) => Answer;
 };
@@ -53,7 +53,7 @@ const withRole =
   (access: Access): Answer =>
     typeof access === "string" || mayActAs(role, access.role) ? "admitted" : "role_missing";
 
-/** Of a token for the whole workspace that was not created to manage access. */
+/** A token for the whole workspace without `managesAccess`. */
 const withoutAccess =
   (role: Role) =>
   (access: Access): Answer => {
@@ -62,7 +62,7 @@ const withoutAccess =
     return answer === "admitted" && isMissing ? "capability_missing" : answer;
   };
 
-/** Of a token for one environment. */
+/** A token for one environment. */
 const narrow =
   (role: Role, isHere: boolean) =>
   (access: Access): Answer => {
@@ -71,7 +71,7 @@ const narrow =
     return isHere && access.in === "environment" ? withRole(role)(access) : "not_found";
   };
 
-/** In a workspace of their own, where they may do everything. */
+/** An owner of another workspace. */
 const stranger = (access: Access): Answer =>
   typeof access === "string" || access.in === "workspace" ? "admitted" : "not_found";
 
@@ -154,7 +154,7 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
   return callers;
 }
 
-/** A path with nothing at its end, so that whoever is admitted meets a refusal of another kind, and changes nothing. */
+/** A path to a missing row, so that an admitted call fails otherwise and changes nothing. */
 function pathOf({ path }: Operation, projectId: number): string {
   return path
     .replace(":projectId", String(projectId))
@@ -170,7 +170,7 @@ function answerOf({ status, body }: Reply): Answer {
   return "admitted";
 }
 
-test("every operation admits exactly those whom the table admits", { timeout: 300_000 }, async () => {
+test("every operation admits exactly the callers in the access table", { timeout: 300_000 }, async () => {
   const managed = await setupManage();
   const { service, project } = managed;
   const callers = await listCallers(managed);
@@ -179,7 +179,7 @@ test("every operation admits exactly those whom the table admits", { timeout: 30
   for (const operation of OPERATIONS) {
     const path = pathOf(operation, project.projectId);
     for (const caller of callers) {
-      // Nothing to execute in it: whoever is admitted is told so, or what is missing.
+      // An invalid body, so that an admitted call fails with another error.
       const body = operation.body === undefined ? {} : { body: { unknown: true } };
       const reply = await send(`${service.url}${path}`, operation.method, {
         ...(await caller.identify()),

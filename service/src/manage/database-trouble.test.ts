@@ -5,7 +5,7 @@ import { Lacking } from "../postgres/lacking.ts";
 import { single } from "../postgres/transaction.ts";
 import { reportDatabaseErrors } from "./database-trouble.ts";
 
-test("a database that is gone is 503 and no mistake of ours, for reads and for writes", async () => {
+test("an unreachable database is 503, not 500, for reads and writes", async () => {
   const { manage, database } = await setupManage();
   const name = new URL(database.url).pathname.slice(1);
   const admin = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
@@ -28,7 +28,7 @@ test("a database that is gone is 503 and no mistake of ours, for reads and for w
   expect((await manage("GET", "customers")).status).toBe(200);
 });
 
-test("a wallet that is held for too long is 503 overloaded, and nothing was added", async () => {
+test("a wallet locked for too long is 503 overloaded, and nothing is added", async () => {
   const { manage, database } = await setupManage();
   const holder = new pg.Client(database.url);
   await holder.connect();
@@ -39,7 +39,7 @@ test("a wallet that is held for too long is 503 overloaded, and nothing was adde
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
 }, 15_000);
 
-test("refusals keep their connections", async () => {
+test("refused transactions return their connections", async () => {
   const { manage, database } = await setupManage();
   const backends = () =>
     database.query(
@@ -54,7 +54,7 @@ test("refusals keep their connections", async () => {
   expect(await backends()).toEqual(expect.arrayContaining(before));
 });
 
-test("work that lacks one thing after another is refused as overloaded in the end", async () => {
+test("work that keeps missing cached parts is refused as overloaded", async () => {
   const { cell } = await setupManage();
   let fetches = 0;
   class Endless extends Lacking {

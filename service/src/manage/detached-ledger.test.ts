@@ -12,7 +12,7 @@ import { findLastBefore } from "../store/cell/ledger-start.ts";
 import { reverseConsume } from "./credits/reverse-consume.ts";
 import { watchReversals } from "./refuse-detached-ledger.ts";
 
-/** All entries but reversals, as if they had been written then. */
+/** All entries except reversals, as if written at that time. */
 async function moveLedger(database: TestDatabase, at: string): Promise<void> {
   await database.query("set session_replication_role = replica");
   await database.query(
@@ -22,7 +22,7 @@ async function moveLedger(database: TestDatabase, at: string): Promise<void> {
   await database.query("set session_replication_role = origin");
 }
 
-test("books that would be rolled back over a detached month are not closed", async () => {
+test("a monthly statement that needs a detached month is refused", async () => {
   const { manage, consume, database, cell } = await setupManage();
   const { body: charge } = await consume({
     customerId: "ada",
@@ -42,7 +42,7 @@ test("books that would be rolled back over a detached month are not closed", asy
     expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`before ${month}-01T00:00`)]);
   }
   expect((await manage("GET", `months/${month}`)).status).toBe(200);
-  // Nor is metadata read from what is left.
+  // Metadata cannot be filtered either.
   const byMetadata = (from: string, source = "charges") =>
     manage(
       "GET",
@@ -52,20 +52,20 @@ test("books that would be rolled back over a detached month are not closed", asy
   expect([(await byMetadata(month)).status, (await byMetadata(last, "events")).status]).toEqual([200, 200]);
   await database.query(`alter table cell.events detach partition cell.events_${last.replace("-", "_")}`);
   expect((await byMetadata(last, "events")).status).toBe(400);
-  // Nor is anybody called a fraud for it.
+  // The wallet is not reported as unsound.
   const proof = await manage("GET", "customers/ada/proof");
   expect([proof.status, proof.body["detail"]]).toEqual([409, expect.stringContaining("are detached")]);
   await manage("PUT", "customers/new", { body: {} });
   expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: true });
   const verified = verifyCommand({ databaseUrl: database.url, print: () => {} });
   await expect(verified).rejects.toThrow("attach them first");
-  // A wallet with all its entries has no such excuse.
+  // A wallet with all its entries is still reported.
   await manage("POST", "customers/new/credits", { body: { credits: 5, kind: "manual", note: "x" } });
   await database.query(
     "update cell.wallets set balance = balance + 1 where customer_number = (select number from cell.customers where customer_id = 'new')",
   );
   expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: false });
-  // The reversal is there, and what it reverses is not.
+  // The reversal is attached, its charge is not.
   const { body: ledger } = await manage("GET", "customers/ada/ledger");
   expect(ledger["items"]).toContainEqual(expect.objectContaining({ sequence: 3, reverses: null }));
   const { status, text } = await manage("GET", "exports/ledger?format=ndjson");
@@ -78,7 +78,7 @@ test("a charge whose reversal may be in a detached month is not reversed again",
   const reverse = (id: unknown) =>
     manage("POST", `customers/ada/consumes/${id}/reverse`, { body: { reference: "once" } });
   expect((await reverse(body["consumeId"])).body).toMatchObject({ outcome: "reversed" });
-  // The charge is of last month, its reversal of this one.
+  // The charge is from last month, its reversal from this one.
   const [last = "", month = ""] = lastMonths(2);
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);
@@ -100,7 +100,7 @@ test("a charge whose reversal may be in a detached month is not reversed again",
   expect((await reverse(charge)).body).toMatchObject({ outcome: "already_reversed" });
 });
 
-test("a month that comes or goes while reversals are read leaves none unknown", async () => {
+test("a month detached or attached while reversals are read never hides one", async () => {
   const { database, cell } = await setupManage();
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);
@@ -124,7 +124,7 @@ test("a month that comes or goes while reversals are read leaves none unknown", 
   await refusal(async () => {});
 });
 
-test("a month that comes back in the midst of a reversal does not let it be done twice", async () => {
+test("attaching a month during a reversal does not allow a second reversal", async () => {
   const { manage, consume, database, cell, context } = await setupManage();
   const { body } = await consume({
     customerId: "ada",
@@ -144,7 +144,7 @@ test("a month that comes back in the midst of a reversal does not let it be done
 
   let attach: (() => Promise<unknown>) | null = await detach(database, month);
   let before = "";
-  // Right after it was found that nothing was reversed under that reference.
+  // After the look-up by reference found nothing.
   const watched = openWatchedPool(database.serviceUrl, async (name) => {
     if (before === "ledger.find_reversal") {
       await attach?.();
@@ -161,7 +161,7 @@ test("a month that comes back in the midst of a reversal does not let it be done
   expect(await database.count("cell.ledger", "kind = 5")).toBe(1);
 });
 
-test("what the ledger shows sums to the balance without a month, and balances are told since then", async () => {
+test("the shown ledger adds up to the balance without a detached month", async () => {
   const managed = await setupManage();
   const { consume, topUp, assign, manage, database, cell, project } = managed;
   await assign("bob");
@@ -199,13 +199,13 @@ test("what the ledger shows sums to the balance without a month, and balances ar
 
   const attach = await detach(database, last);
   expect(await findStart(month, true)).toBe(starts[1]);
-  // A file takes in what is there on both sides.
+  // An export includes the attached months on both sides.
   expect(await findStart(month, false)).toBe(starts[0]);
   const before = `${month}-01T00:00:00.000Z`;
   const cut = await shown("ada");
   expect(cut).toMatchObject({ total: ada.total, broughtForward: [{ before }] });
   expect([cut.entries > 0, cut.entries < ada.entries]).toEqual([true, true]);
-  // Who has no entry since then has all of it brought forward.
+  // A customer without later entries has everything brought forward.
   expect(await shown("bob")).toMatchObject({ entries: 0, total: bob.total });
   expect(await ask(managed, history(month))).toMatchObject(told);
   for (const from of [older, last])
@@ -221,7 +221,7 @@ test("what the ledger shows sums to the balance without a month, and balances ar
   expect((await manage("GET", history(older))).status).toBe(200);
 });
 
-test("which grants held credits when something was denied is told as long as all entries on one side of it are there", async () => {
+test("the grants at a denial are shown while all entries before or after it are attached", async () => {
   const { manage, consume, topUp, database, cell } = await setupManage();
   const spend = (idempotencyKey: string, quantity: number) =>
     consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
@@ -232,7 +232,7 @@ test("which grants held credits when something was denied is told as long as all
   const [older = "", last = "", month = ""] = lastMonths(3);
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
   await keepPartitions(cell);
-  // What came before the denial is of the first month, what came after it of the other two.
+  // Entries before the denial are in the first month, later ones in the other two.
   await scatter(database, [`${older}-10`, `${last}-10`, `${month}-01`]);
   const { body } = await manage("GET", "keys/k-2");
   const { denialId } = body["denial"] as { denialId: string };
@@ -251,7 +251,7 @@ test("which grants held credits when something was denied is told as long as all
   }
 });
 
-/** A third of each customer's entries to each of these days, and all of bob's to the first two. What was given, to the first. */
+/** Moves a third of each customer's entries to each day, bob's to the first two, and all grants to the first. */
 async function scatter(database: TestDatabase, days: readonly string[]): Promise<void> {
   const client = await connectTo(database);
   await client.query("set session_replication_role = replica");
@@ -273,7 +273,7 @@ async function scatter(database: TestDatabase, days: readonly string[]): Promise
   await client.query("update cell.grants set effective_at = $1::timestamptz", [`${days[0]}T00:00:00Z`]);
 }
 
-/** Takes a month of the ledger out, and returns how it comes back. */
+/** Detaches a month of the ledger and returns a function that attaches it. */
 async function detach(database: TestDatabase, month: string): Promise<() => Promise<unknown>> {
   const partition = `cell.ledger_${month.replace("-", "_")}`;
   const [row] = await database.query(

@@ -8,13 +8,13 @@ const TOP_UP = { kind: "manual", credits: 100 };
 
 type Reply = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
-/** One of each kind of write that people and automation are answered for. */
+/** One of each kind of acknowledged write. */
 async function writeOneOfEach(managed: Managed): Promise<Reply[]> {
   const { consume, manage } = managed;
   const made = await manage("POST", "api-keys", { body: { name: "Leaked", scopes: ["check"] } });
   const charge = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "charge" });
   const { apiKey } = made.body as { apiKey: { id: string } };
-  // From here on nothing is written but what is asked for.
+  // From here on, only these writes happen.
   return [
     await manage("POST", "customers/ada/credits", { body: { ...TOP_UP, reference: "top-up" } }),
     await manage("POST", `customers/ada/consumes/${charge.body["consumeId"]}/reverse`, { body: {} }),
@@ -31,7 +31,7 @@ const STORED = `
     (select count(*)::integer from cell.customers where customer_id in ('bob', 'imported')) as customers,
     (select count(*)::integer from control.api_keys where revoked_at is not null) as revocations`;
 
-test("every acknowledged management write survives a crash, though the database's default is to lose some", async () => {
+test("every acknowledged management write survives a crash with synchronous_commit off by default", async () => {
   const server = await startOwnServer(["synchronous_commit=off", "wal_writer_delay=10s"]);
   const { database } = server;
   await database.query("alter database purser_template set synchronous_commit = off");
@@ -43,7 +43,7 @@ test("every acknowledged management write survives a crash, though the database'
   expect(await database.query(STORED)).toEqual([{ top_ups: 1, reversals: 1, customers: 2, revocations: 1 }]);
 });
 
-test("with the default local and the synchronous standby stopped, a top-up is not acknowledged, and none more wait", async () => {
+test("without its synchronous standby, a top-up is not acknowledged, and no more wait", async () => {
   const server = await startOwnServer();
   const { database } = server;
   const standby = await startStandby(server, "replica");
@@ -63,7 +63,7 @@ test("with the default local and the synchronous standby stopped, a top-up is no
   expect(replies.map(({ body }) => body["code"])).toContain("outcome_unknown");
   for (let round = 0; round < 10; round++) replies.push(...(await Promise.all([topUp(), render()])));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
-  // One for the lane, one for each connection of the pool that was in its commit, and those of jobs.
+  // One for the lane, one per pool connection in its commit, and those of jobs.
   const bound = await waiting();
   expect(bound).toBeLessThanOrEqual(1 + 2 + 4);
   expect((await check({ customerId: "ada", feature: "image.render" })).status).toBe(200);
@@ -74,7 +74,7 @@ test("with the default local and the synchronous standby stopped, a top-up is no
   await expect.poll(async () => (await render()).status).toBe(200);
 }, 120_000);
 
-test("an edit that finds nothing to change is acknowledged only when what it found is on the standby", async () => {
+test("an edit without changes is acknowledged only after the standby has what it found", async () => {
   const { database } = await startOwnServer();
   const { manage } = await setupManage({}, database);
   const edit = () => manage("PUT", "default-plan", { body: { plan: "pro" } });

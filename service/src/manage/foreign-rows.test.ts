@@ -12,7 +12,7 @@ import { createManagementToken } from "./people/management-tokens.ts";
 
 const NOWHERE = openTestPool("postgres://localhost:1/none");
 
-/** They make what is not there, whatever there is elsewhere; or name a time, which is no row. */
+/** These create missing rows, or take a time instead of a row. */
 const MAKERS = [
   "readMonth",
   "putPool",
@@ -24,7 +24,7 @@ const MAKERS = [
   "addCredits",
 ];
 
-/** Those that look for a row: they name one beside project and environment. */
+/** Operations with a row in their path. */
 const OPERATIONS = manageOperations({
   version: "0",
   startedAt: brandAs<Instant>(0),
@@ -41,7 +41,7 @@ const OPERATIONS = manageOperations({
     /:/.test(path.replace(":projectId", "").replace(":environment", "")) && !MAKERS.includes(id),
 );
 
-/** What each needs to get as far as looking for its row. */
+/** The body each needs to reach its look-up. */
 const BODIES: Readonly<Record<string, unknown>> = {
   changeMember: { name: "Mallory" },
   rotateApiKey: { overlapSeconds: 0 },
@@ -54,7 +54,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   previewReversal: {},
 };
 
-/** By the folder that a parameter follows. */
+/** By the path segment before a parameter. */
 type Rows = Readonly<Record<string, string>>;
 
 const MISSING: Rows = {
@@ -105,7 +105,7 @@ function pathOf({ path }: Operation, scope: { projectId: number; environment: st
     .replaceAll(/([a-z-]+)\/:\w+/g, (_, folder: string) => `${folder}/${rows[folder]}`);
 }
 
-/** What an answer says, whatever was asked about and whenever. */
+/** The answer without ids and times. */
 function essenceOf({ status, text }: Reply, rows: Rows): string {
   let essence = text
     .replaceAll(/"requestId":"\w+"/g, '"requestId"')
@@ -135,7 +135,7 @@ async function expectAlike(
     missing.push(await ask(MISSING));
   }
   expect(foreign).toEqual(missing);
-  // Had nothing been looked for, both would be alike without meaning anything.
+  // Otherwise both would be equal without any look-up.
   expect(missing.filter((line) => / 400 /.test(line))).toEqual([]);
 }
 
@@ -144,11 +144,11 @@ test("a row of the other environment answers exactly like a missing one", async 
   const rows = await plantRows(managed);
   const { projectId } = managed.project;
   const scope = { projectId, environment: "live", token: managed.tokens.owner };
-  // A key is the project's: whoever asks in the other environment is told where it was used, as the runtime's 409 does.
+  // A key belongs to the project: the other environment is reported, as in the runtime's 409.
   await expectAlike(managed, rows, scope, ["readKey", ...OF_THE_WORKSPACE]);
 });
 
-test("a token for one environment learns nothing of the other, not even which keys were used there", async () => {
+test("a token for one environment sees nothing of the other, not even used keys", async () => {
   const managed = await setupManage();
   const { cell, service, project } = managed;
   const rows = await plantRows(managed);
@@ -164,7 +164,7 @@ test("a token for one environment learns nothing of the other, not even which ke
   const found = await send(`${base}/search?q=planted-charge`, "GET", { token });
   expect(found.status).toBe(200);
   expect(Object.values(found.body).flat()).toEqual([]);
-  // Of a key that this environment used too, only its own use is shown.
+  // If this environment used the key too, only its own use is shown.
   const event = { customerId: "bob", event: "planted", quantity: 1, idempotencyKey: "planted-charge" };
   expect((await post(`${service.url}/v1/events`, live.key.secret, event)).status).toBe(409);
   const readKey = () => send(`${base}/keys/planted-charge`, "GET", { token });
@@ -172,7 +172,7 @@ test("a token for one environment learns nothing of the other, not even which ke
   const { body, text } = await readKey();
   expect(body).toMatchObject({ state: "not_kept", uses: [{ status: 409, refused: { differs: [] } }] });
   expect(text).not.toContain("environment");
-  // Nor does the request log take a key's text from the other environment.
+  // The request log does not show a key of the other environment either.
   const { body: log } = await send(`${base}/requests`, "GET", { token });
   expect(log["items"]).toMatchObject([{ status: 409, idempotencyKey: null }]);
   for (const path of ["", "/test/customers", "/test/keys/planted-charge", "/test/search?q=planted-charge"]) {
@@ -203,7 +203,7 @@ test("a row of another workspace answers exactly like a missing one", async () =
   await expectAlike(managed, rows, scope);
 });
 
-test("what is made under the same names in another environment leaves the first alone", async () => {
+test("equal names in another environment do not affect the first", async () => {
   const { manage, project } = await setupManage();
   const read = async () => [
     (await manage("GET", "catalog")).body["plans"],

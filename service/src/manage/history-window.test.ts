@@ -28,11 +28,11 @@ const READS = manageOperations({
   sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(({ method, path }) => method === "GET" || /\/(preview|diff)$/.test(path));
 
-test("every operation that reads says how it keeps the history window", () => {
+test("every read operation declares how it applies the history window", () => {
   expect(Object.keys(HISTORY_LINES).sort()).toEqual(READS.map(({ id }) => id).sort());
 });
 
-/** A charge, a denial after it, and an event at this moment, which is its own and not when it was recorded. */
+/** A charge, then a denial, and an event with this own time. */
 async function live(managed: Managed, name: string, timestamp?: string): Promise<Facts> {
   const { consume, record, manage } = managed;
   const customer = "ada";
@@ -53,7 +53,7 @@ async function live(managed: Managed, name: string, timestamp?: string): Promise
   return { customer, feature, ...keys, consumeId, denialId, event, eventId };
 }
 
-/** What happened a second before the window begins, under the names it has there. */
+/** What happened a second before the window, with its ids. */
 async function ageFacts({ database }: Managed, facts: Facts, ms: number): Promise<Facts> {
   await ageHistory(database, ms);
   const rename = (prefix: "con" | "den" | "evt", text: string): string => {
@@ -69,7 +69,7 @@ async function ageFacts({ database }: Managed, facts: Facts, ms: number): Promis
   };
 }
 
-/** A day's window; something just before it, something in it, and an event that came late, of a time before it. */
+/** A window of one day with rows just before it and in it, and a late event from before it. */
 async function setupWindow(): Promise<Managed & { outside: Facts; inside: Facts; late: Facts }> {
   const managed = await setupManage();
   const outside = await ageFacts(managed, await live(managed, "outside"), DAY_MS + 1_000);
@@ -91,7 +91,7 @@ function looksFor(facts: Facts): (Look & { readonly id: string })[] {
   );
 }
 
-/** `operation path: what it says of what it should say`. */
+/** `operation path: actual, expected`. */
 async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
   const found: string[] = [];
   for (const { id, path, says } of looksFor(facts)) {
@@ -105,7 +105,7 @@ async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
 const all = (facts: Facts): string[] => looksFor(facts).map(({ id, path, says }) => `${id} ${path}: ${says}`);
 const none = (facts: Facts): string[] => looksFor(facts).map(({ id, path }) => `${id} ${path}: `);
 
-test("what lies a second before the window is in no list, count, search or explanation; a wider one has it again", {
+test("rows one second before the window are hidden everywhere, and a larger window shows them", {
   timeout: 120_000,
 }, async () => {
   const managed = await setupWindow();
@@ -120,7 +120,7 @@ test("what lies a second before the window is in no list, count, search or expla
   expect(await lookFor(managed, outside)).toEqual(all(outside));
 });
 
-test("an event is measured by its own time, not by when it was recorded", async () => {
+test("an event counts by its own time, not by its recording time", async () => {
   const managed = await setupWindow();
   const { manage, late } = managed;
   const looks = [
@@ -145,10 +145,10 @@ test("an event is measured by its own time, not by when it was recorded", async 
   expect(await look()).toEqual(looks.map(() => true));
 });
 
-test("a key is measured by its event's own time, also where the event was written a second time", async () => {
+test("a key counts by its event's own time, even if the event was written again", async () => {
   const managed = await setupWindow();
   const { manage, database, late, inside } = managed;
-  // As after a commit whose outcome was unknown: the event keeps its first time.
+  // As after an unknown commit: the event keeps its first time.
   await database.query("set session_replication_role = replica");
   await database.query("update cell.keyed_requests set recorded_at = recorded_at + interval '1 second'");
   await database.query("set session_replication_role = origin");
@@ -157,7 +157,7 @@ test("a key is measured by its event's own time, also where the event was writte
   expect([await isFound(late), await isFound(inside)]).toEqual([false, true]);
   await setWindow(managed, null);
   expect(await isFound(late)).toBe(true);
-  // Nobody knows the time of one whose month is detached.
+  // The time of an event in a detached month is unknown.
   const [month = ""] = lastMonths(1);
   await database.query(`alter table cell.events detach partition cell.events_${month.replace("-", "_")}`);
   const isTold = async ({ eventKey, eventId }: Facts): Promise<boolean> =>
@@ -167,7 +167,7 @@ test("a key is measured by its event's own time, also where the event was writte
   expect(await isTold(late)).toBe(false);
 });
 
-test("every list that the window clips says where it begins", async () => {
+test("every clipped list shows where the window starts", async () => {
   const managed = await setupManage();
   await managed.topUp("ada", 1);
   const month = new Date().toISOString().slice(0, 7);
@@ -203,12 +203,12 @@ async function readLedger({ manage }: Managed) {
   }
 }
 
-test("the ledger before the window is one line for each pool, so that sums hold", async () => {
+test("the ledger before the window is one line per pool, so that sums match", async () => {
   const managed = await setupWindow();
   const { manage, outside, topUp } = managed;
   await manage("POST", `customers/ada/consumes/${outside.consumeId}/reverse`, { body: {} });
   await topUp("ada", 5);
-  // 100 were given and 10 charged before; then twice 10 charged, 10 reversed and 5 added.
+  // Before: 100 granted and 10 charged; then 10 charged twice, 10 reversed and 5 added.
   const { entries, pages } = await readLedger(managed);
   expect(entries.map(({ amount }) => amount)).toEqual([5, 10, -10, -10]);
   expect(pages).toEqual([[], [expect.objectContaining({ pool: "credits", amount: 90 })]]);
@@ -222,7 +222,7 @@ test("the ledger before the window is one line for each pool, so that sums hold"
   expect(whole.pages.flat()).toEqual([]);
 });
 
-test("the proof adds up everything, and does not tell how much lies before the window", async () => {
+test("the proof covers the whole ledger but counts only entries in the window", async () => {
   const managed = await setupWindow();
   const read = async () => (await managed.manage("GET", "customers/ada/proof")).body;
   expect(await read()).toMatchObject({ isSound: true, entries: 2, pools: [{ ledgerSum: 70, balance: 70 }] });
@@ -230,7 +230,7 @@ test("the proof adds up everything, and does not tell how much lies before the w
   expect(await read()).toMatchObject({ isSound: true, entries: 4, windowStart: null });
 });
 
-test("a reversal of what lies before the window can be done, and so be previewed", async () => {
+test("a charge before the window can be reversed and previewed", async () => {
   const managed = await setupWindow();
   const { manage, outside, inside } = managed;
   const pathOf = ({ consumeId }: Facts) => `customers/ada/consumes/${consumeId}/reverse`;
@@ -243,14 +243,14 @@ test("a reversal of what lies before the window can be done, and so be previewed
   expect(await manage("POST", pathOf(outside), { body: {} })).toMatchObject({ status: 200 });
 });
 
-test("of grants before the window those are shown of which something is left", async () => {
+test("grants before the window are listed only if credits are left", async () => {
   const managed = await setupManage();
   const { manage, topUp, consume, database } = managed;
   await topUp("bob", 30);
   await topUp("ada", 30);
   await ageHistory(database, DAY_MS + 1_000);
   await topUp("ada", 7);
-  // Of bob's nothing is left once they have a plan, and of ada's plan credits neither.
+  // Neither bob's credits nor ada's plan credits are left.
   await managed.assign("bob");
   for (const customerId of ["ada", "bob"])
     await consume({ customerId, feature: "image.render", quantity: 13, idempotencyKey: customerId });

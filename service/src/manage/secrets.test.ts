@@ -6,7 +6,7 @@ import { type Served, servePurser } from "../../test/purser.ts";
 const EMAIL = "owner@example.com";
 const PASSWORD = "planted-password-of-the-owner";
 
-/** The service at its most talkative. */
+/** The service with the most verbose log level. */
 const serve = ({ serviceUrl }: TestDatabase): Promise<Served> =>
   servePurser(serviceUrl, {
     LOG_LEVEL: "trace",
@@ -14,7 +14,7 @@ const serve = ({ serviceUrl }: TestDatabase): Promise<Served> =>
     INIT_OWNER_PASSWORD: PASSWORD,
   });
 
-/** Every row of every table that keeps what was said or done, as text. */
+/** All rows of tables with requests or changes, as text. */
 async function readRecords(database: TestDatabase): Promise<string> {
   const tables = ["control.audit", "cell.audit", "cell.request_log"];
   const rows: unknown[] = [];
@@ -23,7 +23,7 @@ async function readRecords(database: TestDatabase): Promise<string> {
   return JSON.stringify(rows);
 }
 
-test("no password, key, token, link or cookie appears in a log, a refusal or an audit row", async () => {
+test("no password, key, token, link or cookie appears in a log, an error or an audit row", async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
   const { url, output } = await serve(database);
@@ -69,7 +69,7 @@ test("no password, key, token, link or cookie appears in a log, a refusal or an 
   keep("planted-password-of-ada");
   await call("POST", "/manage/v1/links", { body: { token: linkToken, password: "planted-password-of-ada" } });
 
-  // What people get wrong: the secret in a place where it is echoed, logged or stored if anything is.
+  // Typical mistakes: a secret in a field that may be echoed, logged or stored.
   await call("POST", "/manage/v1/links", { body: { token: linkToken, password: "planted-password-of-ada" } });
   await call("POST", "/manage/v1/session", { body: { email: PASSWORD, password: 1, planted: PASSWORD } });
   await call("POST", "/manage/v1/session", { body: `{"password":"${PASSWORD}",` });

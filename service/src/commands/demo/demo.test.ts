@@ -32,7 +32,7 @@ async function setupDemo(): Promise<Demo> {
   return { database, project, cell, context };
 }
 
-/** As the log and its counts have it. */
+/** Rows of the log and of its hourly counts. */
 const OUTCOME = "coalesce(l.code, l.reason, 'ok')";
 
 const TABLES = [
@@ -55,7 +55,7 @@ async function countAll(database: TestDatabase): Promise<Record<string, number>>
   return counts;
 }
 
-test("the demo is of a size to look around in, is in the test environment alone, and is made once", async () => {
+test("the demo has a realistic size, is in the test environment only, and is created once", async () => {
   const { database, project, context } = await setupDemo();
   const counts = await countAll(database);
   expect(counts).toMatchObject({ customers: 40, wallets: 40 });
@@ -73,7 +73,7 @@ test("the demo is of a size to look around in, is in the test environment alone,
   expect(await countAll(database)).toEqual(counts);
 });
 
-test("purser verify accepts it, and every key leads to a charge or a denial", async () => {
+test("the demo passes purser verify, and every key has a charge or a denial", async () => {
   const { database } = await setupDemo();
   const lines: string[] = [];
   const isSound = await verifyCommand({ databaseUrl: database.url, print: (line) => lines.push(line) });
@@ -86,7 +86,7 @@ test("purser verify accepts it, and every key leads to a charge or a denial", as
   expect(orphans).toBe(0);
 });
 
-test("the printed consume is allowed and right, again under its key, and reaches the ledger", async () => {
+test("the printed consume is allowed, replays under its key, and is in the ledger", async () => {
   const { database, project, cell } = await setupDemo();
   const { secret } = project.test.key;
   expect(await findDemoCustomer(cell, secret)).toBe(RICH_COMPANY);
@@ -110,7 +110,7 @@ test("the printed consume is allowed and right, again under its key, and reaches
   expect(wallet).toEqual({ balance: reply.body["balance"], total: reply.body["balance"] });
 });
 
-test("the double charge: one job, two keys, seconds apart; a retry replays it, and a reversal settles it", async () => {
+test("the double charge has one job and two keys; a retry replays and a reversal corrects it", async () => {
   const { database, project, cell, context } = await setupDemo();
   const charges = await database.query(
     `select l.quantity, l.amount::integer, l.metadata, k.key, k.subject_id, extract(epoch from l.recorded_at) as second
@@ -145,7 +145,7 @@ test("the double charge: one job, two keys, seconds apart; a retry replays it, a
   });
 });
 
-test("the purchase of another customer: its reference is on the wrong one, whose grant can be revoked", async () => {
+test("the purchase credited to the wrong customer has its reference there and can be revoked", async () => {
   const { database, cell, context } = await setupDemo();
   const [purchase] = await database.query(
     `select c.customer_id, g.number, g.credits::integer, g.note, g.recorded_at
@@ -174,7 +174,7 @@ test("the purchase of another customer: its reference is on the wrong one, whose
   expect(await revokeGrant(cell, context, grant)).toMatchObject({ kind: "revoked" });
 });
 
-test("the limit: reached several times on one day, with credits left", async () => {
+test("the limit is reached several times in one day with credits left", async () => {
   const { database } = await setupDemo();
   const days = await database.query(
     `select (d.recorded_at at time zone 'UTC')::date as day, count(*)::integer as times, min(d.balance)::integer > 0 as has_credits
@@ -190,10 +190,10 @@ test("the limit: reached several times on one day, with credits left", async () 
   expect(days).toMatchObject([{ has_credits: true }]);
 });
 
-test("the log has its last week as the service would have noted it: denials, retries and mistakes too", async () => {
+test("the request log covers the last week, including denials, retries and errors", async () => {
   const { database, project, cell } = await setupDemo();
   const { environmentId } = project.test;
-  // Every charge and denial of the week is there once, and what was asked again as a replay.
+  // Every charge and denial of the week is logged once, and repeats as replays.
   const unlogged = await database.query(
     `select k.key
      from cell.keyed_requests as k
@@ -222,7 +222,7 @@ test("the log has its last week as the service would have noted it: denials, ret
       { status: 409, outcome: "idempotency_key_reused", has_replay: false },
     ]),
   );
-  // Counted as logged, hour by hour; in the order of time; in test alone; and none that the next purge takes.
+  // Hourly counts match the log, ids follow time, only test has rows, and the next purge deletes none.
   const miscounted = await database.query(
     `select c.hour
      from cell.request_counts as c

@@ -24,7 +24,7 @@ import { simulate } from "./simulate.ts";
 
 const at = (text: string): Instant => brandAs<Instant>(Date.parse(text));
 
-/** Published long before any of the days below. */
+/** Published before all days below. */
 async function setupCatalog(): Promise<Catalog> {
   const database = await createDatabase();
   const {
@@ -59,7 +59,7 @@ function denials(moments: readonly Moment[] | undefined, reason: Reason, since: 
   return rows.filter((row) => row.reason === reason).length;
 }
 
-/** What `purser verify` would say. */
+/** The result of `purser verify`. */
 function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   const wallet = moments.at(-1)?.wallet;
   assert(wallet !== undefined, "everyone has joined");
@@ -75,7 +75,7 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   const entries = moments.flatMap(({ changes }) => changes.ledger.map(({ entry }) => entry));
   for (const entry of entries) {
     const { reverses = null, quantity = 0 } = entry.usage ?? {};
-    // The ledger's place is its sequence: they have no gap.
+    // Entries are stored in order of sequence, without gaps.
     const consume = reverses === null ? undefined : entries[reverses - 1];
     const reversed = consume && { ...consume, reversedQuantity: quantity, reversedCredits: entry.amount };
     const flaw = fold.add(entry, reversed ?? null);
@@ -84,7 +84,7 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   return fold.finish();
 }
 
-// The ends of months, a leap day, and moments just after midnight, when today has hardly begun.
+// Ends of months, a leap day, and moments just after midnight.
 const DAYS = [
   "2026-01-01T00:00:30Z",
   "2026-02-28T23:59:59Z",
@@ -95,7 +95,7 @@ const DAYS = [
   "2028-02-29T17:05:00Z",
 ];
 
-test("whatever the day of the first start, every wallet is true, the three cases are there, and the day was busy", async () => {
+test("on any start date, wallets verify, the three cases exist, and the last day has requests", async () => {
   const catalog = await setupCatalog();
   for (const day of DAYS) {
     const now = at(day);
@@ -113,14 +113,14 @@ test("whatever the day of the first start, every wallet is true, the three cases
     const asked = [...lives.values()].flat().filter(({ at }) => at > now - DAY_MS);
     const count = (outcome: string): number =>
       asked.filter(({ logged }) => (logged?.code ?? logged?.reason ?? "ok") === outcome).length;
-    // Of what is on the first page: enough to look at, and something of everything.
+    // The first page shows some of everything.
     expect(count("ok"), day).toBeGreaterThan(60);
     for (const outcome of ["insufficient_credits", "feature_not_found", "idempotency_key_reused"])
       expect(count(outcome), `${outcome} on ${day}`).toBeGreaterThan(1);
   }
 });
 
-test("the customer of the printed consume can pay for months to come", async () => {
+test("the customer of the printed consume has credits for months", async () => {
   const catalog = await setupCatalog();
   const now = at("2026-11-02T08:30:00Z");
   const wallet = simulateAll(catalog, now).get(RICH_COMPANY)?.at(-1)?.wallet ?? null;
@@ -131,7 +131,7 @@ test("the customer of the printed consume can pay for months to come", async () 
   }
 });
 
-test("the same moment has the same demo", () => {
+test("the same start time produces the same demo", () => {
   const now = at("2026-11-02T08:30:00Z");
   for (const company of COMPANIES) expect(liveCompany(company, now)).toEqual(liveCompany(company, now));
 });

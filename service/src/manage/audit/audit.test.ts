@@ -34,7 +34,7 @@ async function readAll(
 
 const actionsOf = ({ items }: { items: Item[] }): string[] => items.map(({ action }) => action);
 
-/** Things done in turn in the control plane, in the test environment and in a second project. */
+/** Alternating changes in the control plane, the test environment and a second project. */
 async function doMuch({ manage }: Managed): Promise<void> {
   const made = await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
   const { id } = made.body["project"] as { id: string };
@@ -46,7 +46,7 @@ async function doMuch({ manage }: Managed): Promise<void> {
   }
 }
 
-test("both audits are one list, newest first, and cursors of any size go through it without gap or double", async () => {
+test("both audits form one list, newest first, without gaps or duplicates at any page size", async () => {
   const managed = await setupManage();
   await doMuch(managed);
   const { database } = managed;
@@ -68,7 +68,7 @@ test("both audits are one list, newest first, and cursors of any size go through
   }
 });
 
-test("entries say who did what where, by names that stay after a member or token is gone", async () => {
+test("entries show actor, action and scope, with names that remain after a member or token is removed", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const ada = await join(managed, "admin", "ada");
@@ -128,7 +128,7 @@ test("filters narrow by scope, actor, action, customer and time", async () => {
   expect((await readAll(managed, AUDIT, `${from}&${to}`)).items).toEqual([]);
 });
 
-test("what cannot be asked is refused, and another workspace's environment is not there", async () => {
+test("invalid filters are refused, and another workspace's environment is not found", async () => {
   const { manage, project } = await setupManage();
   const statusOf = async (query: string) => (await manage("GET", `${AUDIT}?${query}`)).status;
   for (const query of [
@@ -150,7 +150,7 @@ test("what cannot be asked is refused, and another workspace's environment is no
   expect(await statusOf("from=1000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z")).toBe(200);
 });
 
-test("a token of one environment reads that one's audit, and no other", async () => {
+test("a token for one environment reads only that environment's audit", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   await doMuch(managed);
@@ -172,7 +172,7 @@ test("a token of one environment reads that one's audit, and no other", async ()
   expect((await manage("GET", live, { token: secret })).status).toBe(404);
 });
 
-test("what was done for a customer stays when they are erased, and leads to nobody", async () => {
+test("audit entries of an erased customer remain without identifying them", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await manage("PUT", "customers/gone", { body: { name: "Gone" } });
@@ -186,7 +186,7 @@ test("what was done for a customer stays when they are erased, and leads to nobo
   expect(items.find(({ id }) => id === before.items[0]?.id)).toMatchObject({ customerId: null });
 });
 
-test("a filter that matches little hands out short pages, and its cursor still finds everything", async () => {
+test("a filter with few matches returns short pages, and its cursor finds everything", async () => {
   const managed = await setupManage();
   const { database } = managed;
   // 2,500 entries of which every 1,000th matches, in both schemas.

@@ -3,7 +3,7 @@ import { setupManage } from "../../../test/manage.ts";
 
 const EXPORT = "/manage/v1/audit/export";
 
-test("the audit log is exported as NDJSON, whole, and continued after any line without gap or double", async () => {
+test("the audit log is exported as NDJSON and can be resumed after any line without gaps or duplicates", async () => {
   const { manage, tokens } = await setupManage();
   const body = { credits: 1, kind: "manual" };
   for (let i = 0; i < 5; i++) await manage("POST", "customers/ada/credits", { body });
@@ -29,7 +29,7 @@ test("the audit log is exported as NDJSON, whole, and continued after any line w
   expect((await manage("GET", EXPORT, { token: tokens.operator })).status).toBe(403);
 });
 
-test("an export is in the audit log with its filters, and without a customer's id", async () => {
+test("an export is audited with its filters, without a customer id", async () => {
   const { manage } = await setupManage();
   const filters =
     "projectId=1&environment=test&customerId=ada&actor=member:3&action=api_key.&from=2026-01-01T00:00:00Z";
@@ -47,7 +47,7 @@ test("an export is in the audit log with its filters, and without a customer's i
   expect(JSON.stringify(entry)).not.toContain("ada");
 });
 
-test("an export holds what its filters name: one environment, one customer", async () => {
+test("an export contains only what its filters select", async () => {
   const { manage } = await setupManage();
   for (const customer of ["ada", "bob"]) {
     await manage("POST", `customers/${customer}/credits`, { body: { credits: 1, kind: "manual" } });

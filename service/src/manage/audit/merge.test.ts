@@ -18,7 +18,7 @@ const toRecord = (id: string): AuditRecord => ({
   after: null,
 });
 
-/** As a store would scan it. */
+/** Scans like the store. */
 function scan(rows: readonly Row[], before: string | null, count: number): AuditScan {
   const looked = rows.filter(({ id }) => before === null || id < before).slice(0, count);
   return {
@@ -27,7 +27,7 @@ function scan(rows: readonly Row[], before: string | null, count: number): Audit
   };
 }
 
-test("whatever the sources hold and however far each is looked at, the pages add up to all that matches, in order", () => {
+test("for any sources and scan limits, the pages add up to all matches in order", () => {
   const rows = fc
     .uniqueArray(
       fc.record({ id: fc.integer({ min: 0, max: 999 }), isMatch: fc.boolean(), source: fc.nat(2) }),

@@ -29,7 +29,7 @@ async function setupMany(): Promise<Managed> {
 
 type Sample = { before: { customerId: string }; after: { customerId: string } };
 
-test("what a preview says is what is then done, and nothing else", async () => {
+test("a bulk assignment does exactly what its preview showed", async () => {
   const { manage, database } = await setupMany();
   const body = { filter: { plan: "free" }, plan: "pro", endsAt: "2099-01-01T00:00:00Z" };
   const audits = await database.count("cell.audit");
@@ -56,7 +56,7 @@ test("what a preview says is what is then done, and nothing else", async () => {
   ]);
   for (const { after } of sample) {
     const { body: now } = await manage("GET", `customers/${after.customerId}`);
-    // The moment is another one, and all else is the same.
+    // Everything but the timestamp is equal.
     expect({ ...now, plan: { ...(now["plan"] as object), anchor: "" } }).toEqual({
       ...after,
       plan: { ...(after as unknown as { plan: object }).plan, anchor: "" },
@@ -70,7 +70,7 @@ test("what a preview says is what is then done, and nothing else", async () => {
   await expectSoundBooks(database);
 });
 
-test("an earlier end is kept back and counted, and applied with shorten", async () => {
+test("an earlier end is skipped and counted, and applied with shorten", async () => {
   const { manage } = await setupMany();
   const endsAt = "2099-01-01T00:00:00.000Z";
   const body = { filter: { search: "p1" }, plan: "pro", endsAt };
@@ -93,7 +93,7 @@ test("a repetition changes nothing", async () => {
   expect(await database.count("cell.audit")).toBe(audits);
 });
 
-test("when about another number of customers matches by now, nothing is done", async () => {
+test("nothing is done if the number of matching customers has changed", async () => {
   const { manage, database, assign } = await setupMany();
   const call = (expectedCount: number) =>
     manage("POST", BULK, { body: { filter: { plan: "free" }, plan: "pro", expectedCount } });
@@ -107,7 +107,7 @@ test("when about another number of customers matches by now, nothing is done", a
   expect((await call(300)).body).toMatchObject({ matching: 299, changed: 299 });
 });
 
-test("filters hold together: search, plan and block", async () => {
+test("all filters apply together: search, plan and block", async () => {
   const { manage, database } = await setupMany();
   await database.query(`
     update cell.wallets set is_blocked = true
@@ -121,7 +121,7 @@ test("filters hold together: search, plan and block", async () => {
   expect(await matching({ isBlocked: false, search: "p" })).toBe(19);
 });
 
-test("who stops matching before their turn is left alone", async () => {
+test("customers who stop matching before their turn are skipped", async () => {
   const { manage, database } = await setupMany();
   const client = await connectTo(database);
   const wallet = "customer_number = (select number from cell.customers where customer_id = 'f7')";
@@ -135,7 +135,7 @@ test("who stops matching before their turn is left alone", async () => {
   expect((await sent).body).toMatchObject({ matching: 300, changed: 299, skipped: 1 });
 });
 
-test("who hangs up stops it after the chunk, and can go on after another preview", async () => {
+test("a disconnect stops the assignment after the chunk, and a new preview can continue it", async () => {
   const { manage, database, service, here, tokens } = await setupMany();
   const client = await connectTo(database);
   await client.query("begin");
@@ -186,7 +186,7 @@ test.each([
   expect(await database.count("cell.audit", "action = 'plan.assigned_in_bulk'")).toBe(1);
 });
 
-test("the audit of all says until when, as everywhere else", async () => {
+test("the audit entry of the assignment shows the end date", async () => {
   const { manage } = await setupMany();
   const body = { filter: { plan: "free" }, plan: "pro", endsAt: "2099-01-01T00:00:00Z" };
   const { body: preview } = await manage("POST", `${BULK}/preview`, { body });
@@ -195,7 +195,7 @@ test("the audit of all says until when, as everywhere else", async () => {
   expect(audit.body["items"]).toMatchObject([{ after: { endsAt: "2099-01-01T00:00:00.000Z" } }]);
 });
 
-test("a plan that is not there, an end in the past and a viewer are refused", async () => {
+test("a missing plan, a past end and a viewer are refused", async () => {
   const { manage, tokens } = await setupMany();
   const codeOf = async (path: string, body: object, token = tokens.operator): Promise<unknown> =>
     (await manage("POST", path, { body, token })).body["code"];

@@ -4,7 +4,7 @@ import { times } from "../../../test/two-services.ts";
 
 const LIVE = "/manage/v1/projects/1/live";
 
-/** Features that an operator could have made one by one. */
+/** Features as if created one by one. */
 async function addFeatures({ database, context }: Managed, count: number): Promise<string[]> {
   const keys = times(count, (i) => `feature.${i}`);
   await database.query(
@@ -17,7 +17,7 @@ async function addFeatures({ database, context }: Managed, count: number): Promi
   return keys;
 }
 
-test("what was edited into a catalog is exported, and applied elsewhere, as large as it may be", async () => {
+test("a catalog of maximum size can be exported and applied elsewhere", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const keys = await addFeatures(managed, 1_200);
@@ -37,7 +37,7 @@ test("what was edited into a catalog is exported, and applied elsewhere, as larg
   expect((await manage("GET", `${LIVE}/catalog`)).text).toBe(exported.text);
 }, 60_000);
 
-test("an edit that would leave more than a document may have is refused, by whichever way it comes", async () => {
+test("every way of exceeding the catalog's limits is refused", async () => {
   const managed = await setupManage();
   const { manage, database, context } = managed;
   const [known] = await database.query(

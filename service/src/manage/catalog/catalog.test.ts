@@ -7,14 +7,14 @@ const LIVE = "/manage/v1/projects/1/live";
 
 type Listed = { noun: string; key: string; change: string; before: unknown; after: unknown };
 
-/** What is not unchanged, as `change noun key`. */
+/** Changed items as `change noun key`. */
 function changesOf({ body }: Reply): string[] {
   return (body["changes"] as Listed[])
     .filter(({ change }) => change !== "unchanged")
     .map(({ change, noun, key }) => `${change} ${noun} ${key}`);
 }
 
-/** A catalog with one of everything: a second pool, an archived plan and feature, a name, a default, and a cost left behind. */
+/** A catalog with a second pool, an archived plan and feature, an event key, a default plan, and an older pinned cost. */
 async function furnish({ manage, publish }: Managed): Promise<void> {
   const put = async (path: string, body: object, headers: Record<string, string> = {}): Promise<void> => {
     expect((await manage("PUT", path, { body, headers })).status).toBe(200);
@@ -38,7 +38,7 @@ async function furnish({ manage, publish }: Managed): Promise<void> {
   await manage("POST", "plans/talk/archive");
 }
 
-test("a catalog is one document in one order, and is the same in an environment that it was applied to", async () => {
+test("a catalog exports the same document from the environment it was applied to", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await furnish(managed);
@@ -77,7 +77,7 @@ test("a catalog is one document in one order, and is the same in an environment 
   const applied = await manage("POST", `${LIVE}/catalog/apply`, { body });
   expect(applied.body).toEqual({ outcome: "applied", version: 1, changes: compared.body["changes"] });
   expect((await manage("GET", `${LIVE}/catalog`)).text).toBe(exported.text);
-  // What a plan pinned came along, beside what the feature costs by now.
+  // The pinned cost is kept beside the feature's current cost.
   expect((await manage("GET", `${LIVE}/plans/talk`)).body["versions"]).toMatchObject([
     { number: 1, features: [{}, { feature: "speech", pool: "seconds", cost: { credits: 2, per: 1 } }] },
   ]);
@@ -94,7 +94,7 @@ test("a catalog is one document in one order, and is the same in an environment 
   expect(await state()).toEqual(before);
 });
 
-test("a changed file changes what it says, publishes by its reach, and leaves alone what it lacks", async () => {
+test("a changed file changes only its content, publishes with its reach, and keeps the rest", async () => {
   const managed = await setupManage();
   const { manage, check, database } = managed;
   const catalog = {
@@ -135,7 +135,7 @@ test("a changed file changes what it says, publishes by its reach, and leaves al
     "plan.published",
     "plan.published",
   ]);
-  // Another name alone is no new version.
+  // A new name does not create a version.
   const renamed = { plans: catalog.plans.map((plan) => ({ ...plan, name: "Renamed" })) };
   await manage("POST", "catalog/apply", { body: { catalog: renamed, reach: "now" } });
   expect((await manage("GET", "plans/pro")).body).toMatchObject({
@@ -144,7 +144,7 @@ test("a changed file changes what it says, publishes by its reach, and leaves al
   });
 });
 
-test("what a file lacks is archived when that is asked for, where it speaks of such things at all", async () => {
+test("items missing from a file are archived on request, if the file has such a list", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await furnish(managed);
@@ -163,7 +163,7 @@ test("what a file lacks is archived when that is asked for, where it speaks of s
     "archive plan pro",
     "change default_plan default_plan",
   ]);
-  // And offered again by a file that has it.
+  // A file that lists it unarchives it.
   const { body } = await manage("GET", "catalog");
   const plans = (body["plans"] as object[]).map((plan) => ({ ...plan, archived: false }));
   expect(changesOf(await apply({ plans, defaultPlan: "pro" }))).toEqual([
@@ -202,7 +202,7 @@ test.each([
     "pool `x`",
   ],
   ["the default plan", { defaultPlan: "x" }, "plan `x`"],
-])("a file is refused whole where %s is not there", async (_name, catalog, named) => {
+])("a file is refused as a whole if %s does not exist", async (_name, catalog, named) => {
   const { manage } = await setupManage();
   const before = await manage("GET", "catalog");
   const body = { catalog: { ...catalog, pools: [{ key: "new", name: "New" }] }, reach: "now" };
@@ -214,7 +214,7 @@ test.each([
   expect((await manage("GET", "catalog")).text).toBe(before.text);
 });
 
-test("of files applied at once on what all have seen, one is, and none of them in part", async () => {
+test("of files applied concurrently to the same version, exactly one is applied completely", async () => {
   const { manage } = await setupManage();
   const { body: seen } = await manage("POST", "catalog/diff", { body: { catalog: {} } });
   const replies = await Promise.all(

@@ -74,7 +74,7 @@ const compare = (
   archiveMissing = false,
 ): CatalogComparison => compareCatalogs(current, readDocument(document), { archiveMissing });
 
-/** The catalog after these files, of which those that are refused change nothing. */
+/** The catalog after these files; refused files change nothing. */
 function applyAll(files: readonly CatalogDocument[]): CatalogContent {
   return files.reduce((current, file) => {
     const compared = compare(current, file);
@@ -100,7 +100,7 @@ test("a file applied a second time changes nothing", () => {
   );
 });
 
-test("what is exported changes nothing where it came from, and makes the same elsewhere", () => {
+test("an export changes nothing at its source and recreates the catalog elsewhere", () => {
   fc.assert(
     fc.property(fc.array(documents, { minLength: 1, maxLength: 4 }), (files) => {
       const here = applyAll(files);
@@ -113,7 +113,7 @@ test("what is exported changes nothing where it came from, and makes the same el
   );
 });
 
-test("a file that lacks something never takes it away, and never touches what it does not mention", () => {
+test("a file never removes missing items or touches omitted lists", () => {
   fc.assert(
     fc.property(fc.array(documents, { maxLength: 3 }), documents, (files, file) => {
       const current = applyAll(files);

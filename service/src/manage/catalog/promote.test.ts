@@ -10,7 +10,7 @@ function changesOf({ body }: Reply): string[] {
     .map(({ change, noun, key }) => `${change} ${noun} ${key}`);
 }
 
-test("what was tried in test is what live gets, as the comparison said, and once", async () => {
+test("a promotion applies the test catalog to live as previewed, once", async () => {
   const { manage, assign, topUp } = await setupManage();
   await assign("bob");
   await topUp("bob", 5);
@@ -30,7 +30,7 @@ test("what was tried in test is what live gets, as the comparison said, and once
   expect((await manage("GET", `${PROJECT}/live/customers`)).body["items"]).toEqual([]);
 });
 
-test("an edit of live between the comparison and the promotion stops it", async () => {
+test("an edit of live between preview and promotion stops it", async () => {
   const { manage, database } = await setupManage();
   const { version } = (await manage("POST", `${PROJECT}/promote/diff`, { body: {} })).body;
   await manage("PUT", `${PROJECT}/live/pools/seconds`, { body: { name: "Seconds" } });
@@ -45,7 +45,7 @@ test("an edit of live between the comparison and the promotion stops it", async 
   expect((await promote(latest)).status).toBe(200);
 });
 
-test("what test gave up is archived in live, and what live never had is not brought there", async () => {
+test("items archived in test are archived in live, but not created there", async () => {
   const { manage, publish } = await setupManage();
   await publish({ key: "old", name: "Old" });
   await manage("POST", `${PROJECT}/promote`, { body: { reach: "now" } });

@@ -112,7 +112,7 @@ const REFUSED: Refused[] = [
   ["GET", "event-keys?cursor=nonsense", undefined, "cursor"],
 ];
 
-test("what is not a catalog's is refused by the name of the field, and changes nothing", async () => {
+test("invalid catalog fields are refused by name and change nothing", async () => {
   const { manage, database } = await setupManage();
   const state = () => database.query("select version, (select count(*) from cell.audit) from cell.catalogs");
   const before = await state();
@@ -126,7 +126,7 @@ test("what is not a catalog's is refused by the name of the field, and changes n
   expect(await state()).toEqual(before);
 });
 
-/** Something that is nearly right, or not at all. */
+/** Nearly valid or random values. */
 const odd = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -177,7 +177,7 @@ const catalog = record({
   defaultPlan: fc.option(key),
 });
 
-test("no body makes the service fail, however odd it is", { timeout: 120_000 }, async () => {
+test("no invalid body causes a 500", { timeout: 120_000 }, async () => {
   const { manage, check } = await setupManage();
   const options = { reach: fc.constantFrom("now", "next_period"), archiveMissing: fc.boolean() };
   const bodies: Record<string, fc.Arbitrary<unknown>> = {
@@ -205,12 +205,12 @@ test("no body makes the service fail, however odd it is", { timeout: 120_000 }, 
     }),
     { numRuns: 300 },
   );
-  // Odd, not merely broken: some are taken, some mean nothing, and the runtime goes on.
+  // Unusual input: some is accepted, some ignored, and the runtime keeps working.
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 422]));
   expect((await check({ customerId: "ada", feature: "export" })).status).toBe(200);
 });
 
-test("a key may be as long as it may be, wherever it stands", async () => {
+test("keys of maximum length work everywhere", async () => {
   const { manage } = await setupManage();
   const [longest, wide] = ["k".repeat(120), "\u{1f5dd}".repeat(120)];
   expect((await manage("PUT", `features/${longest}`, { body: FEATURE })).status).toBe(200);

@@ -12,7 +12,7 @@ import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-cons
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("a consume that is reversed many times at once is reversed once", async () => {
+test("concurrent reversals of one consume reverse it once", async () => {
   const credits = await setupCredits();
   for (const round of rounds(10)) {
     const consumeId = await render(credits, 6, `key-${round}`);
@@ -23,7 +23,7 @@ test("a consume that is reversed many times at once is reversed once", async () 
   await expectSoundBooks(credits.database);
 });
 
-test("a consume that is reversed in parts at once comes back whole, and never more than it was", async () => {
+test("concurrent partial reversals never return more than was charged", async () => {
   const credits = await setupCredits();
   for (const round of rounds(10)) {
     const consumeId = await render(credits, 7, `key-${round}`);
@@ -45,22 +45,19 @@ test.each([
   { first: [], quantity: 1.5 },
   { first: [], quantity: 0 },
   { first: [1], quantity: Number.NaN },
-])(
-  "$quantity is no quantity to reverse: no more comes back than was charged",
-  async ({ first, quantity }) => {
-    const credits = await setupCredits();
-    const consumeId = await render(credits, 3, "key-1");
-    for (const whole of first) await reverse(credits, consumeId, whole);
-    await reverse(credits, consumeId, quantity).catch(() => null);
-    for (const rest of [3, 2, 1, null]) await reverse(credits, consumeId, rest);
-    expect(await readBalance(credits)).toBe(100);
-    expect(await credits.database.count("cell.ledger", "kind = 5 and quantity < 1")).toBe(0);
-    await expectSoundBooks(credits.database);
-  },
-);
+])("a reversal of quantity $quantity is refused", async ({ first, quantity }) => {
+  const credits = await setupCredits();
+  const consumeId = await render(credits, 3, "key-1");
+  for (const whole of first) await reverse(credits, consumeId, whole);
+  await reverse(credits, consumeId, quantity).catch(() => null);
+  for (const rest of [3, 2, 1, null]) await reverse(credits, consumeId, rest);
+  expect(await readBalance(credits)).toBe(100);
+  expect(await credits.database.count("cell.ledger", "kind = 5 and quantity < 1")).toBe(0);
+  await expectSoundBooks(credits.database);
+});
 
 test.each(["con_", "con_00000000000000000000000000", "evt_01k9zq6n2wf3rvd0m6zj8b6c1t", "", "💳"])(
-  "what is no consume (%s) is not found, and changes nothing",
+  "an id that is no consume (%s) is not found and changes nothing",
   async (consumeId) => {
     const credits = await setupCredits();
     await render(credits, 3, "key-1");
@@ -69,7 +66,7 @@ test.each(["con_", "con_00000000000000000000000000", "evt_01k9zq6n2wf3rvd0m6zj8b
   },
 );
 
-test("neither a grant nor a reversal can be reversed, though their position in the ledger can be named", async () => {
+test("grants and reversals cannot be reversed by their ledger position", async () => {
   const credits = await setupCredits();
   const consumed = await render(credits, 3, "key-1");
   await reverse(credits, consumed, 1);
@@ -89,7 +86,7 @@ test("neither a grant nor a reversal can be reversed, though their position in t
   }
 });
 
-test("a grant that is revoked many times at once is revoked once, and what was spent of it stays spent", async () => {
+test("concurrent revocations revoke a grant once and keep spent credits spent", async () => {
   const credits = await setupCredits();
   const { cell, context } = credits;
   await addCredits(cell, context, TOP_UP);
@@ -102,7 +99,7 @@ test("a grant that is revoked many times at once is revoked once, and what was s
   await expectSoundBooks(credits.database);
 });
 
-test("what is reversed into a revoked grant does not come back", async () => {
+test("credits returned to a revoked grant stay revoked", async () => {
   const credits = await setupCredits();
   const { cell, context } = credits;
   await addCredits(cell, context, TOP_UP);
@@ -113,7 +110,7 @@ test("what is reversed into a revoked grant does not come back", async () => {
   await expectSoundBooks(credits.database);
 });
 
-test("a plan's allowance that was revoked stays revoked when the plan is left and taken up again", async () => {
+test("a revoked allowance stays revoked after leaving and resuming the plan", async () => {
   const credits = await setupCredits();
   const { cell, context, publish, assign } = credits;
   await publish({ key: "free", name: "Free", allowances: [] });
@@ -123,7 +120,7 @@ test("a plan's allowance that was revoked stays revoked when the plan is left an
   expect(await readBalance(credits)).toBe(0);
 });
 
-test("consumes, top-ups, reversals and revocations at once leave sound books", {
+test("concurrent consumes, top-ups, reversals and revocations keep wallet and ledger consistent", {
   timeout: 120_000,
 }, async () => {
   const two = await setupTwo();

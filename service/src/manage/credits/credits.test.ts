@@ -9,7 +9,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 import { endPlan } from "../customers/end-plan.ts";
 import { addCredits } from "./add-credits.ts";
 
-test("credits added many times at once under one reference are added once", async () => {
+test("concurrent top-ups with one reference add credits once", async () => {
   const { cell, context, database } = await setupCredits();
   for (const round of rounds(10)) {
     const add = () => addCredits(cell, context, { ...TOP_UP, reference: `pay_${round}` });
@@ -19,7 +19,7 @@ test("credits added many times at once under one reference are added once", asyn
   await expectSoundBooks(database);
 });
 
-test("a reference that is used for eight customers at once is one of them's, and the others are not made", async () => {
+test("only one of eight concurrent customers gets a reference, and the others are not created", async () => {
   const { cell, context, database } = await setupCredits();
   for (const round of rounds(5)) {
     const outcomes = await Promise.all(
@@ -34,7 +34,7 @@ test("a reference that is used for eight customers at once is one of them's, and
   await expectSoundBooks(database);
 });
 
-test("credits added many times at once without a reference are added each time", async () => {
+test("concurrent top-ups without a reference all add credits", async () => {
   const { cell, context, database } = await setupCredits();
   const outcomes = await Promise.all(times(8, () => addCredits(cell, context, TOP_UP)));
   expect(countKinds(outcomes)).toEqual({ added: 8 });
@@ -43,7 +43,7 @@ test("credits added many times at once without a reference are added each time",
   await expectSoundBooks(database);
 });
 
-test("a wallet holds 50 open grants: the next is refused unless it is like one of them", async () => {
+test("the 51st open grant is refused unless it merges with an open one", async () => {
   const { cell, context, database } = await setupCredits();
   const inDays = (days: number): Instant => brandAs<Instant>(start + days * DAY_MS);
   const start = Date.now();
@@ -56,7 +56,7 @@ test("a wallet holds 50 open grants: the next is refused unless it is like one o
   await expectSoundBooks(database);
 });
 
-test("credits that would have expired already, or of a pool that is not there, are refused and leave nothing", async () => {
+test("credits with a past expiry or a missing pool are refused and leave no rows", async () => {
   const { cell, context, database } = await setupCredits();
   const customerId = brandAs<CustomerId>("new");
   const expiresAt = brandAs<Instant>(Date.now() - 1_000);
@@ -69,12 +69,12 @@ test("credits that would have expired already, or of a pool that is not there, a
   expect(await database.count("cell.customers")).toBe(1);
 });
 
-test("a balance never grows beyond what a number can count exactly", async () => {
+test("a balance never exceeds the largest safe integer", async () => {
   const { cell, context, check, database } = await setupCredits();
   expect(await addCredits(cell, context, { ...TOP_UP, credits: Number.MAX_SAFE_INTEGER })).toEqual({
     kind: "balance_too_large",
   });
-  // Above this, plans could not give any more.
+  // Above this, plans could not grant any more.
   const credits = Number.MAX_SAFE_INTEGER - 2 ** 51;
   expect((await addCredits(cell, context, { ...TOP_UP, credits })).kind).toBe("added");
   expect(await addCredits(cell, context, { ...TOP_UP, credits: 1 })).toEqual({ kind: "balance_too_large" });
@@ -83,7 +83,7 @@ test("a balance never grows beyond what a number can count exactly", async () =>
 });
 
 test.each([0.5, 1.5, 0, -1, Number.NaN])(
-  "%d credits are no amount: nothing is added, and wallet and ledger still agree",
+  "%d credits are refused, and wallet and ledger agree",
   async (credits) => {
     const { cell, context, check, database } = await setupCredits();
     await addCredits(cell, context, { ...TOP_UP, credits }).catch(() => null);
@@ -93,7 +93,7 @@ test.each([0.5, 1.5, 0, -1, Number.NaN])(
   },
 );
 
-test("every top-up is audited with before and after; what was said about it stands on the grant alone", async () => {
+test("every top-up is audited with before and after, without reference and note", async () => {
   const { cell, context, database } = await setupCredits();
   const price = { amount: 900, currency: "EUR" };
   const customerId = brandAs<CustomerId>("carol@example.com");
@@ -118,11 +118,11 @@ test("every top-up is audited with before and after; what was said about it stan
   expect(await database.query("select reference, note from cell.grants where reference is not null")).toEqual(
     [{ reference: "pay_1", note: "for the delay" }],
   );
-  // A customer who is erased must not live on in the audit.
+  // Reference and note must not outlive an erased customer.
   expect(await database.count("cell.audit as a", "to_jsonb(a)::text like '%carol%'")).toBe(0);
 });
 
-test("what the audit says was before is what the operation found, with all that was due", async () => {
+test("the audit's `before` includes due changes", async () => {
   const { cell, context, consume, topUp, database } = await setupCredits();
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await windBack(database, 40 * DAY_MS);
@@ -132,7 +132,7 @@ test("what the audit says was before is what the operation found, with all that 
   const audits = await database.query(
     "select action, before -> 'balances' as before, after -> 'balances' as after from cell.audit order by id",
   );
-  // 90 were left of the first month; with the next one there are 100.
+  // 90 are left of the first month; the next one has 100.
   expect(audits.slice(-2)).toEqual([
     { action: "credits.added", before: { credits: 100 }, after: { credits: 150 } },
     { action: "plan.ended", before: { credits: 150 }, after: { credits: 50 } },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../../test/manage.ts";
 
-test("the first credits of an environment need no catalog, and its pool is there afterwards", async () => {
+test("the first credits of an environment need no catalog and create its pool", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   const body = { credits: 5, kind: "purchase", price: { amount: 4900, currency: "eur" } };
@@ -19,7 +19,7 @@ test("the first credits of an environment need no catalog, and its pool is there
   expect([other.status, other.body["code"]]).toEqual([422, "unknown_key"]);
 });
 
-test("an id that no charge can have is a missing charge", async () => {
+test("an impossible charge id is not found", async () => {
   const { manage } = await setupManage();
   const reply = await manage("POST", "customers/ada/consumes/con_7zzzzzzzzz00000000000000zz/reverse", {
     body: {},

@@ -17,7 +17,7 @@ async function render({ consume }: Managed, quantity: number, idempotencyKey = "
   return String(body["consumeId"]);
 }
 
-test("a top-up twice adds twice, and answers with before and after", async () => {
+test("a repeated top-up adds again and returns the balance before and after", async () => {
   const managed = await setupManage();
   expect((await add(managed, {})).body).toEqual({
     outcome: "added",
@@ -34,7 +34,7 @@ test("a top-up twice adds twice, and answers with before and after", async () =>
   await expectSoundBooks(managed.database);
 });
 
-test("a top-up with a reference adds once, also twenty times at once", async () => {
+test("a top-up with a reference adds once, even twenty times concurrently", async () => {
   const managed = await setupManage();
   const replies = await Promise.all(times(20, () => add(managed, { reference: "pay_1" })));
   const outcomes = replies.map(({ body }) => body["outcome"]);
@@ -44,7 +44,7 @@ test("a top-up with a reference adds once, also twenty times at once", async () 
   await expectSoundBooks(managed.database);
 });
 
-test("twenty slow top-ups at once on one customer all succeed, and leave connections to others", async () => {
+test("twenty slow concurrent top-ups of one customer succeed and leave connections free", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await database.query(`
@@ -61,7 +61,7 @@ test("twenty slow top-ups at once on one customer all succeed, and leave connect
   await expectSoundBooks(database);
 });
 
-test("twenty top-ups, reversals and consumes at once on one customer all succeed", async () => {
+test("twenty concurrent top-ups, reversals and consumes of one customer succeed", async () => {
   const managed = await setupManage();
   const { database, consume, manage } = managed;
   const charges = await Promise.all(times(5, (i) => render(managed, 1, `earlier-${i}`)));
@@ -77,7 +77,7 @@ test("twenty top-ups, reversals and consumes at once on one customer all succeed
   await expectSoundBooks(database);
 });
 
-test("a reversal that would make the balance too large is refused, as a top-up is", async () => {
+test("a reversal that would make the balance too large is refused like a top-up", async () => {
   const managed = await setupManage();
   const { manage, consume, publish, context, cell, database } = managed;
   const reel = { key: "reel", name: "Reel", unit: null, pool: "credits", cost: { credits: 1e9, per: 1 } };
@@ -97,7 +97,7 @@ test("a reversal that would make the balance too large is refused, as a top-up i
       body: { code: "balance_too_large" },
     });
   }
-  // A part that fits comes back; and a new period still grants its allowance.
+  // A part that fits is returned, and a new period still grants its allowance.
   expect((await manage("POST", path, { body: { quantity: 1 } })).status).toBe(200);
   await windBack(database, 40 * DAY_MS);
   expect((await consume({ customerId: "ada", feature: "reel", idempotencyKey: "l" })).body["allowed"]).toBe(
@@ -106,7 +106,7 @@ test("a reversal that would make the balance too large is refused, as a top-up i
   await expectSoundBooks(database);
 });
 
-test("a repeated top-up answers with the balance of now, not with the one that was stored", async () => {
+test("a repeated top-up with a reference returns the current balance", async () => {
   const managed = await setupManage();
   await add(managed, { reference: "pay_1" });
   await render(managed, 5);
@@ -119,7 +119,7 @@ test("a repeated top-up answers with the balance of now, not with the one that w
   });
 });
 
-test("a reference that names other credits is refused", async () => {
+test("a reference used for other credits is refused", async () => {
   const managed = await setupManage();
   await add(managed, { reference: "pay_1" });
   for (const [body, customer] of [
@@ -139,7 +139,7 @@ test.each([
   [{ pool: "gold" }, "unknown_key", "`gold`"],
   [{ expiresAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", "`expiresAt`"],
   [{ credits: Number.MAX_SAFE_INTEGER }, "balance_too_large", ""],
-])("%j is refused, and nobody is made", async (body, code, detail) => {
+])("%j is refused and creates no customer", async (body, code, detail) => {
   const managed = await setupManage();
   expect(await add(managed, body, "bob")).toMatchObject({
     status: 422,
@@ -171,12 +171,12 @@ test.each([
   { price: { amount: 1, currency: "euro" } },
   { expiresAt: "2999-01-01" },
   { nonce: "1" },
-])("%j is no top-up", async (body) => {
+])("%j is an invalid top-up", async (body) => {
   const managed = await setupManage();
   expect(await add(managed, body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
-test("a grant is revoked once, by its number, and only of its own customer", async () => {
+test("a grant is revoked once, by number, for its own customer only", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await add(managed, {});
@@ -201,7 +201,7 @@ test("a grant is revoked once, by its number, and only of its own customer", asy
   await expectSoundBooks(managed.database);
 });
 
-test("a charge is reversed in parts, and never by more than is left of it", async () => {
+test("a charge is reversed in parts, never by more than is left", async () => {
   const managed = await setupManage();
   const consumeId = await render(managed, 5);
   const reverse = (body: object) =>
@@ -225,7 +225,7 @@ test("a charge is reversed in parts, and never by more than is left of it", asyn
   await expectSoundBooks(managed.database);
 });
 
-test("a part that is reversed under a reference is reversed once, also eight times at once", async () => {
+test("a partial reversal with a reference happens once, even eight times concurrently", async () => {
   const managed = await setupManage();
   const consumeId = await render(managed, 5);
   const reverse = (body: object) =>
@@ -247,7 +247,7 @@ test("a part that is reversed under a reference is reversed once, also eight tim
   await expectSoundBooks(managed.database);
 });
 
-test("a charge is not another customer's to reverse, nor another environment's", async () => {
+test("a charge cannot be reversed by another customer or environment", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const consumeId = await render(managed, 5);

@@ -3,7 +3,7 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const CHARGE = { customerId: "ada", feature: "image.render", quantity: 15, idempotencyKey: "k" };
 
-/** All of the plan's 100 credits, and 50 of what was added. */
+/** Spends the plan's 100 credits and 50 added ones. */
 async function charge({ consume }: Managed): Promise<string> {
   const { body } = await consume(CHARGE);
   expect(body).toMatchObject({ allowed: true, creditsCharged: 150 });
@@ -13,7 +13,7 @@ async function charge({ consume }: Managed): Promise<string> {
 const balanceOf = async ({ manage }: Managed): Promise<unknown> =>
   (await manage("GET", "customers/ada")).body["balances"];
 
-test("a preview writes nothing, and the reversal then does what it said", async () => {
+test("a reversal does exactly what its preview showed, and the preview writes nothing", async () => {
   const managed = await setupManage();
   const { manage, topUp, database } = managed;
   await topUp("ada", 60);
@@ -36,10 +36,10 @@ test("a preview writes nothing, and the reversal then does what it said", async 
   expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 70 }]);
 });
 
-test("of grants that are spent as one, what the others own stays though one was revoked", async () => {
+test("revoking one of several merged grants keeps the credits of the others", async () => {
   const managed = await setupManage();
   const { manage } = managed;
-  // Added twice by mistake, and the second taken back.
+  // Added twice by mistake; the second is revoked.
   const credits = { credits: 100, kind: "purchase" };
   await manage("POST", "customers/ada/credits", { body: credits });
   await manage("POST", "customers/ada/credits", { body: credits });
@@ -58,7 +58,7 @@ test("of grants that are spent as one, what the others own stays though one was 
   expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 200 }]);
 });
 
-test("what goes back to a grant that was revoked, or whose plan was left, is told apart", async () => {
+test("a preview distinguishes returns to revoked grants and left plans", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await manage("POST", "customers/ada/credits", { body: { credits: 100, kind: "purchase" } });

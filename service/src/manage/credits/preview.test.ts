@@ -18,8 +18,8 @@ async function preview(
   return reply.body;
 }
 
-/** Everything that is stored in the cell, as text, but for the log of requests. */
-/** But for what is written by itself: the log of requests, sums of usage, and where jobs are. */
+/** All stored rows of the cell as text, except the request log. */
+/** Excludes background writes: request log, usage roll-ups and job positions. */
 async function dump(database: TestDatabase): Promise<string> {
   const tables = await database.query(
     `select table_name as name from information_schema.tables
@@ -30,7 +30,7 @@ async function dump(database: TestDatabase): Promise<string> {
   return JSON.stringify(rows);
 }
 
-test("a preview says what the credits would do, and writes nothing", async () => {
+test("a preview shows the effect of the credits and writes nothing", async () => {
   const managed = await setupManage();
   const before = await dump(managed.database);
   expect(await preview(managed, { expiresAt: "2999-01-01T00:00:00Z" })).toEqual({
@@ -58,7 +58,7 @@ test("a preview says what the credits would do, and writes nothing", async () =>
   expect(await dump(managed.database)).toBe(before);
 });
 
-test("a preview names a twin of the last ten minutes, and who gave it", async () => {
+test("a preview shows the same credits of the last ten minutes and their actor", async () => {
   const managed = await setupManage();
   const { manage, tokens, database } = managed;
   const body = { ...TOP_UP, reference: "pay_1" };
@@ -83,7 +83,7 @@ test("a preview names a twin of the last ten minutes, and who gave it", async ()
   expect(await preview(managed, {})).toMatchObject({ twins: [] });
 });
 
-test("a preview says whose a reference is", async () => {
+test("a preview shows the grant that uses the reference", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await manage("POST", "customers/bob/credits", { body: { ...TOP_UP, reference: "pay_1" } });
@@ -107,7 +107,7 @@ test("a preview says whose a reference is", async () => {
   });
 });
 
-test("what a reference named before the history window is not told, and still counts", async () => {
+test("a reference used before the history window is hidden but still counts", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await manage("POST", "customers/bob/credits", { body: { ...TOP_UP, reference: "pay_1" } });
@@ -122,7 +122,7 @@ test.each([
   [{ pool: "gold" }, "unknown_key", null],
   [{ expiresAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", 100],
   [{ credits: Number.MAX_SAFE_INTEGER }, "balance_too_large", 100],
-])("a preview of %j says the same as adding it would", async (body, code, balance) => {
+])("a preview of %j reports the same error as adding it", async (body, code, balance) => {
   const managed = await setupManage();
   const { refusal, ...rest } = await preview(managed, body);
   expect(rest).toMatchObject({ outcome: "refused", balanceBefore: balance, balanceAfter: balance });

@@ -8,7 +8,7 @@ async function putMany({ manage }: Managed, count: number): Promise<void> {
   }
 }
 
-test("a customer is made by the caller's id, changed whole, and read with plan and balances", async () => {
+test("a customer is created by the caller's id, replaced, and read with plan and balances", async () => {
   const { manage } = await setupManage();
   const id = encodeURIComponent("team/ü 1");
   const body = { name: "Acme", email: "a@acme.example", metadata: { tier: 1 } };
@@ -26,7 +26,7 @@ test("a customer is made by the caller's id, changed whole, and read with plan a
   });
 });
 
-test("a repeated PUT is no change, and a change is audited without the person's own words", async () => {
+test("a repeated PUT changes nothing, and a change is audited without its values", async () => {
   const { manage, database } = await setupManage();
   const body = { name: "Secret Name" };
   for (let i = 0; i < 3; i++) await manage("PUT", "customers/c", { body });
@@ -36,7 +36,7 @@ test("a repeated PUT is no change, and a change is audited without the person's 
   expect(JSON.stringify(rows)).not.toContain("Secret");
 });
 
-test("a list goes on by its cursor, finds what begins with the search, and keeps to its filters", async () => {
+test("a list pages by cursor, searches by prefix and applies its filters", async () => {
   const managed = await setupManage();
   const { manage, topUp } = managed;
   await putMany(managed, 7);
@@ -64,7 +64,7 @@ test("a list goes on by its cursor, finds what begins with the search, and keeps
   expect((await manage("GET", "customers?cursor=nonsense")).status).toBe(400);
 });
 
-test("text that cannot be stored is the caller's mistake", async () => {
+test("text that PostgreSQL cannot store is refused as invalid", async () => {
   const { manage } = await setupManage();
   for (const path of ["customers/a%00b", "customers?search=a%00"]) {
     expect((await manage("GET", path)).status).toBe(400);
@@ -75,7 +75,7 @@ test("text that cannot be stored is the caller's mistake", async () => {
   expect((await manage("PUT", "customers/c", { body: deep })).status).toBeLessThan(500);
 });
 
-test("whoever makes a customer stands in the audit, once", async () => {
+test("creating a customer is audited once", async () => {
   const { manage, database } = await setupManage();
   for (let i = 0; i < 2; i++) await manage("PUT", "customers/ghost", { body: {} });
   const [row, ...others] = await database.query(
@@ -85,7 +85,7 @@ test("whoever makes a customer stands in the audit, once", async () => {
   expect([row?.["actor_kind"], others]).toEqual(["token", []]);
 });
 
-test("a plan that ends in the last hour of the years we write is refused, not stored where no answer can show it", async () => {
+test("an end date beyond the largest supported time is refused", async () => {
   const { manage } = await setupManage();
   const body = { plan: "pro", endsAt: "9999-12-31T23:59:59-01:00" };
   expect((await manage("POST", "customers/ada/plan", { body })).status).toBe(400);

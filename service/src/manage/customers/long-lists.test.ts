@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-/** Customers `old-1` and so on, and then more than are looked through for a page who are called otherwise. */
+/** Customers `old-1` and so on, then more others than one page scans. */
 async function setupLong(old: number, others: number): Promise<Managed> {
   const managed = await setupManage();
   const { database, context } = managed;
@@ -21,7 +21,7 @@ async function setupLong(old: number, others: number): Promise<Managed> {
   return managed;
 }
 
-/** Everybody whom the list has, page by page, and how many pages that took. */
+/** All customers of the list, and the number of pages. */
 async function walk({ manage }: Managed, query: string): Promise<{ ids: string[]; pages: number }> {
   const ids: string[] = [];
   let pages = 0;
@@ -37,19 +37,19 @@ async function walk({ manage }: Managed, query: string): Promise<{ ids: string[]
   }
 }
 
-test("a search that finds very many, all of them old, finds each of them once", async () => {
+test("a search over many old customers finds each once", async () => {
   const managed = await setupLong(1_500, 10_500);
   const { ids, pages } = await walk(managed, "search=OLD-");
   expect(ids).toEqual(Array.from({ length: 1_500 }, (_, i) => `old-${1_500 - i}`));
   expect(pages).toBeLessThan(12);
-  // Few are found at once, wherever they are, in the same order, and whoever matches twice is there once.
+  // Few matches are found in one page, in the same order and without duplicates.
   expect((await walk(managed, "search=old-77")).ids).toEqual(
     [779, 778, 777, 776, 775, 774, 773, 772, 771, 770, 77].map((n) => `old-${n}`),
   );
   expect((await walk(managed, "search=name%201199")).ids).toHaveLength(11);
 });
 
-test("a filter that finds nobody ends, however long the list is", async () => {
+test("a filter without matches ends, however long the list is", async () => {
   const managed = await setupLong(2_100, 0);
   const { ids, pages } = await walk(managed, "blocked=true");
   expect([ids, pages]).toEqual([[], 3]);

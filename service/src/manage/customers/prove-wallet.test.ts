@@ -28,7 +28,7 @@ test("a valid wallet is sound: ledger, grants and balance agree", async () => {
   });
 });
 
-test("who never had anything is sound, and who was erased is nobody", async () => {
+test("a new customer is sound, and an erased one is not found", async () => {
   const managed = await setupManage();
   await managed.manage("PUT", "customers/new", { body: {} });
   expect(await prove(managed, "new")).toMatchObject({
@@ -40,7 +40,7 @@ test("who never had anything is sound, and who was erased is nobody", async () =
   expect((await managed.manage("GET", "customers/new/proof")).status).toBe(404);
 });
 
-/** What sums and numbers show. The rest, such as a price or which grant paid, is for `purser verify`. */
+/** Tampering that sums and sequences reveal. `purser verify` finds the rest, such as a wrong price. */
 const SHOWN = [
   "a balance after an entry",
   "an amount",
@@ -63,11 +63,11 @@ const SHOWN = [
   "a count of grants",
 ];
 
-test("what does not add up is told as unsound, and never as a failure", { timeout: 60_000 }, async () => {
+test("an inconsistent wallet is reported as unsound, never as an error", { timeout: 60_000 }, async () => {
   const managed = await setupManage();
   const { database } = managed;
   await liveBusyLives(managed);
-  // Past the triggers, as whoever owns the database can go.
+  // Bypasses the triggers, as the database owner can.
   await database.query("set session_replication_role = replica");
   const tables = ["wallets", "grants", "ledger"];
   for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
@@ -84,7 +84,7 @@ test("what does not add up is told as unsound, and never as a failure", { timeou
   expect(await prove(managed)).toMatchObject({ isSound: true });
 });
 
-test("charges that run beside it never make it look unsound", async () => {
+test("concurrent charges never make a wallet look unsound", async () => {
   const managed = await setupManage();
   const { consume, topUp } = managed;
   await topUp("ada", 1_000_000);
@@ -103,7 +103,7 @@ test("charges that run beside it never make it look unsound", async () => {
   expect(new Set(proofs.map(({ entries }) => entries)).size).toBeGreaterThan(10);
 });
 
-test("what takes too long is given up, and says so", async () => {
+test("a proof that takes too long fails with `overloaded`", async () => {
   const managed = await setupManage();
   const holder = await connectTo(managed.database);
   await holder.query("begin; lock table cell.ledger in access exclusive mode");

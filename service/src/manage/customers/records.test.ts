@@ -43,7 +43,7 @@ async function live(managed: Managed): Promise<string> {
   return consumeId;
 }
 
-test("the ledger's pages have no gap, and their sum is the balance", async () => {
+test("the ledger's pages have no gap and add up to the balance", async () => {
   const managed = await setupManage();
   await live(managed);
   const { items, pages } = await readAll(managed, "customers/ada/ledger?limit=3");
@@ -55,7 +55,7 @@ test("the ledger's pages have no gap, and their sum is the balance", async () =>
   expect(items[0]?.["balanceAfter"]).toBe(sum);
 });
 
-test("an entry of the ledger says what it was, and a charge how much of it was reversed", async () => {
+test("a ledger entry shows what happened, and a charge its reversed quantity", async () => {
   const managed = await setupManage();
   const consumeId = await live(managed);
   const { items } = await readAll(managed, "customers/ada/ledger");
@@ -102,7 +102,7 @@ test("the ledger can be filtered by kind and feature", async () => {
   expect((await managed.manage("GET", "customers/ada/ledger?kind=what")).status).toBe(400);
 });
 
-test("a filter that finds little in a long ledger hands out its cursor and goes on", async () => {
+test("a filter with few matches in a long ledger returns a cursor that finds the rest", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const first = await managed.consume({ customerId: "ada", feature: "export", idempotencyKey: "k" });
@@ -121,7 +121,7 @@ test("a filter that finds little in a long ledger hands out its cursor and goes 
   expect([items.length, items[0]?.["sequence"], pages]).toEqual([1, 2, 2]);
 });
 
-test("grants are listed with what is left of each, as the next request would find it", async () => {
+test("grants are listed with their rest as the next request would see it", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const add = (body: object) => manage("POST", "customers/ada/credits", { body });
@@ -136,7 +136,7 @@ test("grants are listed with what is left of each, as the next request would fin
     const { items } = await readAll(managed, "customers/ada/grants?limit=2");
     return items.map(({ grant, remaining }) => [grant, remaining]);
   };
-  // 107 of the 150 were paid by what expires; the oldest purchases gave the rest.
+  // 107 of the 150 came from expiring credits, the rest from the oldest purchases.
   expect(await read()).toEqual([
     [5, 0],
     [4, 0],
@@ -165,7 +165,7 @@ test("grants are listed with what is left of each, as the next request would fin
   expect((await read())[0]).toEqual([6, 0]);
 });
 
-test("the plan history tells every change, the newest first", async () => {
+test("the plan history lists every change, newest first", async () => {
   const managed = await setupManage();
   const { manage, cell, context, publish } = managed;
   await publish({ key: "free", name: "Free" });
@@ -194,7 +194,7 @@ test("the plan history tells every change, the newest first", async () => {
   });
 });
 
-test("denials are listed with their arithmetic", async () => {
+test("denials are listed with their numbers", async () => {
   const managed = await setupManage();
   await live(managed);
   const { items } = await readAll(managed, "customers/ada/denials?limit=1");
@@ -216,7 +216,7 @@ test("denials are listed with their arithmetic", async () => {
   });
 });
 
-test("denials of one moment are neither left out nor told twice", async () => {
+test("denials with the same timestamp are listed once each", async () => {
   const managed = await setupManage();
   const ask = (i: number) =>
     managed.consume({ customerId: "ada", feature: "image.render", quantity: 99, idempotencyKey: `k${i}` });
@@ -226,7 +226,7 @@ test("denials of one moment are neither left out nor told twice", async () => {
   expect(new Set(items.map(({ denialId }) => denialId)).size).toBe(30);
 });
 
-test("there is nothing on record of a customer nobody knows, or of the other environment", async () => {
+test("unknown customers and those of another environment have no records", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const live = `/manage/v1/projects/${project.projectId}/live`;

@@ -6,7 +6,7 @@ import { times } from "../../../test/two-services.ts";
 const LATER = "2999-01-01T00:00:00.000Z";
 const EVEN_LATER = "2999-06-01T00:00:00.000Z";
 
-test("a plan that is assigned twice is assigned once; a later end extends it", async () => {
+test("a repeated assignment changes nothing, and a later end extends the plan", async () => {
   const { manage, database } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
   const first = await assign({ plan: "pro", endsAt: LATER, anchor: "2026-01-31T00:00:00Z" });
@@ -63,7 +63,7 @@ test("an earlier end is refused without shorten, and applied with it", async () 
   await expectSoundBooks(database);
 });
 
-test("another anchor of a running plan is refused, whether it is active or was left", async () => {
+test("another anchor is refused for an active plan and for one left within its period", async () => {
   const { manage, publish, database } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
@@ -79,7 +79,7 @@ test("another anchor of a running plan is refused, whether it is active or was l
   expect((await assign({ plan: "pro" })).body).toMatchObject({ customer: { plan: { anchor } } });
 });
 
-test("a call about an older billing event changes nothing: not a renewal after a cancellation, nor the reverse", async () => {
+test("a call with an older billing event changes nothing, neither a renewal nor a cancellation", async () => {
   const { manage } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body: { plan: "pro", ...body } });
   const end = (asOf: string) => manage("DELETE", `customers/bob/plan?asOf=${asOf}`);
@@ -96,7 +96,7 @@ test("a call about an older billing event changes nothing: not a renewal after a
     outcome: "ended",
     customer: { plan: null },
   });
-  // Also once the plan is over, and whichever plan an older event names.
+  // Also after the plan ended, for any plan in an older event.
   for (const body of [{ endsAt: null }, { plan: "pro", endsAt: LATER }]) {
     const again = await assign({ ...body, asOf: "2026-03-03T12:00:00Z" });
     expect(again.body).toMatchObject({ outcome: "unchanged", customer: { plan: null } });
@@ -104,7 +104,7 @@ test("a call about an older billing event changes nothing: not a renewal after a
   expect((await assign({})).body).toMatchObject({ outcome: "changed" });
 });
 
-test("a renewal that is delivered again does not undo a cancellation of the same second", async () => {
+test("a redelivered renewal does not undo a cancellation with the same time", async () => {
   const { manage } = await setupManage();
   const asOf = "2026-03-01T00:00:00Z";
   const renew = (endsAt: string | null) =>
@@ -121,7 +121,7 @@ test("a renewal that is delivered again does not undo a cancellation of the same
   expect((await end()).body["outcome"]).toBe("no_assignment");
 });
 
-test("a cancellation that arrives before the customer is known is kept, and the older start gives no plan", async () => {
+test("a cancellation for an unknown customer is kept, and the older start assigns no plan", async () => {
   const { manage, database } = await setupManage();
   const end = (asOf: string) => manage("DELETE", `customers/new/plan?asOf=${asOf}`);
   expect((await manage("DELETE", "customers/new/plan")).status).toBe(404);
@@ -147,7 +147,7 @@ test("a billing event from the future is refused", async () => {
   expect(await manage("DELETE", `customers/ada/plan?asOf=${LATER}`)).toMatchObject(refused);
 });
 
-test("a plan that is assigned twenty times at once is assigned once", async () => {
+test("twenty concurrent assignments assign a plan once", async () => {
   const { manage, database } = await setupManage();
   const replies = await Promise.all(
     times(20, () => manage("POST", "customers/bob/plan", { body: { plan: "pro" } })),
@@ -169,7 +169,7 @@ test("a plan ends once, and purchased credits stay", async () => {
   expect((await end()).body).toMatchObject({ outcome: "no_assignment" });
 });
 
-test("a blocked customer is denied everything, until they are unblocked", async () => {
+test("a blocked customer is denied everything until unblocked", async () => {
   const { manage, check } = await setupManage();
   const block = (blocked: boolean) => manage("PUT", "customers/ada/block", { body: { blocked } });
   const reason = async () => (await check({ customerId: "ada", feature: "image.render" })).body["reason"];
@@ -180,7 +180,7 @@ test("a blocked customer is denied everything, until they are unblocked", async 
   expect(await reason()).toBeNull();
 });
 
-test("an erased customer is not found, and takes an admin", async () => {
+test("erasing a customer needs an admin, and an erased customer is not found", async () => {
   const { manage, tokens } = await setupManage();
   expect((await manage("DELETE", "customers/ada", { token: tokens.operator })).status).toBe(403);
   expect((await manage("DELETE", "customers/ada", { token: tokens.admin })).body).toEqual({
@@ -195,16 +195,16 @@ test("an erased customer is not found, and takes an admin", async () => {
 });
 
 test.each([
-  ["a plan that is not there", { plan: "gold" }, "unknown_key", "`gold`"],
-  ["an end that lies in the past", { plan: "pro", endsAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", ""],
-])("%s is refused, and nobody is made", async (_name, body, code, detail) => {
+  ["a missing plan", { plan: "gold" }, "unknown_key", "`gold`"],
+  ["a past end", { plan: "pro", endsAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", ""],
+])("%s is refused and creates no customer", async (_name, body, code, detail) => {
   const { manage, database } = await setupManage();
   const reply = await manage("POST", "customers/bob/plan", { body });
   expect(reply).toMatchObject({ status: 422, body: { code, detail: expect.stringContaining(detail) } });
   expect(await database.count("cell.customers")).toBe(1);
 });
 
-test("a plan that is archived is kept and renewed by who has it, and given to nobody else", async () => {
+test("customers on an archived plan keep and renew it, but nobody else can get it", async () => {
   const { manage, database } = await setupManage();
   await database.query("update cell.plans set archived_at = now()");
   const assign = (customer: string) =>
@@ -223,7 +223,7 @@ test.each([
   { plan: "pro", anchor: "2026-01-01T00:00:00" },
   { plan: "pro", ends_at: LATER },
   {},
-])("%j is no assignment", async (body) => {
+])("%j is an invalid assignment", async (body) => {
   const { manage } = await setupManage();
   expect(await manage("POST", "customers/ada/plan", { body })).toMatchObject({
     status: 400,
@@ -231,7 +231,7 @@ test.each([
   });
 });
 
-test("of a customer nobody knows, or of the other environment, nothing can be ended, blocked or erased", async () => {
+test("unknown customers and those of another environment cannot be changed", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   await manage("PUT", `${live}/customers/lea`, { body: {} });
@@ -252,7 +252,7 @@ test("of a customer nobody knows, or of the other environment, nothing can be en
   expect((await manage("GET", `${live}/customers/lea`)).body).toMatchObject({ isBlocked: false });
 });
 
-test("what is done is audited: who, under which request, and before and after", async () => {
+test("changes are audited with actor, request id, before and after", async () => {
   const { manage, database } = await setupManage();
   const { headers } = await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
   await manage("PUT", "customers/bob/block", { body: { blocked: true } });
@@ -275,7 +275,7 @@ test("what is done is audited: who, under which request, and before and after", 
   for (const { actor_id } of audits) expect(actor_id).toMatch(/^\d+$/);
 });
 
-test("a customer's metadata is bounded, and a repeat in another order of fields is no change", async () => {
+test("a customer's metadata is limited, and another field order is no change", async () => {
   const { manage, database } = await setupManage();
   const put = (metadata: object) => manage("PUT", "customers/bob", { body: { metadata } });
   expect(await put({ a: "x".repeat(8_192) })).toMatchObject({

@@ -12,7 +12,7 @@ type Item = {
   metadata: Record<string, unknown> | null;
 };
 
-/** Everything that the list has, page by page, and how many pages that took. */
+/** All items of the list, and the number of pages. */
 async function walk({ manage }: Managed, path: string): Promise<{ items: Item[]; pages: number }> {
   const items: Item[] = [];
   let pages = 0;
@@ -29,7 +29,7 @@ async function walk({ manage }: Managed, path: string): Promise<{ items: Item[];
 const quantities = ({ items }: { items: Item[] }): number[] => items.map(({ quantity }) => quantity);
 const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * 3_600_000).toISOString();
 
-/** Five events of two customers; quantities tell them apart, the oldest of them came last. */
+/** Five events of two customers, identified by quantity; the oldest arrived last. */
 async function setupEvents(): Promise<Managed> {
   const managed = await setupManage();
   const { record } = managed;
@@ -43,7 +43,7 @@ async function setupEvents(): Promise<Managed> {
   return managed;
 }
 
-test("events are listed by their own time, the newest first, page by page, each once", async () => {
+test("events are listed by their own time, newest first, each once", async () => {
   const managed = await setupEvents();
   const all = await walk(managed, "events?limit=2");
   expect(quantities(all)).toEqual([1, 2, 3, 4, 5]);
@@ -63,7 +63,7 @@ test("events are listed by their own time, the newest first, page by page, each 
   expect((await managed.manage("GET", `events/${second?.eventId}`)).body).toEqual(second);
 });
 
-test("events are found by key, customer, their own time and metadata, and by several at once", async () => {
+test("events are filtered by key, customer, own time and metadata, also combined", async () => {
   const managed = await setupEvents();
   const find = async (query: string): Promise<number[]> => quantities(await walk(managed, `events?${query}`));
   const times = (from: number, to: number): string => `from=${at(from)}&to=${at(to)}`;
@@ -71,7 +71,7 @@ test("events are found by key, customer, their own time and metadata, and by sev
   expect(await find("customerId=bob")).toEqual([3]);
   expect(await find("customerId=nobody")).toEqual([]);
   expect(await find(times(25, 1.5))).toEqual([2, 3]);
-  // It came 34 days late: what is asked for by its own time is there all the same.
+  // Arrived 34 days late, but is found by its own time.
   expect(await find(times(24 * 35, 24 * 33))).toEqual([5]);
   expect(await find("metadata=model%3Dlarge")).toEqual([2, 4]);
   expect(await find("metadata=n%3D3")).toEqual([2]);
@@ -81,7 +81,7 @@ test("events are found by key, customer, their own time and metadata, and by sev
   expect((await managed.manage("GET", "customers/nobody/events")).status).toBe(404);
 });
 
-test("events of one moment are neither left out nor told twice", async () => {
+test("events with the same timestamp are listed once each", async () => {
   const managed = await setupManage();
   const timestamp = at(1);
   const body = { customerId: "ada", event: "tokens", timestamp };
@@ -90,7 +90,7 @@ test("events of one moment are neither left out nor told twice", async () => {
   expect(items.map(({ quantity }) => quantity).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test("a filter that finds little among very many hands out its cursor and goes on", async () => {
+test("a filter with few matches returns a cursor that finds the rest", async () => {
   const managed = await setupManage();
   await managed.record({ customerId: "ada", event: "rare", quantity: 7, timestamp: at(700) });
   await managed.database.query(
@@ -106,7 +106,7 @@ test("a filter that finds little among very many hands out its cursor and goes o
   expect((await walk(managed, "events?limit=200")).items).toHaveLength(5_501);
 });
 
-test("a cursor that is none, a time without an offset and metadata without a value are refused", async () => {
+test("an invalid cursor, a time without offset and metadata without value are refused", async () => {
   const { manage } = await setupManage();
   for (const query of ["cursor=nonsense", "cursor=WzEsMl0", "from=2026-01-01T00:00:00", "metadata=model"]) {
     expect((await manage("GET", `events?${query}`)).status, query).toBe(400);

@@ -8,7 +8,7 @@ const ADA = brandAs<CustomerId>("ada");
 
 type Explained = Record<string, unknown> & { readonly sentences: string[] };
 
-/** Of ada's newest denial. */
+/** The newest denial of ada. */
 async function explain({ manage }: Managed): Promise<Explained> {
   const { body } = await manage("GET", "customers/ada/requests");
   const newest = (body["items"] as { kind: string; id: string }[]).find(({ kind }) => kind === "denial");
@@ -21,7 +21,7 @@ let count = 0;
 const ask = (managed: Managed, feature: string, quantity = 1) =>
   managed.consume({ customerId: "ada", feature, quantity, idempotencyKey: `ask-${count++}` });
 
-test("for want of credits: the arithmetic, the grants of that moment and the charges before it add up", async () => {
+test("a denial for credits shows numbers, grants and earlier charges that add up", async () => {
   const managed = await setupManage();
   await managed.topUp("ada", 7);
   await ask(managed, "image.render", 9);
@@ -59,7 +59,7 @@ test("for want of credits: the arithmetic, the grants of that moment and the cha
   expect(Number(month)).toBeGreaterThan(0);
 });
 
-test("after a top-up the same request would be allowed, and what was then stays as it was", async () => {
+test("after a top-up the same request would be allowed, and the past numbers stay", async () => {
   const managed = await setupManage();
   await ask(managed, "image.render", 11);
   await managed.topUp("ada", 10);
@@ -70,11 +70,11 @@ test("after a top-up the same request would be allowed, and what was then stays 
     now: { allowed: true, reason: null, balance: 110 },
   });
   expect(explained.sentences.at(-1)).toBe("The same request would be allowed now.");
-  // Nothing was written by asking.
+  // Explaining writes nothing.
   expect(await managed.database.count("cell.ledger", "kind = 2")).toBe(0);
 });
 
-test("what the same request would cost by now is said where it is another price", async () => {
+test("a changed price is shown for the same request now", async () => {
   const managed = await setupManage();
   const { cell, context, publish } = managed;
   await ask(managed, "image.render", 11);
@@ -89,7 +89,7 @@ test("what the same request would cost by now is said where it is another price"
   );
 });
 
-test("a limit that was reached is told with what was used of it and when it resets", async () => {
+test("a reached limit shows its use and when it resets", async () => {
   const managed = await setupManage();
   await ask(managed, "export", 4);
   await ask(managed, "export", 2);
@@ -112,7 +112,7 @@ test("a limit that was reached is told with what was used of it and when it rese
   ]);
 });
 
-test("a feature that the plan lacks, and a customer who was blocked, are told as such", async () => {
+test("a missing feature and a blocked customer are explained", async () => {
   const managed = await setupManage();
   await ask(managed, "video.render");
   const missing = await explain(managed);
@@ -129,7 +129,7 @@ test("a feature that the plan lacks, and a customer who was blocked, are told as
   ]);
 });
 
-test("a denial of another environment, and one that never was, are not found alike", async () => {
+test("denials of another environment and unknown ones are not found alike", async () => {
   const managed = await setupManage();
   const { manage, here } = managed;
   await ask(managed, "image.render", 100);
@@ -141,12 +141,12 @@ test("a denial of another environment, and one that never was, are not found ali
     expect((await manage("GET", `denials/${id}`)).status).toBe(404);
 });
 
-test("a key that was used again, by somebody else, tells nothing of the denial", async () => {
+test("a reused key reveals nothing about the earlier denial", async () => {
   const managed = await setupManage();
   await ask(managed, "export", 4);
   await ask(managed, "export", 2);
   expect((await explain(managed))["resetsAt"]).not.toBeNull();
-  // As once it had ended, and somebody's charge came under it.
+  // As after its expiry, with another customer's charge under the same key.
   await managed.database.query("set session_replication_role = replica");
   await managed.database.query("update cell.keyed_requests set subject_id = gen_random_uuid()");
   const { resetsAt, limit } = await explain(managed);

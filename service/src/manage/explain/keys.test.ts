@@ -21,7 +21,7 @@ async function logged({ database }: Managed, count: number): Promise<void> {
 
 const BODY = { customerId: "ada", feature: "image.render", idempotencyKey: "job/7+%20" };
 
-test("a charge's key tells its answer byte for byte, its uses, and in what a refused reuse differed", async () => {
+test("a charge's key shows its exact answer, its uses, and how a refused reuse differed", async () => {
   const managed = await setupManage();
   const { consume, record } = managed;
   const key = BODY.idempotencyKey;
@@ -60,7 +60,7 @@ test("a charge's key tells its answer byte for byte, its uses, and in what a ref
   );
 });
 
-test("a reversed charge says so, and a denial leads to its explanation", async () => {
+test("a key shows a reversed charge, and a denial leads to its explanation", async () => {
   const managed = await setupManage();
   const { consume, cell, context, manage } = managed;
   const { consumeId } = (await consume({ ...BODY, quantity: 3 })).body;
@@ -75,7 +75,7 @@ test("a reversed charge says so, and a denial leads to its explanation", async (
   expect((await manage("GET", `denials/${denialId}`)).body).toMatchObject({ idempotencyKey: "denied" });
 });
 
-test("an event's key tells the event, and that a reuse had another time or metadata", async () => {
+test("an event's key shows the event, and whether a reuse had another time or metadata", async () => {
   const managed = await setupManage();
   const { record } = managed;
   const body = { customerId: "eve", event: "tokens", quantity: 5, idempotencyKey: "e-1" };
@@ -98,7 +98,7 @@ test("an event's key tells the event, and that a reuse had another time or metad
   ]);
 });
 
-test("of a key of the other environment only that is told, and one that was never used is not found", async () => {
+test("a key of the other environment shows only that, and an unused one is not found", async () => {
   const managed = await setupManage();
   const { consume, manage, here, service, project } = managed;
   await consume(BODY);
@@ -123,7 +123,7 @@ test("of a key of the other environment only that is told, and one that was neve
   expect((await manage("GET", "keys/never")).status).toBe(404);
 });
 
-test("a key whose denial is not kept may be used again, and the log says what came of it", async () => {
+test("a key whose denial is not stored can be reused, and the log shows its uses", async () => {
   const managed = await setupManage();
   await managed.consume({ ...BODY, customerId: "stranger" });
   await logged(managed, 1);
@@ -132,7 +132,7 @@ test("a key whose denial is not kept may be used again, and the log says what ca
   expect(story.uses).toMatchObject([{ reason: "customer_not_found", refused: null }]);
 });
 
-test("of an erased customer a key's story tells amounts, and neither id nor metadata", async () => {
+test("an erased customer's key shows amounts, but no id or metadata", async () => {
   const managed = await setupManage();
   const { consume, cell, context } = managed;
   await consume({ ...BODY, metadata: { to: "ada" } });
@@ -149,7 +149,7 @@ test("of an erased customer a key's story tells amounts, and neither id nor meta
   expect(JSON.stringify(story)).not.toContain('"ada"');
 });
 
-test("a key that has ended says so, and one that ended in the other environment is not in the way", async () => {
+test("an expired key is shown as ended, and one of the other environment is free", async () => {
   const managed = await setupManage({ IDEMPOTENCY_DAYS: "40" });
   const { database, consume, manage, here } = managed;
   const first = await consume({ ...BODY, idempotencyKey: "k" });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { EXPORTED, read, setupExport } from "../../../test/exports.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 
-test("what leaves the history window meanwhile is still in a file that is continued within a day", async () => {
+test("rows that leave the history window are still in a file resumed within a day", async () => {
   const managed = await setupExport();
   const { database, manage } = managed;
   const setDays = (days: number | null) =>
@@ -12,7 +12,7 @@ test("what leaves the history window meanwhile is still in a file that is contin
     const { headers, text } = await manage("GET", `exports/${kind}?format=csv`);
     const whole = text.trimEnd().split("\n").slice(1);
     const [first = ""] = whole;
-    // As if the file had begun this much earlier: the window has moved on by as much since then.
+    // As if the file had started earlier: the window has moved by as much.
     const earlier = (ms: number): string => {
       const values = JSON.parse(Buffer.from(first.slice(first.lastIndexOf(",") + 1), "base64url").toString());
       values[2] = String(values[2] - ms);
@@ -27,7 +27,7 @@ test("what leaves the history window meanwhile is still in a file that is contin
     expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
     const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
     expect([status, body["detail"]]).toEqual([400, expect.stringContaining("start a new export")]);
-    // From when there was no window.
+    // From a time without a window.
     const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, "none");
     const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");
     expect((await manage("GET", `exports/${kind}?cursor=${unlimited}`)).status).toBe(400);
@@ -37,7 +37,7 @@ test("what leaves the history window meanwhile is still in a file that is contin
   }
 });
 
-test("an hour later a file still has what left the window within that hour, and a window may be as wide as it likes", async () => {
+test("a file resumed an hour later has the rows that left the window, for any window size", async () => {
   const managed = await setupExport();
   const { database, manage } = managed;
   await database.query("update control.workspace_plans set history_days_max = 3000");
@@ -46,7 +46,7 @@ test("an hour later a file still has what left the window within that hour, and 
     from cell.events as e limit 1`);
   const [first] = await read(managed, "events?format=ndjson");
   const values = JSON.parse(Buffer.from(String(first?.["cursor"]), "base64url").toString());
-  /** After a first row that is older than all. */
+  /** Resumes after a first row that is older than all others. */
   const rest = (ms: number) => {
     const cursor = JSON.stringify(values.with(2, String(values[2] - ms)).with(3, 0));
     return read(managed, `events?format=ndjson&cursor=${Buffer.from(cursor).toString("base64url")}`);
@@ -58,17 +58,17 @@ test("an hour later a file still has what left the window within that hour, and 
   expect((await manage("GET", `exports/events?cursor=${one?.["cursor"]}`)).status).toBe(200);
 });
 
-test("whoever reads slowly holds the window open for a day as well, and no longer", async () => {
+test("a slow reader keeps the window for a day at most", async () => {
   const managed = await setupExport();
   const { database, service, here, tokens } = managed;
   await database.query("update control.workspace_plans set history_days_max = 3000");
   const [first] = await read(managed, "events?format=ndjson");
-  // More than the way between the two ends holds.
+  // More than the socket buffers hold.
   await database.query(`insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)
     select t.at, gen_random_uuid(), t.at, 1, ${managed.project.test.environmentId}, 1, 'many', '', jsonb_build_object('text', repeat('x', 8000))
     from (select date_trunc('milliseconds', now()) as at) as t, generate_series(1, 5000)`);
   const values = JSON.parse(Buffer.from(String(first?.["cursor"]), "base64url").toString());
-  /** Of a file that began this much earlier, and after a pause. */
+  /** Resumes a file that started earlier, after a pause. */
   const readSlowly = async (ms: number): Promise<Response> => {
     const window = Date.now() - 3_000 * DAY_MS - ms;
     const forged = [Date.now(), `${Date.now()}-${2 ** 40}`, String(window), 0, values[4], values[5]];

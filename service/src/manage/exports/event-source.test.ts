@@ -9,7 +9,7 @@ import { readSettled } from "../../store/cell/export/settled.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 
-/** As many as there are times `count`, recorded so much later, in the same month, and of that time. */
+/** Inserts `count` events of each time, recorded later in the same month. */
 const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
   select greatest(e.recorded_at + $2::interval, date_trunc('month', e.recorded_at, 'UTC')), gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
   from cell.events as e
@@ -20,7 +20,7 @@ async function setupJob(before = 0) {
   const managed = await setupManage();
   const { database, project, record, service } = managed;
   await record({ customerId: "ada", event: "first", quantity: 1 });
-  // Most of what there is, so that no other index promises less.
+  // Most rows, so that the planner prefers no other index.
   if (before > 0) await database.query(MANY, [before, "-1 hour", "-1 hour"]);
   const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
@@ -36,7 +36,7 @@ async function setupJob(before = 0) {
     windowStart: null,
     about: "",
   };
-  /** Rows that were looked at. A connection reports its own late: each is told to, and the service's have ended. */
+  /** Scanned rows. Statistics are reported late, so connections flush them first. */
   const walked = async (): Promise<number> => {
     const flush = "select pg_stat_force_next_flush()";
     await single(cell, (tx) => tx.run({ name: "", text: flush }));
@@ -51,7 +51,7 @@ async function setupJob(before = 0) {
   return { database, job, walked, service };
 }
 
-test("an export with an open end does not walk through what was recorded after it began", async () => {
+test("an export without an end does not scan events recorded after its start", async () => {
   const { database, job, walked, service } = await setupJob(40_000);
   await service.stop();
   await expect
@@ -61,7 +61,7 @@ test("an export with an open end does not walk through what was recorded after i
     .toBe(0);
   await database.query(MANY, [20_000, "10 minutes", "10 minutes"]);
   await database.query("analyze cell.events");
-  // The job reads all of them, once.
+  // The roll-up job reads all of them once.
   await settle({ cell: job.cell, database });
   const before = await walked();
   const pages = await Array.fromAsync(
@@ -71,7 +71,7 @@ test("an export with an open end does not walk through what was recorded after i
   expect((await walked()) - before).toBeLessThan(100);
 });
 
-test("where many came later and late, no statement walks through more of them than a page", async () => {
+test("with many late events, no statement scans more than a page of them", async () => {
   const { database, job } = await setupJob();
   await database.query(MANY, [1_700, "1 second", "-1 hour"]);
   const pages = await Array.fromAsync(eventSource.pages(job, null));

@@ -8,7 +8,7 @@ import { entryRuns } from "./entry-runs.ts";
 import { type Ends, exportFile } from "./export-file.ts";
 import type { Source } from "./source.ts";
 
-/** Passes everything by, without an end. */
+/** Skips rows endlessly. */
 async function* passBy(): AsyncGenerator<readonly []> {
   for (;;) {
     yield [];
@@ -50,7 +50,7 @@ async function startExport(ends: Partial<Ends>) {
   return content;
 }
 
-test("an export that finds nothing ends with its reader", async () => {
+test("an export without rows ends when its reader disconnects", async () => {
   const reader = new AbortController();
   const content = await startExport({ ended: reader.signal });
   const ended = once(content, "close");
@@ -62,7 +62,7 @@ test("an export that finds nothing ends with its reader", async () => {
   expect(content.destroyed).toBe(true);
 });
 
-test("an export ends with the access of its reader", async () => {
+test("an export ends when its reader loses access", async () => {
   let pages = 0;
   const admitAgain = async (): Promise<void> => {
     pages += 1;
@@ -72,7 +72,7 @@ test("an export ends with the access of its reader", async () => {
   await expect(content.toArray()).rejects.toThrow("your token was revoked");
 });
 
-test("a file of entries can be ended while it passes customers by", async () => {
+test("an export of entries can be ended while it skips customers", async () => {
   const { cell, project, topUp } = await setupManage();
   await topUp("ada", 1);
   const { environmentId } = project.test;

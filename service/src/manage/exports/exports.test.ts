@@ -4,7 +4,7 @@ import { EXPORTED as KINDS, type Row, read, setupExport, sinceVisit } from "../.
 import { connectTo } from "../../../test/harness.ts";
 import type { Managed } from "../../../test/manage.ts";
 
-test("each export has the rows that its list has", async () => {
+test("each export has the same rows as its list", async () => {
   const managed = await setupExport();
   const { manage } = managed;
   const listed = async (path: string): Promise<Row[]> =>
@@ -46,7 +46,7 @@ test("each export has the rows that its list has", async () => {
   ]);
 });
 
-test("CSV has what NDJSON has; formulas are escaped, and numbers below zero stay numbers", async () => {
+test("CSV and NDJSON have the same rows; formulas are escaped and negative numbers stay numbers", async () => {
   const managed = await setupExport();
   for (const kind of KINDS) {
     const csv = await read(managed, `${kind}?format=csv`);
@@ -64,7 +64,7 @@ test("CSV has what NDJSON has; formulas are escaped, and numbers below zero stay
   expect(charge?.["idempotencyKey"]).toMatch(/^'=0\./);
 });
 
-test("an export goes on after any of its rows, without a gap, without a row twice, whatever was written since", async () => {
+test("an export resumes after any row without gaps or duplicates, whatever was written since", async () => {
   const managed = await setupExport();
   for (const kind of KINDS) {
     const whole = await read(managed, `${kind}?format=ndjson`);
@@ -88,7 +88,7 @@ test("an export goes on after any of its rows, without a gap, without a row twic
   }
 });
 
-/** A copy of every event, a minute later than it, in a transaction that is not over. */
+/** Copies every event one minute later, in an open transaction. */
 const COPY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
   select e.recorded_at, gen_random_uuid(), e.occurred_at + interval '1 minute', e.customer_number, e.environment_id, 1, 'copy', ''
   from cell.events as e
@@ -96,12 +96,12 @@ const COPY = `insert into cell.events (recorded_at, id, occurred_at, customer_nu
 
 const eventsIn = (rows: Row[]): unknown[] => rows.map(({ eventId }) => eventId);
 
-test("what was not committed when an export began is not in it, nor in what follows of it, but in the next one", async () => {
+test("rows not committed when an export starts are only in the next one", async () => {
   const managed = await setupExport();
   const writer = await connectTo(managed.database);
   await writer.query("begin");
   await writer.query(COPY);
-  // After it, and over before it: this one is in.
+  // Written later but committed before the start, so it is included.
   await managed.record({ customerId: "ada", event: "over", quantity: 1 });
   const whole = await read(managed, "events?format=ndjson");
   expect(whole.map(({ event }) => event)).toEqual(["visits", "tokens", "tokens", "tokens", "over"]);
@@ -113,10 +113,10 @@ test("what was not committed when an export began is not in it, nor in what foll
   expect(await read(managed, "events?format=ndjson")).toHaveLength(9);
 });
 
-test("an event that is written again under its first time does not come into an export that has begun", async () => {
+test("an event rewritten with its first time does not enter a running export", async () => {
   const managed = await setupExport();
   const whole = await read(managed, "events?format=ndjson");
-  // As after a commit whose outcome was unknown: recorded_at is that of the first attempt.
+  // As after an unknown commit: recorded_at is that of the first attempt.
   await managed.database.query(COPY);
   for (const [index, { cursor }] of whole.entries()) {
     const rest = await read(managed, `events?format=ndjson&cursor=${cursor}`);
@@ -124,7 +124,7 @@ test("an event that is written again under its first time does not come into an 
   }
 });
 
-test("an export says where the history window begins", async () => {
+test("an export shows the start of the history window", async () => {
   const managed = await setupExport();
   const start = async () =>
     (await managed.manage("GET", "exports/grants")).headers.get("purser-window-start");
@@ -133,7 +133,7 @@ test("an export says where the history window begins", async () => {
   expect(Date.now() - Date.parse(String(await start()))).toBeLessThan(86_400_000 + 60_000);
 });
 
-test("from and to narrow an export by the rows' own time", async () => {
+test("from and to limit an export by the rows' own time", async () => {
   const managed = await setupExport();
   const visits = await read(managed, `events?format=ndjson&to=${sinceVisit(1)}`);
   expect(visits.map(({ event }) => event)).toEqual(["visits"]);
@@ -143,7 +143,7 @@ test("from and to narrow an export by the rows' own time", async () => {
   }
 });
 
-test("an export says about how many rows come, is a download, and is audited with who made it", async () => {
+test("an export is a download with an estimated row count, and is audited", async () => {
   const managed = await setupExport();
   const { manage, database, tokens } = managed;
   await database.query("analyze cell.events");
@@ -157,7 +157,7 @@ test("an export says about how many rows come, is a download, and is audited wit
   expect(body["items"]).toMatchObject([
     { action: "events.exported", actor: { kind: "token", name: "The viewer's" }, after: { format: "csv" } },
   ]);
-  // Of a grant beyond what its column holds.
+  // A grant number beyond the column's range.
   const forged = Buffer.from('[1,"9-9","none",1,2147483648]').toString("base64url");
   expect((await manage("GET", `exports/grants?cursor=${forged}`)).status).toBe(400);
   for (const query of ["cursor=nonsense", "cursor=WzEsMl0", "cursor=WzEsMiwieCJd", "format=xml"]) {
@@ -166,7 +166,7 @@ test("an export says about how many rows come, is a download, and is audited wit
   expect((await manage("HEAD", "exports/events")).status).toBe(404);
 });
 
-/** Somebody who asks for an export and reads no more than what they are given room for. */
+/** A reader that takes only as much as it is allowed to. */
 async function askAndStall({
   service,
   here,
@@ -184,7 +184,7 @@ async function askAndStall({
   return { hangUp: () => socket.destroy(), isOpen: () => socket.readyState === "open" };
 }
 
-test("two at a time: a slow reader slows the export down, and who hangs up makes room", {
+test("two exports run at a time; a slow reader slows one down, and a disconnect frees its place", {
   timeout: 60_000,
 }, async () => {
   const managed = await setupExport();
@@ -199,7 +199,7 @@ test("two at a time: a slow reader slows the export down, and who hangs up makes
   const [one, two] = [await askAndStall(managed), await askAndStall(managed)];
   const ask = async (): Promise<number> => (await manage("GET", "exports/grants")).status;
   await expect.poll(ask, { timeout: 10_000 }).toBe(503);
-  // Both wait for their readers: nothing is read from the database meanwhile.
+  // Both wait for their readers, so nothing is read meanwhile.
   const reads = async (): Promise<unknown> => {
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const [row] = await database.query("select sum(idx_tup_read)::integer as n from pg_stat_user_indexes");
@@ -210,11 +210,11 @@ test("two at a time: a slow reader slows the export down, and who hangs up makes
   expect(Number(await reads()) - Number(before)).toBeLessThan(2_000);
   one.hangUp();
   await expect.poll(ask, { timeout: 10_000 }).toBe(200);
-  // The other one ends with the service, which waits for nobody who can go on elsewhere.
+  // The other one ends with the service, which does not wait for resumable work.
   expect(two.isOpen()).toBe(true);
 });
 
-test("who hangs up before the first byte makes room too", { timeout: 30_000 }, async () => {
+test("a disconnect before the first byte frees the place too", { timeout: 30_000 }, async () => {
   const managed = await setupExport();
   const { service, here, tokens, manage } = managed;
   const writer = await connectTo(managed.database);

@@ -36,7 +36,7 @@ test.each([
   [0, "0"],
   [null, ""],
   [{ json: '{"a":"=1"}' }, '{"a":"=1"}'],
-])("a cell of %j is read from CSV as %j", (cell, text) => {
+])("a cell of %j is written to CSV as %j", (cell, text) => {
   expect(parse(csv(cell), { columns: true })).toEqual([{ value: text, cursor: "WzFd" }]);
 });
 
@@ -44,7 +44,7 @@ test("a number is not quoted, and the cursor ends the line", () => {
   expect(csv(-30)).toBe("value,cursor\n-30,WzFd\n");
 });
 
-test("NDJSON has every value as it is", () => {
+test("NDJSON has the original values", () => {
   const cells: Cell[] = ["=1+1", -30, null, { json: '{"a":[1]}' }, "two\nlines"];
   const lines = cells.map((row) => ({ row, cursor: "WzFd" }));
   const text = formatHeader("ndjson", COLUMNS) + textOf("ndjson", lines);
@@ -55,7 +55,7 @@ test("NDJSON has every value as it is", () => {
   expect(values).toEqual(["=1+1", -30, null, { a: [1] }, "two\nlines"]);
 });
 
-test("lines of any length come whole, in chunks that stay small", () => {
+test("lines of any length are complete, in small chunks", () => {
   const cells = ["ö".repeat(40_000), "x", "€".repeat(30_000), "y".repeat(65_000), "z"];
   const chunks = [
     ...formatLines(

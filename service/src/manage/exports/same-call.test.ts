@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EXPORTED, read, setupExport, sinceVisit } from "../../../test/exports.ts";
 
-test("a cursor goes on with its own file and with no other", async () => {
+test("a cursor resumes only its own export", async () => {
   const managed = await setupExport();
   const { manage, here } = managed;
   const from = `from=${sinceVisit(-1_000)}`;
@@ -22,7 +22,7 @@ test("a cursor goes on with its own file and with no other", async () => {
   }
 });
 
-test("the ledger's file says which grants gave and took, so that books by kind of grant can be made of files", async () => {
+test("the ledger export shows changed grants, so that statements by kind can be computed", async () => {
   const managed = await setupExport();
   type Part = { grant: number; amount: number };
   const entries = await read(managed, "ledger?format=ndjson");

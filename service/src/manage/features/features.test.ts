@@ -12,7 +12,7 @@ const RENDER: FeatureInput = {
   cost: { credits: 25, per: 1 },
 };
 
-test("a feature that costs more from now on costs the same until its plan is published again", async () => {
+test("a new feature cost applies only after its plan is published again", async () => {
   const { cell, context, check, publish } = await setupCredits();
   const price = async (): Promise<unknown> =>
     (await check({ customerId: "ada", feature: "image.render" })).body["creditsRequired"];
@@ -24,7 +24,7 @@ test("a feature that costs more from now on costs the same until its plan is pub
   expect(await price()).toBe(25);
 });
 
-test("a feature that moves to another pool goes on drawing from the one its plan pinned", async () => {
+test("a feature moved to another pool keeps spending from the pinned one", async () => {
   const { cell, context, consume } = await setupCredits();
   await definePool(cell, context, { key: "seconds", name: "Seconds" });
   await defineFeature(cell, context, { ...RENDER, pool: "seconds" });
@@ -32,7 +32,7 @@ test("a feature that moves to another pool goes on drawing from the one its plan
   expect(reply.body).toMatchObject({ allowed: true, creditsCharged: 10, balance: 90 });
 });
 
-test("defining a feature again keeps what it is: the same one, with another name and cost", async () => {
+test("redefining a feature changes name and cost and keeps its id", async () => {
   const { cell, context, database } = await setupCredits();
   const before = await database.query("select id from cell.features where key = 'image.render'");
   const outcomes = await Promise.all(times(10, () => defineFeature(cell, context, RENDER)));
@@ -44,7 +44,7 @@ test.each([
   ["a cost below 0", { credits: -1, per: 1 }],
   ["a cost above 10^9", { credits: 1_000_000_001, per: 1 }],
   ["a cost per nothing", { credits: 1, per: 0 }],
-])("%s is refused, and changes nothing", async (_name, cost) => {
+])("%s is refused and changes nothing", async (_name, cost) => {
   const { cell, context, database } = await setupCredits();
   const read = () =>
     database.query("select f.*, c.version from cell.features as f, cell.catalogs as c order by f.id");
@@ -55,7 +55,7 @@ test.each([
   expect(await read()).toEqual(before);
 });
 
-test("a feature of a pool that is not there is refused and changes nothing, not even the catalog's version", async () => {
+test("a feature with a missing pool is refused and changes nothing, including the catalog version", async () => {
   const { cell, context, database } = await setupCredits();
   const before = await database.query("select version, changed_at from cell.catalogs");
   expect(await defineFeature(cell, context, { ...RENDER, pool: "nothing" })).toEqual({

@@ -8,7 +8,7 @@ async function etagOf({ manage }: Managed, path: string): Promise<string> {
   return (await manage("GET", path)).headers.get("etag") ?? "";
 }
 
-test("a feature is made, read with the plans that include it, changed with its ETag, and listed", async () => {
+test("a feature is created, read with its plans, edited with its ETag, and listed", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const made = await manage("PUT", "features/audio.mix", { body: { name: "Mixing", cost: { credits: 2 } } });
@@ -35,7 +35,7 @@ test("a feature is made, read with the plans that include it, changed with its E
   expect(next.body["nextCursor"]).toBeNull();
 });
 
-test("a feature is not overwritten unseen: without If-Match, with an old one, or where none was expected", async () => {
+test("a feature is not overwritten without If-Match, with an old ETag, or with If-None-Match", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const put = async (headers: Record<string, string>, body: object = RENDER) =>
@@ -61,7 +61,7 @@ test("a feature is not overwritten unseen: without If-Match, with an old one, or
   });
 });
 
-test("of ten editors who read the same feature one is heard, and nine are told", async () => {
+test("of ten editors with the same ETag, one succeeds and nine get 412", async () => {
   const managed = await setupManage();
   const headers = { "if-match": await etagOf(managed, "features/image.render") };
   const replies = await Promise.all(
@@ -74,7 +74,7 @@ test("of ten editors who read the same feature one is heard, and nine are told",
   expect((await managed.manage("GET", "features/image.render")).body["name"]).toBe(winner);
 });
 
-test("an archived feature comes into no further plan, and stays in those that have it", async () => {
+test("an archived feature cannot be added to plans, and stays in existing ones", async () => {
   const { manage, check } = await setupManage();
   const archived = await manage("POST", "features/image.render/archive");
   expect(archived.body).toMatchObject({ usedBy: ["pro"], archivedAt: expect.any(String) });
@@ -94,7 +94,7 @@ test("an archived feature comes into no further plan, and stays in those that ha
   expect((await manage("PUT", "plans/fresh/draft", { body: draft })).status).toBe(200);
 });
 
-test("a pool is made and renamed; a feature of one that is not there is refused by its name", async () => {
+test("a pool is created and renamed; a feature with a missing pool is refused by name", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   expect((await manage("GET", `${live}/pools`)).body["items"]).toEqual([{ key: "credits", name: "Credits" }]);

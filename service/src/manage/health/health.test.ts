@@ -12,7 +12,7 @@ function lastFileOf(schema: string): string | undefined {
     .at(-1);
 }
 
-test("a viewer reads what runs, since when, and on which migrations", async () => {
+test("a viewer reads release, start time and migrations", async () => {
   const { manage, tokens, database } = await setupManage();
   const { status, body } = await manage("GET", HEALTH, { token: tokens.viewer });
   expect(status).toBe(200);
@@ -33,11 +33,11 @@ test("a viewer reads what runs, since when, and on which migrations", async () =
   expect(Math.abs(Date.parse(String(body["databaseClock"])) - Date.now())).toBeLessThan(5_000);
 });
 
-test("the ten largest tables are sized with all their partitions, the largest first", async () => {
+test("the ten largest tables are listed with their partitions, largest first", async () => {
   const { manage, database, record } = await setupManage();
   const metadata = { text: "x".repeat(2_000) };
   await record({ customerId: "ada", event: "visit", quantity: 1, metadata });
-  // Of another month, so that the table has more than one partition with rows in it.
+  // In another month, so that the table has several non-empty partitions.
   await database.query(`
     insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, metadata)
     select date_trunc('month', recorded_at) + interval '1 month 1 day', gen_random_uuid(), environment_id, customer_number,
@@ -55,7 +55,7 @@ test("the ten largest tables are sized with all their partitions, the largest fi
   expect(body["databaseBytes"]).toBeGreaterThan(sum);
 });
 
-test("a proxy that TRUST_PROXY does not cover is named, with what to set", async () => {
+test("a proxy not covered by TRUST_PROXY is shown with advice", async () => {
   const { manage, service } = await setupManage({ TRUST_PROXY: "10.0.0.0/8" });
   expect((await manage("GET", HEALTH)).body["untrustedProxy"]).toBeNull();
   const headers = { "x-forwarded-for": "203.0.113.9" };

@@ -11,7 +11,7 @@ async function countAll({ database }: Managed): Promise<number[]> {
   return counts;
 }
 
-test("a file brings customers with their profiles, plans and opening balances", async () => {
+test("a file imports customers with profiles, plans and opening balances", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const { status, body } = await sendFile(managed, FILE);
@@ -53,7 +53,7 @@ test("a file brings customers with their profiles, plans and opening balances", 
   await expectSoundBooks(database);
 });
 
-test("the same file again adds nothing, under the same name", async () => {
+test("the same file with the same name adds nothing", async () => {
   const managed = await setupManage();
   await sendFile(managed, FILE);
   const before = await countAll(managed);
@@ -62,14 +62,14 @@ test("the same file again adds nothing, under the same name", async () => {
     expect(body).toMatchObject({ rows: 4, unchanged: 4, created: 0, changed: 0, failed: 0, creditsAdded: 0 });
   }
   expect(await countAll(managed)).toEqual(before);
-  // Another name is another import; a reference of its own is still that reference.
+  // Another name is another import; an explicit reference is still the same.
   const { body } = await sendFile(managed, FILE, "name=second");
   expect(body).toMatchObject({ changed: 2, unchanged: 2, creditsAdded: 2 });
   expect(await balanceOf(managed, "c1")).toBe(600);
   expect(await balanceOf(managed, "c3")).toBe(40);
 });
 
-test("a dry run judges every row and writes nothing", async () => {
+test("a dry run checks every row and writes nothing", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await managed.topUp("c3", 1);
@@ -85,7 +85,7 @@ test("a dry run judges every row and writes nothing", async () => {
   expect(done).toEqual({ ...body, isDryRun: false });
 });
 
-test("an error names its row and column, leaves no trace of the row, and spares the others", async () => {
+test("an error names row and column, and the row changes nothing", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await sendFile(managed, "customerId,credits,reference\nada,5,used\n");
@@ -130,14 +130,14 @@ bad12,,,,9999999999999,,,
   expect(await database.count("cell.customers", "customer_id = 'good'")).toBe(1);
 });
 
-test("an earlier end of the plan that a customer has is an error of its row", async () => {
+test("an earlier end than the current one is an error of its row", async () => {
   const managed = await setupManage();
   const { body } = await sendFile(managed, "customerId,plan,planEndsAt\nada,pro,2099-01-01T00:00:00Z\n");
   expect(body["errors"]).toMatchObject([{ row: 2, column: "planEndsAt", code: "would_shorten" }]);
   expect((await managed.manage("GET", "customers/ada")).body).toMatchObject({ plan: { endsAt: null } });
 });
 
-test("with onError=stop nothing after the first error is done, and everything before it is", async () => {
+test("with onError=stop, only rows before the first error are imported", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const csv = (mistake: string): string => `customerId,plan\na,pro\nb,pro\n${mistake}\nd,pro\n`;
@@ -152,7 +152,7 @@ test("with onError=stop nothing after the first error is done, and everything be
   expect(rows.map((row) => row["customer_id"])).toEqual(["a", "ada", "b"]);
 });
 
-test("a header that is not understood is refused as a whole", async () => {
+test("an invalid header is refused as a whole", async () => {
   const managed = await setupManage();
   const headers: [string | Uint8Array<ArrayBuffer>, string, string][] = [
     ["", "header", "required"],
@@ -167,11 +167,11 @@ test("a header that is not understood is refused as a whole", async () => {
     const [first] = body["errors"] as unknown[];
     expect([status, body["code"], first]).toMatchObject([400, "invalid_request", { field, code }]);
   }
-  // A byte order mark is no part of the first name.
+  // A byte order mark is not part of the first column name.
   expect((await sendFile(managed, "\ufeffcustomerId\r\nx\r\n")).body).toMatchObject({ created: 1 });
 });
 
-test("a file that breaks off in the middle is stopped there, and what it said before stands", async () => {
+test("a file that breaks off stops there, and earlier rows are kept", async () => {
   const managed = await setupManage();
   const rows = Array.from({ length: 1_000 }, (_, i) => `customer_${i},${"x".repeat(200)}`).join("\n");
   const { body } = await sendFile(managed, `customerId,name\n${rows}\n"open,1\nlast,2\n`);
@@ -185,7 +185,7 @@ test("a file that breaks off in the middle is stopped there, and what it said be
   expect(again.body).toMatchObject({ outcome: "stopped", errors: [{ code: "not_utf8" }] });
 });
 
-test("only CSV in UTF-8 is taken, and only from an operator", async () => {
+test("only operators can import, and only CSV in UTF-8", async () => {
   const managed = await setupManage();
   const { tokens } = managed;
   for (const type of ["application/json", "text/csv; charset=iso-8859-1"]) {
@@ -199,7 +199,7 @@ test("only CSV in UTF-8 is taken, and only from an operator", async () => {
   expect((await sendFile(managed, "customerId\nx\n", "name=a%20b")).status).toBe(400);
 });
 
-test("every change is audited by customer, and nobody's name or id stands there", async () => {
+test("every change is audited by customer, without names or ids", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await sendFile(managed, FILE);
@@ -224,7 +224,7 @@ test("every change is audited by customer, and nobody's name or id stands there"
     expect(JSON.stringify(rows)).not.toContain(word);
 });
 
-test("when imported credits expire stands in the audit as everywhere else", async () => {
+test("the audit shows when imported credits expire", async () => {
   const managed = await setupManage();
   await sendFile(managed, "customerId,credits,expiresAt\nc9,5,2099-01-01T00:00:00Z\n");
   const { body } = await managed.manage("GET", "audit?action=credits.added");

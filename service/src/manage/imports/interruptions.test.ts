@@ -4,7 +4,7 @@ import { connectTo } from "../../../test/harness.ts";
 import { balanceOf, FILE, sendFile } from "../../../test/imports.ts";
 import { setupManage } from "../../../test/manage.ts";
 
-test("half imported and then again is as if imported once", async () => {
+test("importing a half-imported file again gives the same result", async () => {
   const managed = await setupManage();
   const rows = Array.from({ length: 600 }, (_, i) => `h${i},Name ${i},pro,${i + 1}`);
   const file = (some: readonly string[]): string => `customerId,name,plan,credits\n${some.join("\n")}\n`;
@@ -21,7 +21,7 @@ test("half imported and then again is as if imported once", async () => {
   await expectSoundBooks(database);
 });
 
-test("two imports of the same file at once add everything once", async () => {
+test("two concurrent imports of the same file add everything once", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const rows = Array.from({ length: 700 }, (_, i) => `t${(i * 7_919) % 700},T,pro,5,pay_${i}`);
@@ -35,7 +35,7 @@ test("two imports of the same file at once add everything once", async () => {
   await expectSoundBooks(database);
 });
 
-test("two imports at once that give the same references to other customers give each of them once", async () => {
+test("two concurrent imports with the same references give each to one customer", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const file = (prefix: string, step: number): string => {
@@ -54,7 +54,7 @@ test("two imports at once that give the same references to other customers give 
   await expectSoundBooks(database);
 });
 
-test("a customer whose wallet somebody holds is done when they let go", async () => {
+test("a customer with a locked wallet is imported after its release", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);
   await client.query("begin");
@@ -65,7 +65,7 @@ test("a customer whose wallet somebody holds is done when they let go", async ()
   expect((await sent).body).toMatchObject({ created: 3, changed: 1, failed: 0 });
 });
 
-test("connections that break on the way do not stop an import", async () => {
+test("broken connections do not stop an import", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const rows = Array.from({ length: 1_500 }, (_, i) => `k${i},pro,5`);
@@ -88,7 +88,7 @@ test("connections that break on the way do not stop an import", async () => {
   await expectSoundBooks(database);
 });
 
-test("a third import at once is told to come again, and is welcome afterwards", async () => {
+test("a third concurrent import is refused and accepted later", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);
   await client.query("begin");
@@ -105,7 +105,7 @@ test("a third import at once is told to come again, and is welcome afterwards", 
   expect(await balanceOf(managed, "ada")).toBe(103);
 });
 
-test("a sender who vanishes leaves whole chunks, and can send it again", async () => {
+test("a disconnected upload leaves complete chunks and can be sent again", async () => {
   const managed = await setupManage();
   const { service, here, tokens, database } = managed;
   const row = (i: number): string => `v${i},5\n`;

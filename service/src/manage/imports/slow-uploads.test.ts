@@ -5,10 +5,10 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const DRIP_MS = 200;
 
-/** An upload over a socket of its own that sends a row and then a byte now and then. Resolves with what came back. */
+/** An upload over its own socket that sends single bytes slowly. Resolves with the response. */
 async function drip(managed: Managed, name: string): Promise<string> {
   const answer = await dripOnce(managed, name);
-  // The calls of the test take turns as well: whoever met one of them comes again.
+  // The test's calls use places too, so a refused one is retried.
   return answer.startsWith("HTTP/1.1 503") ? drip(managed, name) : answer;
 }
 
@@ -29,11 +29,11 @@ function dripOnce({ service, here, tokens }: Managed, name: string): Promise<str
   });
 }
 
-test("dripping uploads are stopped, and keep no other environment waiting", async () => {
+test("slow uploads are stopped and do not block other environments", async () => {
   const managed = await setupManage();
   const csv = "customerId,name\nbert,Bert\n";
   const slow = [drip(managed, "a"), drip(managed, "b")];
-  // Both hold a turn once a third is refused.
+  // Both are running once a third is refused.
   await expect.poll(async () => (await sendFile(managed, csv)).status, { interval: 300 }).toBe(503);
   const live = { ...managed, here: managed.here.replace(/test$/, "live") };
   expect(await sendFile(live, csv)).toMatchObject({ status: 200, body: { created: 1 } });

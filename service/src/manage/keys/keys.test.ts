@@ -15,7 +15,7 @@ async function create({ manage }: Managed, body: object): Promise<Created> {
   return reply.body as unknown as Created;
 }
 
-test("a new key works at once, within its scopes, and its secret is shown once", async () => {
+test("a new key works immediately within its scopes, and its secret is shown once", async () => {
   const managed = await setupManage();
   const { manage, service, tokens } = managed;
   const { apiKey, secret } = await create(managed, { scopes: ["check"] });
@@ -32,7 +32,7 @@ test("a new key works at once, within its scopes, and its secret is shown once",
   expect(list.text + rest.text).not.toContain(secret);
 });
 
-test("a key that could never work is refused", async () => {
+test("an invalid key is refused", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const count = await database.count("control.api_keys");
@@ -53,7 +53,7 @@ test("a key that could never work is refused", async () => {
   expect(await database.count("control.api_keys")).toBe(count);
 });
 
-test("during a rotation both keys work, and after the overlap only the new one", {
+test("both keys work during a rotation, and only the new one after the overlap", {
   timeout: 30_000,
 }, async () => {
   const managed = await setupManage();
@@ -68,7 +68,7 @@ test("during a rotation both keys work, and after the overlap only the new one",
     replaced: { id: old.apiKey.id, expiresAt: expect.any(String), revokedAt: null, isValid: true },
   });
   const { secret } = rotated.body as unknown as Created;
-  // In constant use, as a backend would be while it changes over.
+  // In constant use, like a backend that switches keys.
   const seen: [number, number, number][] = [];
   while (performance.now() - startedAtMs < 11_500) {
     const elapsedMs = performance.now() - startedAtMs;
@@ -88,7 +88,7 @@ test("during a rotation both keys work, and after the overlap only the new one",
   expect(await database.count("control.audit", "action = 'api_key.rotated'")).toBe(1);
 });
 
-test("a key that would end sooner than the overlap still does, and an overlap has its bounds", async () => {
+test("a key that expires before the overlap still does, and the overlap is limited", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
@@ -104,7 +104,7 @@ test("a key that would end sooner than the overlap still does, and an overlap ha
   });
 });
 
-test("a revoked key is refused within 5 s, for ever; revoking it again changes nothing", async () => {
+test("a revoked key is refused within 5 s, and revoking it again changes nothing", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const { apiKey, secret } = await create(managed, {});
@@ -121,7 +121,7 @@ test("a revoked key is refused within 5 s, for ever; revoking it again changes n
   expect(rotated.status).toBe(404);
 });
 
-test("a key of another environment answers like a missing one", async () => {
+test("a key of another environment is not found", async () => {
   const { manage, project } = await setupManage();
   const answers = async (id: number | string) => [
     await manage("POST", `api-keys/${id}/rotate`, { body: { overlapSeconds: 0 } }),

@@ -3,7 +3,7 @@ import { cookieOf, setupManage } from "../../../test/manage.ts";
 import { join, logIn, tokenOf } from "../../../test/members.ts";
 import { OWNER } from "../../../test/seed.ts";
 
-test("of every secret that was ever shown the tables hold a hash, and nothing else", async () => {
+test("tables store only hashes of secrets", async () => {
   const managed = await setupManage();
   const { manage, database, service, project, tokens } = managed;
   const secretOf = (body: Record<string, unknown>): string => String(body["secret"]);
@@ -41,7 +41,7 @@ test("of every secret that was ever shown the tables hold a hash, and nothing el
     const found = secrets.filter((secret) => text.includes(secret) || text.includes(hex(secret)));
     expect([name, found]).toEqual([name, []]);
   }
-  // What was planted was looked for in the right place.
+  // Confirms that the search finds a stored value.
   const audit = await database.query("select a::text as row from control.audit as a");
   const lastFour = secretOf(rotated.body).slice(-4);
   expect(audit.some(({ row }) => String(row).includes(lastFour))).toBe(true);

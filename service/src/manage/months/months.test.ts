@@ -72,7 +72,7 @@ async function setupDemo(): Promise<Demo> {
   };
 }
 
-test("the demo's months close to the credit, each opens as the one before closed, and the ledger says the same", {
+test("the demo's monthly statements match the ledger, and each opening is the previous closing", {
   timeout: 120_000,
 }, async () => {
   const { database, read, sumBalances } = await setupDemo();
@@ -91,7 +91,7 @@ test("the demo's months close to the credit, each opens as the one before closed
   expect(used).toBeGreaterThan(1_000);
   expect(kinds.size).toBeGreaterThan(2);
 
-  // What is written, summed in another way. Of wallets in which nothing is due that is all there is.
+  // Written entries, summed in another way: everything for wallets without due changes.
   for (const month of months.filter(({ completeTo, to }) => completeTo === to)) {
     const rows = await database.query(
       `select l.kind, sum(l.amount)::integer as amount
@@ -108,15 +108,15 @@ test("the demo's months close to the credit, each opens as the one before closed
     expect(sum(({ expired }) => expired)).toBe(0 - (written.get(3) ?? 0));
   }
   expect(months.filter(({ isFinal }) => isFinal).length).toBeGreaterThan(1);
-  // And what everybody has by now.
+  // The current balances.
   const total = Object.values(closings(months.at(-1) as Month)).reduce((sum, closing) => sum + closing, 0);
   expect(total).toBe(await sumBalances());
 });
 
-test("what is due and not yet written is counted, and the month says how far it is final", async () => {
+test("due changes are included, and the statement shows how far it is final", async () => {
   const managed = await setupManage();
   const { database, manage, consume, topUp } = managed;
-  // Else the job that writes expiries may be quicker.
+  // Otherwise the expiry job may be faster.
   await database.query("update cell.sweeps set rests_until = now() + interval '20 hours'");
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await topUp("ada", 30);
@@ -128,7 +128,7 @@ test("what is due and not yet written is counted, and the month says how far it 
     { kind: "allowance", opening: 0, granted: 100, used: 10, closing: 90 },
     { kind: "manual", opening: 0, granted: 30, used: 0, closing: 30 },
   ]);
-  // As if all of it had been 40 days ago: the plan's period ended, and a new one began, which nobody has noticed.
+  // As if 40 days ago: the period ended and a new one started unnoticed.
   await ageHistory(database, 40 * DAY_MS);
   const count = await database.count("cell.ledger");
   const due = await read();
@@ -138,14 +138,14 @@ test("what is due and not yet written is counted, and the month says how far it 
   const { body } = await manage("GET", "customers/ada");
   expect(body["balances"]).toEqual([{ pool: "credits", balance: 130 }]);
   expect(due.lines.reduce((sum, { closing }) => sum + closing, 0)).toBe(130);
-  // Once somebody looks it is written, and nothing else changes.
+  // The next request writes it, and nothing else changes.
   await consume({ customerId: "ada", feature: "export", idempotencyKey: "look" });
   const seen = await read();
   expect(await database.count("cell.ledger")).toBeGreaterThan(count + 1);
   expect([seen.lines, seen.completeTo === seen.to]).toEqual([due.lines, true]);
 });
 
-test("an allowance that a version takes away and a later one gives back is in the books before anybody looks", async () => {
+test("an allowance removed by one version and restored by a later one is in the statement", async () => {
   const { database, manage, consume, publish } = await setupManage();
   await database.query("update cell.sweeps set rests_until = now() + interval '20 hours'");
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
@@ -162,14 +162,14 @@ test("an allowance that a version takes away and a later one gives back is in th
   expect((await read()).lines).toEqual(due.lines);
 });
 
-test("a month that has not begun, one before the history window, and one that is none are told as such", async () => {
+test("a future month, one before the history window and an invalid one are refused", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const [before = "", month = ""] = lastMonths(2);
   expect((await manage("GET", "months/2999-01")).status).toBe(404);
   expect((await manage("GET", "months/2026-13")).status).toBe(400);
   expect((await manage("GET", `months/${month}?timeZone=Europe/Berlin`)).status).toBe(400);
-  // One that the window cuts off is never final: its opening moves with the window.
+  // A month cut off by the window is never final.
   const isFinal = async () => (await manage("GET", `months/${before}`)).body["isFinal"];
   expect(await isFinal()).toBe(true);
   const days = new Date().getUTCDate() + 3;
@@ -185,7 +185,7 @@ test("a month that has not begun, one before the history window, and one that is
   expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, closing: 100 }]);
 });
 
-test("a month whose pool comes to more than JSON holds exactly is refused, and one below is true to the credit", async () => {
+test("a statement whose pool sum is not exact in JSON is refused", async () => {
   const { manage, topUp } = await setupManage();
   const read = async () => manage("GET", `months/${lastMonths(1)[0]}`);
   // Ada has her allowance.
@@ -195,19 +195,19 @@ test("a month whose pool comes to more than JSON holds exactly is refused, and o
   const { status, text } = await read();
   expect([status, text]).toEqual([200, expect.stringContaining(`"granted":${2 * half + 1},`)]);
   expect(text).toContain(`"closing":${2 * half + 1}`);
-  // What is exact of each kind is not of both together.
+  // Each kind is exact, their sum is not.
   await topUp("dora", 1);
   expect(await read()).toMatchObject({ status: 422, body: { code: "total_too_large" } });
 });
 
-test("an entry that was recorded before its own time, by a slower clock, is in the books of its time and in its file", async () => {
+test("an entry recorded before its own time by a slow clock is in its own month", async () => {
   const { manage, consume, database } = await setupManage();
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   const [month = ""] = lastMonths(1);
   const from = `${month}-01T00:00:00.000Z`;
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
   await database.query("set session_replication_role = replica");
-  // Weeks, as a clock that was wrong by a month leaves them behind.
+  // Weeks, as after a clock that was a month off.
   await database.query(
     `update cell.ledger
      set effective_at = coalesce(effective_at, recorded_at), recorded_at = $1::timestamptz - interval '40 days'`,

@@ -27,7 +27,7 @@ const callWith =
   (method: string, path: string, body?: object) =>
     send(`${service.url}${path}`, method, { token, ...(body === undefined ? {} : { body }) });
 
-test("a token that was not created for it manages neither members nor tokens", async () => {
+test("a token without managesAccess manages neither members nor tokens", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "owner", "ada");
   const bob = await join(managed, "viewer", "bob");
@@ -51,7 +51,7 @@ test("a token that was not created for it manages neither members nor tokens", a
   expect(key.body["apiKey"]).toMatchObject({ createdBy: { kind: "token", id: token.id, name: "Hers" } });
 });
 
-test("only an admin's or owner's token of the whole workspace can be created to manage access", async () => {
+test("only admin and owner tokens for the whole workspace can have managesAccess", async () => {
   const { manage, project } = await setupManage();
   const where = { projectId: String(project.projectId), environment: "test" };
   for (const body of [{ role: "operator" }, { role: "viewer" }, { role: "admin", ...where }]) {
@@ -60,7 +60,7 @@ test("only an admin's or owner's token of the whole workspace can be created to 
   }
 });
 
-test("what a token creates ends with it at the latest", async () => {
+test("everything a token creates ends with it", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "admin", "ada");
   const bob = await join(managed, "viewer", "bob");
@@ -77,7 +77,7 @@ test("what a token creates ends with it at the latest", async () => {
   expect(link.body["link"]).toMatchObject({ expiresAt });
 });
 
-test("a revoked token takes along every token and link that was created with it", async () => {
+test("revoking a token revokes all tokens and links created with it", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const bob = await join(managed, "viewer", "bob");
@@ -96,7 +96,7 @@ test("a revoked token takes along every token and link that was created with it"
   expect(await database.count("control.audit", "action = 'token.revoked'")).toBe(3);
 });
 
-test("a demoted admin does not promote themselves with an older token", async () => {
+test("a demoted admin cannot use an older token to get promoted", async () => {
   const managed = await setupManage();
   const adam = await join(managed, "admin", "adam");
   const { secret } = await createToken(adam, { managesAccess: true });
@@ -106,7 +106,7 @@ test("a demoted admin does not promote themselves with an older token", async ()
   expect((await adam.call("GET", MEMBERS)).status).toBe(401);
 });
 
-test("a removed admin does not invite themselves with an older token", async () => {
+test("a removed admin cannot use an older token to get invited", async () => {
   const managed = await setupManage();
   const adam = await join(managed, "admin", "adam");
   const { secret } = await createToken(adam, { managesAccess: true });
@@ -120,7 +120,7 @@ test("a removed admin does not invite themselves with an older token", async () 
   }
 });
 
-test("a token has no more than the present role of its creator, whatever was revoked", async () => {
+test("a token's role is at most its creator's current role", async () => {
   const managed = await setupManage();
   const { database, manage } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -175,13 +175,13 @@ test.each(["demoted", "removed", "demoted by hand"] as const)(
       expect([status, body["code"]]).toEqual([410, "link_invalid"]);
     }
     if (how !== "demoted by hand") expect(await openLinks()).toEqual([]);
-    // Somebody else's is good.
+    // Another member's link works.
     const again = await manage("POST", `${MEMBERS}/${memberIdOf(invitation)}/link`);
     expect((await accept(managed, tokenOf(again))).status).toBe(200);
   },
 );
 
-test("before a demotion or removal it can be seen what ends, and API keys stay unless they are named", async () => {
+test("what a demotion or removal ends can be listed, and API keys stay unless named", async () => {
   const managed = await setupManage();
   const { manage, service, here } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -232,7 +232,7 @@ test("before a demotion or removal it can be seen what ends, and API keys stay u
   expect((await manage("GET", `${path}/access`)).status).toBe(404);
 });
 
-test("a demotion leaves no token behind that is minted at the same time", async () => {
+test("a demotion also ends tokens created concurrently", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   for (const round of [1, 2, 3, 4]) {
@@ -256,7 +256,7 @@ test.each([
   ["demoted", "role = 'viewer'", 403, "role_missing"],
   ["removed", "removed_at = now()", 401, "sign_in_required"],
 ] as const)(
-  "who is %s while their request waits creates no token, member, key or project",
+  "a caller who is %s during a request creates no token, member, key or project",
   async (_, change, ...refusal) => {
     const managed = await setupManage();
     const { database, here } = managed;

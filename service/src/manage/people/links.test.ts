@@ -13,7 +13,7 @@ const PASSWORD = "a-brand-new-password";
 const accept = ({ service }: Managed, body: object) =>
   send(`${service.url}/manage/v1/links`, "POST", { body });
 
-test("a link is good once, however many follow it together", async () => {
+test("a link works once, even when used concurrently", async () => {
   const managed = await setupManage();
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
   const token = tokenOf(await managed.manage("POST", MEMBERS, { body }));
@@ -23,7 +23,7 @@ test("a link is good once, however many follow it together", async () => {
   expect(await managed.database.count("control.sessions")).toBe(1);
 });
 
-test("of a made-up link nobody hears what is wrong with the password", async () => {
+test("an unknown link reveals nothing about the password", async () => {
   const managed = await setupManage();
   const common = "Password2026!";
   const replies = [
@@ -35,7 +35,7 @@ test("of a made-up link nobody hears what is wrong with the password", async () 
   expect(replies.map(({ body }) => body["code"])).toEqual(["link_invalid", "link_invalid"]);
 });
 
-test("a link that can no longer be accepted has no password judged or hashed", async () => {
+test("an invalid link does not check or hash a password", async () => {
   const managed = await setupManage();
   const { manage, database, service } = managed;
   const common = "Password2026!";
@@ -71,7 +71,7 @@ test("a member's own email is refused as password, by invitation and by link", a
   expect((await accept(managed, { token: tokenOf(invited), password: PASSWORD })).status).toBe(200);
 });
 
-test("a link without its password, or with what it does not take, is refused and stays good", async () => {
+test("a link with missing or extra fields is refused and stays valid", async () => {
   const managed = await setupManage();
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
   const invited = await managed.manage("POST", MEMBERS, { body });
@@ -95,7 +95,7 @@ test("a link without its password, or with what it does not take, is refused and
   expect((await accept(managed, { token: reset, password: PASSWORD })).status).toBe(200);
 });
 
-test("a new link ends the one before it; used, ended and made-up ones answer alike", async () => {
+test("a new link ends the previous one; used, ended and unknown links answer alike", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
@@ -120,7 +120,7 @@ test("a new link ends the one before it; used, ended and made-up ones answer ali
     expect([status, { ...body, requestId: "" }]).toEqual([410, { ...refusals[0]?.body, requestId: "" }]);
 });
 
-test("a new password by link ends every session of the member, and no session of anybody else", async () => {
+test("a new password by link ends all sessions of the member only", async () => {
   const managed = await setupManage();
   const { manage, service } = managed;
   const [ada, bob] = [await join(managed, "viewer", "ada"), await join(managed, "viewer", "bob")];
@@ -138,7 +138,7 @@ test("a new password by link ends every session of the member, and no session of
   expect((await logIn(managed, ada.email, PASSWORD)).status).toBe(200);
 });
 
-test("of a removed member sessions and links end at once, and the email may be invited again", async () => {
+test("a removed member's sessions and links end, and the email can be invited again", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const ada = await join(managed, "admin", "ada");
@@ -153,7 +153,7 @@ test("of a removed member sessions and links end at once, and the email may be i
   expect([again.status, memberIdOf(again) === ada.id]).toEqual([200, false]);
 });
 
-test("who knows the old password sets a new one, which ends every session but this", async () => {
+test("changing the password ends all other sessions", async () => {
   const managed = await setupManage();
   const { manage, service } = managed;
   const ada = await join(managed, "viewer", "ada");
@@ -170,7 +170,7 @@ test("who knows the old password sets a new one, which ends every session but th
   expect([token.status, token.body["code"]]).toEqual([403, "role_missing"]);
 });
 
-test("guesses of the old password count like failed log-ins", async () => {
+test("guesses of the old password count as failed log-ins", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "viewer", "ada");
   const guess = () => ada.call("POST", `${SESSION}/password`, { current: "wrong", new: PASSWORD });
@@ -178,7 +178,7 @@ test("guesses of the old password count like failed log-ins", async () => {
   expect((await guess()).status).toBe(429);
 });
 
-test("a password that was checked opens no session once it is another, and changes none", async () => {
+test("a password changed after its check opens no session and changes nothing", async () => {
   const { cell, database } = await setupManage();
   const checked = await checkPassword(cell, OWNER);
   if (checked === null) throw new Error("the owner has this password");
@@ -198,7 +198,7 @@ test("a password that was checked opens no session once it is another, and chang
   expect(await database.count("control.sessions")).toBe(0);
 });
 
-test("who came in is told so, even where the browser cannot be remembered", async () => {
+test("a log-in succeeds even if the device cannot be remembered", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { email: "bob@example.com", name: "Bob", role: "viewer" };
@@ -210,7 +210,7 @@ test("who came in is told so, even where the browser cannot be remembered", asyn
   expect(opened.headers.getSetCookie()).toHaveLength(1);
 });
 
-test("a promotion ends the links to the member: whoever kept one must not become an owner by it", async () => {
+test("a promotion ends the member's links", async () => {
   const managed = await setupManage();
   const { manage, tokens } = managed;
   const body = { email: "bob@example.com", name: "Bob", role: "viewer" };
@@ -220,7 +220,7 @@ test("a promotion ends the links to the member: whoever kept one must not become
   expect([status, problem["code"]]).toEqual([410, "link_invalid"]);
 });
 
-test("a common password is refused by link and by change, and an old short one still logs in", async () => {
+test("a common password is refused, and an existing short one still works", async () => {
   const managed = await setupManage();
   const { manage, database, service } = managed;
   const body = { email: "bob@example.com", name: "Bob", role: "viewer" };

@@ -7,7 +7,7 @@ import { FailedLogIns } from "./failed-log-ins.ts";
 const SESSION = "/manage/v1/session";
 const PROXY = { TRUST_PROXY: "127.0.0.1" };
 
-/** Through a proxy that names the caller's address. */
+/** Through a proxy that sends the caller's address. */
 function guess({ service }: Managed, email: string, address: string) {
   const headers = { "x-forwarded-for": address, "x-forwarded-proto": "https" };
   return send(`${service.url}${SESSION}`, "POST", { body: { email, password: "wrong" }, headers });
@@ -19,7 +19,7 @@ async function readFailures({ database }: Managed): Promise<Record<string, unkno
   );
 }
 
-/** They are written after the answer. */
+/** Written after the response. */
 async function waitForFailures({ database }: Managed, count: number): Promise<void> {
   const where = "action in ('member.sign_in_failed', 'member.password_refused')";
   await expect
@@ -27,7 +27,7 @@ async function waitForFailures({ database }: Managed, count: number): Promise<vo
     .toBe(count);
 }
 
-test("a log-in, a failed one and a log-out are in the audit log with their address", async () => {
+test("log-ins, failed log-ins and log-outs are audited with their address", async () => {
   const managed = await setupManage(PROXY);
   const { service, database, manage } = managed;
   const headers = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https", "user-agent": "Firefox" };
@@ -66,7 +66,7 @@ test("a log-in, a failed one and a log-out are in the audit log with their addre
   expect(await database.count("control.audit", "after::text like '%wrong%'")).toBe(0);
 });
 
-test("only admins and owners read from where others log in", async () => {
+test("only admins and owners see log-in addresses", async () => {
   const managed = await setupManage(PROXY);
   const { service, manage, tokens } = managed;
   await guess(managed, OWNER.email, "203.0.113.9");
@@ -90,7 +90,7 @@ test("only admins and owners read from where others log in", async () => {
   }
 });
 
-test("a flood of failed log-ins is one row, and no stranger's email is stored", async () => {
+test("many failed log-ins become one row, and unknown emails are not stored", async () => {
   const managed = await setupManage(PROXY);
   for (let i = 0; i < 24; i++) {
     const reply = await guess(managed, `stranger-${i}@example.com`, `203.0.113.${i}`);
@@ -102,7 +102,7 @@ test("a flood of failed log-ins is one row, and no stranger's email is stored", 
   expect(await managed.database.count("control.audit", "audit::text like '%stranger%'")).toBe(0);
 });
 
-test("the answer to a wrong password does not wait for the audit log", async () => {
+test("the response to a wrong password does not wait for the audit log", async () => {
   const managed = await setupManage(PROXY);
   const { database } = managed;
   await database.query("begin");
@@ -114,7 +114,7 @@ test("the answer to a wrong password does not wait for the audit log", async () 
   await waitForFailures(managed, 2);
 });
 
-test("failures after the first are counted and written once the minute is over", async () => {
+test("failures after the first are counted and written after a minute", async () => {
   const managed = await setupManage();
   const failures = new FailedLogIns(managed.cell);
   const visit = (i: number) => ({ requestId: "req_1", address: `203.0.113.${i}`, userAgent: "" });
@@ -130,7 +130,7 @@ test("failures after the first are counted and written once the minute is over",
   expect(more).toEqual([]);
 });
 
-test("failures that could not be written are written later", async () => {
+test("failures that cannot be written are written later", async () => {
   const managed = await setupManage();
   const { database, cell } = managed;
   const failures = new FailedLogIns(cell);
@@ -147,7 +147,7 @@ test("failures that could not be written are written later", async () => {
   expect(more).toEqual([]);
 });
 
-test("failures of two members are told apart, and logging out twice is recorded once", async () => {
+test("failures are counted per member, and a repeated log-out is recorded once", async () => {
   const managed = await setupManage(PROXY);
   const { service, database, manage } = managed;
   await manage("POST", "/manage/v1/members", {

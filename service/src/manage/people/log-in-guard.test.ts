@@ -7,7 +7,7 @@ import { LogInGuard } from "./log-in-guard.ts";
 
 const WRONG = "not-the-password";
 
-/** A service behind a proxy that it trusts, so that a test may call from any address. */
+/** A service behind a trusted proxy, so that a test can use any address. */
 async function setup() {
   const managed = await setupManage({ TRUST_PROXY: "127.0.0.1" });
   const logIn = (from: string, password: string, options: { email?: string; device?: string } = {}) =>
@@ -43,7 +43,7 @@ test("guesses from many addresses do not lock out a device that logged in before
   expect((await logIn("198.51.100.9", OWNER.password)).status).toBe(429);
   const back = await logIn("198.51.100.1", OWNER.password, { device: deviceOf(reply) });
   expect(back.status).toBe(200);
-  // From anywhere, also from the guesser's own network, and with the cookie that the last log-in set.
+  // From any network, including the guesser's, with the cookie of the last log-in.
   expect((await logIn("203.0.113.1", OWNER.password, { device: deviceOf(back) })).status).toBe(200);
 });
 
@@ -59,18 +59,18 @@ test("one guesser behind an untrusted proxy does not lock out a device that logg
   expect((await send(url, "POST", { body, headers: { cookie: device } })).status).toBe(200);
 });
 
-test("a device is known to its own member alone, and may guess five times a minute", async () => {
+test("a device is known only for its own member and may guess five times a minute", async () => {
   const { logIn, guess } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   expect(await guess(6, (i) => `203.0.113.${i}`, { device })).toEqual([...times(5, 401), 429]);
-  // For another email, and with a cookie that was made up, the caller is a stranger.
+  // For another email or with a forged cookie, the device is unknown.
   for (const stranger of [{ email: "nobody@example.com", device }, { device: `${device}x` }]) {
     await guess(5, () => "192.0.2.1", stranger);
     expect((await logIn("192.0.2.1", WRONG, stranger)).status).toBe(429);
   }
 });
 
-test("a new password forgets the devices of whoever knew the old one", async () => {
+test("a new password removes the devices that knew the old one", async () => {
   const { service, logIn, guess } = await setup();
   const other = deviceOf(await logIn("198.51.100.1", OWNER.password));
   const reply = await logIn("198.51.100.2", OWNER.password);
@@ -86,7 +86,7 @@ test("a new password forgets the devices of whoever knew the old one", async () 
   expect((await logIn("198.51.100.1", password, { device: deviceOf(reply) })).status).toBe(200);
 });
 
-test("somebody who is signed in changes their password while strangers guess it", async () => {
+test("a signed-in member can change the password while others guess it", async () => {
   const { service, logIn, guess } = await setup();
   const [session = ""] = (await logIn("198.51.100.1", OWNER.password)).headers.getSetCookie();
   await guess(5, () => "198.51.100.1");
@@ -99,7 +99,7 @@ test("somebody who is signed in changes their password while strangers guess it"
   expect((await change(OWNER.password)).status).toBe(200);
 });
 
-test("all addresses of an IPv6 /64 are one guesser", async () => {
+test("all addresses of an IPv6 /64 count as one", async () => {
   const { logIn, guess } = await setup();
   expect(await guess(6, (i) => `2001:db8:1:2::${i}`)).toEqual([...times(5, 401), 429]);
   expect((await logIn("2001:db8:1:3::1", WRONG)).status).toBe(401);
@@ -109,14 +109,14 @@ test("all addresses of an IPv6 /64 are one guesser", async () => {
   ]);
 });
 
-test("attempts that a full queue refuses are not wrong guesses", async () => {
+test("attempts refused by a full queue do not count as guesses", async () => {
   const guard = new LogInGuard();
   let release = (): void => {};
   const held = new Promise<null>((resolve) => {
     release = () => resolve(null);
   });
   const attempt = (email: string, address: string) => ({ email, address, known: null });
-  // One at work, and ten that wait.
+  // One running and ten waiting.
   const strangers = Array.from({ length: 11 }, (_, i) =>
     guard.guard(attempt(`guess${i}@example.com`, `203.0.113.${i}`), 0, () => held),
   );
@@ -129,7 +129,7 @@ test("attempts that a full queue refuses are not wrong guesses", async () => {
   expect(await isRefused(guard.guard(owner, 0, async () => OWNER))).toBe(false);
 });
 
-test("a known device does not wait behind strangers", async () => {
+test("a known device does not wait behind unknown ones", async () => {
   const { logIn } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   const strangers = Array.from({ length: 60 }, (_, i) =>
@@ -147,7 +147,7 @@ const isRefused = (work: Promise<unknown>): Promise<boolean> =>
     (error: unknown) => error instanceof Problem && error.code === "rate_limited",
   );
 
-test("a browser or a network logs in ten times a minute as one member", async () => {
+test("a browser or network can log in ten times a minute as one member", async () => {
   const { logIn, database } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   for (let i = 0; i < 10; i++) {
@@ -160,7 +160,7 @@ test("a browser or a network logs in ten times a minute as one member", async ()
   expect((await logIn("198.51.100.1", WRONG, { email: "other@example.com" })).status).toBe(401);
 });
 
-test("who logs in with a stolen password keeps its owner neither from logging in nor from changing it", async () => {
+test("a thief with the password cannot keep its owner from logging in or changing it", async () => {
   const { service, logIn } = await setup();
   const reply = await logIn("198.51.100.1", OWNER.password);
   const cookies = reply.headers.getSetCookie().map((line) => line.split(";", 1)[0]);
@@ -175,7 +175,7 @@ test("who logs in with a stolen password keeps its owner neither from logging in
   expect(changed.status).toBe(200);
 });
 
-test("a member whose browsers are known waits once at a time, and a stranger has every second turn", async () => {
+test("a member's known devices take one place, and unknown devices every second turn", async () => {
   const guard = new LogInGuard();
   const served: string[] = [];
   let open = (): void => {};
@@ -204,7 +204,7 @@ test("a member whose browsers are known waits once at a time, and a stranger has
   expect(served.map((email) => email[0]).join("")).toBe("axbyc");
 });
 
-test("one browser of two members has five guesses for each", async () => {
+test("a browser shared by two members has five guesses for each", async () => {
   const guard = new LogInGuard();
   const refused = (email: string) =>
     isRefused(guard.guard({ email, address: "203.0.113.1", known: "device" }, 0, async () => null));
@@ -212,7 +212,7 @@ test("one browser of two members has five guesses for each", async () => {
   expect([await refused("a@example.com"), await refused("b@example.com")]).toEqual([true, false]);
 });
 
-test("a new password is hashed in turn, after a check that runs", async () => {
+test("a new password is hashed after the running check", async () => {
   const guard = new LogInGuard();
   const done: string[] = [];
   const check = guard.guard({ email: OWNER.email, address: "203.0.113.1", known: null }, 0, async () => {
@@ -225,14 +225,14 @@ test("a new password is hashed in turn, after a check that runs", async () => {
   expect(done).toEqual(["checked", "hashed"]);
 });
 
-test("made-up addresses behind a proxy are those of the proxy, and are not stored", async () => {
+test("forged addresses behind a proxy count as the proxy and are not stored", async () => {
   const { logIn, guess, database } = await setup();
   expect(await guess(6, (i) => `made up ${i}`)).toEqual([...times(5, 401), 429]);
   expect((await logIn("198.51.100.1", OWNER.password)).status).toBe(200);
   expect(await database.count("control.audit", "after::text like '%made up%'")).toBe(0);
 });
 
-test("junk log-ins do not make the guard forget a guesser", async () => {
+test("invalid log-ins do not evict a guesser's count", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
   const wrong = async () => null;
@@ -245,7 +245,7 @@ test("junk log-ins do not make the guard forget a guesser", async () => {
   expect(await isRefused(guard.guard(attempt, 60_001, wrong))).toBe(false);
 });
 
-test("a check that fails is not a wrong guess", async () => {
+test("a failed check does not count as a guess", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
   const outage = () => Promise.reject(new Error("the database is gone"));
@@ -253,7 +253,7 @@ test("a check that fails is not a wrong guess", async () => {
   expect(await isRefused(guard.guard(attempt, 0, async () => null))).toBe(false);
 });
 
-test("malformed attempts are counted by network, and stop that network's log-ins", async () => {
+test("malformed attempts are counted by network and block its log-ins", async () => {
   const guard = new LogInGuard();
   const refused = (address: string) => isRefused((async () => guard.countMalformed(address, 0))());
   for (let i = 0; i < 60; i++) expect(await refused(`2001:db8:1:2::${i}`)).toBe(false);

@@ -8,7 +8,7 @@ import { insertMember } from "../../store/control/members.ts";
 
 const MEMBERS = "/manage/v1/members";
 
-test("an invitation makes a member who can come in once it is accepted, and is seen in the list", async () => {
+test("an invited member is listed and can log in after accepting", async () => {
   const managed = await setupManage();
   const { manage, tokens, service } = managed;
   const body = { email: "Ada@Example.com", name: "Ada", role: "operator" };
@@ -31,7 +31,7 @@ test("an invitation makes a member who can come in once it is accepted, and is s
   });
 });
 
-test("nobody gives a role above their own, nor changes, removes or makes a link for somebody above them", async () => {
+test("a caller cannot grant, change, remove or create links for a role above their own", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const admin = await join(managed, "admin", "adam");
@@ -63,7 +63,7 @@ test("nobody gives a role above their own, nor changes, removes or makes a link 
   ]);
 });
 
-test("a role that was taken away is gone with the member's next call, and after the next log-in", async () => {
+test("a removed role is gone with the member's next call and next log-in", async () => {
   const managed = await setupManage();
   const admin = await join(managed, "admin", "adam");
   const invite = (email: string) => admin.call("POST", MEMBERS, { email, name: "X", role: "viewer" });
@@ -76,7 +76,7 @@ test("a role that was taken away is gone with the member's next call, and after 
   expect((await call("POST", MEMBERS, body)).status).toBe(403);
 });
 
-test("the last owner can be neither removed nor demoted; one who was only invited does not count", async () => {
+test("the last owner cannot be removed or demoted; an invited owner does not count", async () => {
   const managed = await setupManage();
   const { manage, service } = managed;
   const [first] = (await manage("GET", MEMBERS)).body["items"] as [{ id: string }];
@@ -96,7 +96,7 @@ test("the last owner can be neither removed nor demoted; one who was only invite
   expect(next.body["code"]).toBe("last_owner");
 });
 
-test("of owners who remove and demote each other all at once, one stays", async () => {
+test("when owners remove and demote each other concurrently, one stays", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   for (const round of [1, 2, 3]) {
@@ -105,7 +105,7 @@ test("of owners who remove and demote each other all at once, one stays", async 
     );
     const others = (await manage("GET", MEMBERS)).body["items"] as { id: string }[];
     const ids = others.map(({ id }) => id);
-    // Each tries to get rid of all, themselves included, in an order of its own.
+    // Each tries to remove all, including themselves, in its own order.
     const replies = await Promise.all(
       owners.flatMap((owner, i) =>
         [...ids.slice(i), ...ids.slice(0, i)].map((id, j) =>
@@ -120,7 +120,7 @@ test("of owners who remove and demote each other all at once, one stays", async 
   }
 });
 
-test("who is removed while their request waits changes nothing any more", async () => {
+test("a caller removed during a request changes nothing", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const admin = await join(managed, "admin", "adam");
@@ -142,7 +142,7 @@ test("who is removed while their request waits changes nothing any more", async 
   expect(await database.count("control.members", "email = 'friend@example.com'")).toBe(0);
 });
 
-test("a member of another workspace answers like a missing one", async () => {
+test("a member of another workspace is not found", async () => {
   const { manage, cell, database } = await setupManage();
   const workspaceId = await addWorkspace(database, "Elsewhere");
   const foreign = await transaction(cell, async (tx) => {
@@ -167,7 +167,7 @@ test("a member of another workspace answers like a missing one", async () => {
   expect(there.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-test("every change of a member is audited with before and after, and a repeated one is none", async () => {
+test("every change of a member is audited once with before and after", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const ada = await join(managed, "viewer", "ada");

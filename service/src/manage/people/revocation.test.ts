@@ -7,7 +7,7 @@ const MEMBERS = "/manage/v1/members";
 const TOKENS = "/manage/v1/tokens";
 const PASSWORD = "a-brand-new-password";
 
-test("API keys that a repeated demotion names are revoked, however often it is repeated", async () => {
+test("a repeated demotion revokes the API keys it names", async () => {
   const managed = await setupManage();
   const { manage, database, here } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -25,7 +25,7 @@ test("API keys that a repeated demotion names are revoked, however often it is r
   expect(await database.count("control.audit", "action = 'api_key.revoked'")).toBe(1);
 });
 
-test("a member creates at most 500 valid tokens, and thousands from before end with them in time", async () => {
+test("a member can have 500 valid tokens, and thousands of older ones end quickly", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -57,7 +57,7 @@ test("a member creates at most 500 valid tokens, and thousands from before end w
   expect((await call("GET", TOKENS)).status).toBe(401);
 }, 60_000);
 
-test("a session that a new password ends creates no token with a request from before", async () => {
+test("a session ended by a new password creates no token", async () => {
   const managed = await setupManage();
   const { database, service } = managed;
   const adam = await join(managed, "admin", "adam");

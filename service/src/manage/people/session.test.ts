@@ -6,7 +6,7 @@ import { makeSetupLink } from "./set-up.ts";
 
 const SESSION = "/manage/v1/session";
 
-test("with the right password a session opens, and ends where it was opened or everywhere", async () => {
+test("the correct password opens a session, which ends here or everywhere", async () => {
   const { service } = await setupManage();
   const url = `${service.url}${SESSION}`;
   const logIn = async () => {
@@ -26,7 +26,7 @@ test("with the right password a session opens, and ends where it was opened or e
   expect(await statuses()).toEqual([401, 401, 401]);
 });
 
-test("a wrong password and an unknown email answer alike, and the sixth guess in a minute has to wait", async () => {
+test("a wrong password and an unknown email answer alike, and the sixth guess in a minute waits", async () => {
   const { service } = await setupManage();
   const guess = (email: string) =>
     send(`${service.url}${SESSION}`, "POST", { body: { email, password: "wrong" } });
@@ -39,7 +39,7 @@ test("a wrong password and an unknown email answer alike, and the sixth guess in
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("a page of another site cannot write with a member's cookie, nor log anyone in", async () => {
+test("another site cannot write with a member's cookie or log anyone in", async () => {
   const { service, here } = await setupManage();
   const reply = await send(`${service.url}${SESSION}`, "POST", { body: OWNER_CREDENTIALS });
   const foreign = {
@@ -55,7 +55,7 @@ test("a page of another site cannot write with a member's cookie, nor log anyone
 
 const OWNER_CREDENTIALS = { email: OWNER.email, password: OWNER.password };
 
-test("the setup link makes the first owner, once, however many follow it together", async () => {
+test("the setup link creates the first owner once, even when used concurrently", async () => {
   const database = await createDatabase();
   await createTestProject(database);
   const service = await startTestService(database);
@@ -74,16 +74,16 @@ test("the setup link makes the first owner, once, however many follow it togethe
   expect((await send(url, "GET")).body).toEqual({ isNeeded: false });
 });
 
-test("whether a setup is needed is not asked again once it was done", async () => {
+test("the setup state is cached once it is done", async () => {
   const { manage, database } = await setupManage();
   const isNeeded = async () => (await manage("GET", "/manage/v1/setup", { token: null })).body["isNeeded"];
   expect(await isNeeded()).toBe(false);
-  // As no operation can: only a look at the database would tell.
+  // No operation can do this: only the database would show it.
   await database.query("update control.members set removed_at = now()");
   expect(await isNeeded()).toBe(false);
 });
 
-test("of a removed member and of an ended session nothing is left to come in with", async () => {
+test("removed members and ended sessions have no access", async () => {
   const { service, database } = await setupManage();
   const url = `${service.url}${SESSION}`;
   const headers = cookieOf(await send(url, "POST", { body: OWNER_CREDENTIALS }), service.url);

@@ -23,7 +23,7 @@ async function open({ service }: Managed, userAgent = "Firefox") {
   return { token: headers["cookie"]?.split("=")[1] ?? "", call, list };
 }
 
-test("a session that nobody used for 12 hours has ended, and one in use goes on to its own end", async () => {
+test("a session ends after 12 idle hours, and one in use at its expiry", async () => {
   const managed = await setupManage();
   const { call, token } = await open(managed);
   const idle = (hours: number) =>
@@ -44,14 +44,14 @@ test("a session that nobody used for 12 hours has ended, and one in use goes on 
   expect(row).toEqual({ is_recent: true, address: "203.0.113.8" });
 });
 
-test("the idle time-out is a setting", async () => {
+test("the idle timeout is configurable", async () => {
   const managed = await setupManage({ SESSION_IDLE_HOURS: "1" });
   const { call } = await open(managed);
   await managed.database.query("update control.sessions set last_used_at = now() - interval '61 minutes'");
   expect((await call("GET", SESSION)).status).toBe(401);
 });
 
-test("a member lists their own sessions, ends one or all others, and no one else's", async () => {
+test("members list and end only their own sessions", async () => {
   const managed = await setupManage(PROXY);
   const { database } = managed;
   const ada = await join(managed, "viewer", "ada");
@@ -85,7 +85,7 @@ test("a management token has no sessions to list or end", async () => {
   expect((await manage("DELETE", `${SESSIONS}/1`)).status).toBe(404);
 });
 
-test("a member keeps at most 50 sessions: another one ends the one that was used longest ago", async () => {
+test("a member has at most 50 sessions: a new one ends the least recently used", async () => {
   const managed = await setupManage();
   const first = await open(managed);
   await managed.database.query(

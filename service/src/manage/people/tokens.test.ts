@@ -9,7 +9,7 @@ type Created = { token: { id: string; lastFour: string }; secret: string };
 const create = async ({ manage }: Managed, body: object, token?: string) =>
   manage("POST", TOKENS, { body: { name: "Webhooks", ...body }, ...(token === undefined ? {} : { token }) });
 
-test("a token for one environment reaches that and nothing else, and shows its secret once", async () => {
+test("a token for one environment is limited to it, and its secret is shown once", async () => {
   const managed = await setupManage();
   const { manage, project, here } = managed;
   const where = { projectId: String(project.projectId), environment: "test" };
@@ -27,7 +27,7 @@ test("a token for one environment reaches that and nothing else, and shows its s
   expect(list.text).not.toContain(secret);
 });
 
-test("a revoked token is refused with its next call, and revoking it again changes nothing", async () => {
+test("a revoked token is refused from its next call on, and revoking it again changes nothing", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const { token, secret } = (await create(managed, { role: "viewer" })).body as unknown as Created;
@@ -40,7 +40,7 @@ test("a revoked token is refused with its next call, and revoking it again chang
   expect(await database.count("control.audit", "action = 'token.revoked'")).toBe(1);
 });
 
-test("nobody makes a token above their own role, nor revokes one", async () => {
+test("a caller cannot create or revoke a token above their own role", async () => {
   const managed = await setupManage();
   const { manage, tokens } = managed;
   const above = await create(managed, { role: "owner" }, tokens.admin);
@@ -51,7 +51,7 @@ test("nobody makes a token above their own role, nor revokes one", async () => {
   expect((await create(managed, { role: "admin" }, tokens.admin)).status).toBe(200);
 });
 
-test("a token that is only half placed, misplaced or over before it begins is refused", async () => {
+test("a token with an incomplete or unknown environment or a past expiry is refused", async () => {
   const managed = await setupManage();
   const { project, database } = managed;
   const projectId = String(project.projectId);
@@ -76,7 +76,7 @@ test("a token that is only half placed, misplaced or over before it begins is re
   expect(await database.count("control.management_tokens")).toBe(count);
 });
 
-test("a token ends at its time", async () => {
+test("a token ends at its expiry", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const expiresAt = "2099-01-01T00:00:00.000Z";
@@ -87,7 +87,7 @@ test("a token ends at its time", async () => {
   expect((await manage("GET", TOKENS, { token: secret })).status).toBe(401);
 });
 
-test("a token of another workspace is not listed, and answers like a missing one", async () => {
+test("a token of another workspace is neither listed nor found", async () => {
   const { manage, cell, database } = await setupManage();
   const workspaceId = await addWorkspace(database, "Elsewhere");
   const actor = { kind: "system", id: null, requestId: null } as const;

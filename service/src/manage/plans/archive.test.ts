@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../../test/manage.ts";
 
-test("an archived plan is kept and renewed by who has it, and given to nobody else", async () => {
+test("customers on an archived plan keep and renew it, but nobody else can get it", async () => {
   const { manage, check } = await setupManage();
   const archived = await manage("POST", "plans/pro/archive");
   expect([archived.status, archived.body["archivedAt"]]).toEqual([200, expect.any(String)]);
@@ -19,7 +19,7 @@ test("an archived plan is kept and renewed by who has it, and given to nobody el
   expect(await assign("bob")).toBe("changed");
 });
 
-test("the default plan cannot be archived, nor an archived plan become the default", async () => {
+test("the default plan cannot be archived, and an archived plan cannot become the default", async () => {
   const { manage, database } = await setupManage();
   expect((await manage("PUT", "default-plan", { body: { plan: "pro" } })).body).toEqual({ plan: "pro" });
   expect((await manage("GET", "plans/pro")).body["isDefault"]).toBe(true);
@@ -35,7 +35,7 @@ test("the default plan cannot be archived, nor an archived plan become the defau
   expect(await database.count("cell.audit", "action = 'plan.archived'")).toBe(1);
 });
 
-test("customers on a plan are counted by what they have now: chosen, by default, or no longer", async () => {
+test("customers on a plan are counted by their current plan, assigned or default", async () => {
   const { manage, assign, database, publish } = await setupManage();
   await publish({ key: "free", name: "Free" });
   for (const customer of ["bob", "cleo", "dan"]) await assign(customer, "free");
@@ -54,7 +54,7 @@ test("customers on a plan are counted by what they have now: chosen, by default,
   await database.query("update cell.customers set erased_at = now() where customer_id = 'cleo'");
   expect(await count("free")).toEqual({ count: 1, isExact: true });
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
-  // ada by choice; bob, eve and fay by default.
+  // ada by assignment; bob, eve and fay by default.
   expect(await count("pro")).toEqual({ count: 4, isExact: true });
   expect(await count("free")).toEqual({ count: 1, isExact: true });
 });

@@ -15,14 +15,14 @@ const DRAFT = {
 const etagOf = async ({ manage }: Managed, path = "plans/pro"): Promise<string> =>
   (await manage("GET", path)).headers.get("etag") ?? "";
 
-/** Makes image.render cost 25. */
+/** Sets the cost of image.render to 25. */
 async function raisePrice(managed: Managed): Promise<void> {
   const headers = { "if-match": await etagOf(managed, "features/image.render") };
   const body = { name: "Render", cost: { credits: 25 } };
   expect((await managed.manage("PUT", "features/image.render", { body, headers })).status).toBe(200);
 }
 
-test("a draft is written, compared, replaced with the plan's ETag, published, and gone", async () => {
+test("a draft is saved, compared, replaced with the plan's ETag, and published", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const begun = await manage("PUT", "plans/pro/draft", { body: { ...DRAFT, name: "Pro" } });
@@ -109,7 +109,7 @@ test("a draft is written, compared, replaced with the plan's ETag, published, an
   );
 });
 
-test("a plan that is only a draft is listed and read, reaches nobody, and is gone with its draft", async () => {
+test("a plan with only a draft is listed, applies to no customer, and is deleted with its draft", async () => {
   const { manage, database } = await setupManage();
   const version = async () => (await database.query("select version from cell.catalogs"))[0];
   const before = await version();
@@ -126,11 +126,11 @@ test("a plan that is only a draft is listed and read, reaches nobody, and is gon
   expect((await manage("POST", "plans/new/archive")).body["code"]).toBe("not_found");
   expect((await manage("DELETE", "plans/new/draft")).body).toEqual({ outcome: "discarded" });
   expect((await manage("GET", "plans/new")).status).toBe(404);
-  // Nothing was sold meanwhile that any process would have to read anew.
+  // Drafts do not make processes reload the catalog.
   expect(await version()).toEqual(before);
 });
 
-test("of two editors of one draft one is heard, whether they begin it or replace it", async () => {
+test("of two concurrent editors of one draft, one succeeds", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const write = (i: number, headers: Record<string, string>) =>
@@ -144,7 +144,7 @@ test("of two editors of one draft one is heard, whether they begin it or replace
   expect((await manage("GET", "plans/pro")).body["draft"]).toEqual(winner);
 });
 
-test("a draft that was changed, or a cost that was, is not published by who has not seen it", async () => {
+test("a draft or cost changed since it was read is not published", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await manage("PUT", "plans/pro/draft", { body: DRAFT });
@@ -164,7 +164,7 @@ test("a draft that was changed, or a cost that was, is not published by who has 
   expect((await publish({ expectedVersion: latest }, headers)).status).toBe(200);
 });
 
-test("a publication reaches whom it says: new customers, everyone at once, and no others", async () => {
+test("a publication applies to new customers or to all, as requested", async () => {
   const { manage, check, assign } = await setupManage();
   const publish = async (credits: number, reach: string): Promise<void> => {
     const body = {

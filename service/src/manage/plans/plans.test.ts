@@ -6,7 +6,7 @@ import { countAllowed, setupTwo, times } from "../../../test/two-services.ts";
 import { publishPlan } from "./publish-plan.ts";
 import { setDefaultPlan } from "./set-default-plan.ts";
 
-test("ten publications of one plan at once are ten versions, numbered without a gap", async () => {
+test("ten concurrent publications create ten versions without gaps", async () => {
   const { cell, context, database } = await setupTwo();
   const outcomes = await Promise.all(times(10, () => publishPlan(cell, context, { ...PRO, reach: "now" })));
   expect(countKinds(outcomes)).toEqual({ published: 10 });
@@ -15,7 +15,7 @@ test("ten publications of one plan at once are ten versions, numbered without a 
   expect(await database.count("cell.plans")).toBe(1);
 });
 
-test("a plan with a feature or a pool that is not there is not published, and nothing of it is kept", async () => {
+test("a plan with a missing feature or pool is not published and leaves no rows", async () => {
   const { cell, context, database } = await setupTwo();
   const read = () =>
     database.query("select c.version, (select count(*) from cell.plans) from cell.catalogs as c");
@@ -30,7 +30,7 @@ test("a plan with a feature or a pool that is not there is not published, and no
   expect(await read()).toEqual(before);
 });
 
-test("a default plan is set once, however often it is asked for, and a plan that is not there never", async () => {
+test("setting the default plan is idempotent, and a missing plan is refused", async () => {
   const { cell, context, database } = await setupTwo();
   const outcomes = await Promise.all(times(8, () => setDefaultPlan(cell, context, { plan: "pro" })));
   expect(countKinds(outcomes)).toEqual({ set: 1, unchanged: 7 });
@@ -39,7 +39,7 @@ test("a default plan is set once, however often it is asked for, and a plan that
   expect(await setDefaultPlan(cell, context, { plan: null })).toEqual({ kind: "set" });
 });
 
-test("who has a plan by default moves with the default, and who was assigned one stays", async () => {
+test("customers on the default plan move with it, and assigned plans stay", async () => {
   const { cell, context, publish, check, renderAt } = await setupTwo();
   await publish({
     key: "free",
@@ -50,7 +50,7 @@ test("who has a plan by default moves with the default, and who was assigned one
   expect((await renderAt(0, { customerId: "new" })).body).toMatchObject({ allowed: true, balance: 10 });
   await setDefaultPlan(cell, context, { plan: "pro" });
   expect((await check({ customerId: "new", feature: "image.render" })).body["balance"]).toBe(100);
-  // Back again within the period: it goes on where it was left.
+  // Returning within the period resumes the allowance.
   await setDefaultPlan(cell, context, { plan: "free" });
   expect((await check({ customerId: "new", feature: "image.render" })).body["balance"]).toBe(10);
   expect((await check({ customerId: "ada", feature: "image.render" })).body["balance"]).toBe(100);
@@ -58,7 +58,7 @@ test("who has a plan by default moves with the default, and who was assigned one
   expect((await check({ customerId: "new", feature: "image.render" })).body["reason"]).toBe("no_active_plan");
 });
 
-test("a default plan that comes and goes while its customers consume mints nothing", async () => {
+test("switching the default plan during consumes creates no credits", async () => {
   const { cell, context, publish, renderAt, database } = await setupTwo();
   await publish({ key: "free", name: "Free" });
   await setDefaultPlan(cell, context, { plan: "free" });
@@ -71,7 +71,7 @@ test("a default plan that comes and goes while its customers consume mints nothi
   })();
   const replies = await Promise.all(consumes);
   await flips;
-  // Two plans of 100 credits each, and never more of either.
+  // Two plans of 100 credits each, never more.
   const late = await Promise.all(times(100, (i) => renderAt(i, { customerId: `new-${i % 5}` })));
   await setDefaultPlan(cell, context, { plan: "pro" });
   const last = await Promise.all(times(100, (i) => renderAt(i, { customerId: `new-${i % 5}` })));
@@ -79,7 +79,7 @@ test("a default plan that comes and goes while its customers consume mints nothi
   await expectSoundBooks(database);
 });
 
-test("what a customer has bought is untouched by any plan that comes, goes or changes", async () => {
+test("purchased credits are not affected by plan changes", async () => {
   const { cell, context, publish, topUp, assign, check } = await setupTwo();
   await topUp("bob", 77);
   const balance = async (): Promise<unknown> =>

@@ -3,7 +3,7 @@ import { setupCredits } from "../../../test/credits.ts";
 import { times } from "../../../test/two-services.ts";
 import { definePool } from "./define-pool.ts";
 
-test("an environment starts with one pool, and a further one has a balance of its own", async () => {
+test("an environment starts with one pool, and another one has its own balance", async () => {
   const { cell, context, database } = await setupCredits();
   const keys = async (): Promise<unknown[]> =>
     (await database.query("select key from cell.pools order by id")).map(({ key }) => key);
@@ -12,7 +12,7 @@ test("an environment starts with one pool, and a further one has a balance of it
   expect(await keys()).toEqual(["credits", "seconds"]);
 });
 
-test("defining a pool again renames it, and is audited with before and after", async () => {
+test("redefining a pool renames it and is audited with before and after", async () => {
   const { cell, context, database } = await setupCredits();
   const read = () => database.query("select id from cell.pools where key = 'seconds'");
   await definePool(cell, context, { key: "seconds", name: "Seconds" });
@@ -29,7 +29,7 @@ test("defining a pool again renames it, and is audited with before and after", a
   });
 });
 
-test("a pool renamed ten times at once is one pool, and the catalog's version counts each edit", async () => {
+test("ten concurrent renames keep one pool, and each raises the catalog version", async () => {
   const { cell, context, database } = await setupCredits();
   const version = async (): Promise<number> =>
     Number((await database.query("select version from cell.catalogs"))[0]?.["version"]);
@@ -39,7 +39,7 @@ test("a pool renamed ten times at once is one pool, and the catalog's version co
   expect(await database.count("cell.pools")).toBe(2);
 });
 
-test("a pool defined as it is already changes nothing, not even the catalog's version", async () => {
+test("an unchanged pool does not raise the catalog version", async () => {
   const { cell, context, database } = await setupCredits();
   await definePool(cell, context, { key: "seconds", name: "Seconds" });
   const read = () =>
@@ -49,7 +49,7 @@ test("a pool defined as it is already changes nothing, not even the catalog's ve
   expect(await read()).toEqual(before);
 });
 
-test("the first edits of an environment at once make one catalog and one first pool", async () => {
+test("concurrent first edits create one catalog and one pool", async () => {
   const { cell, context, project, database } = await setupCredits();
   const live = { ...context, environmentId: project.live.environmentId };
   await Promise.all(times(8, (i) => definePool(cell, live, { key: `pool-${i}`, name: "Pool" })));

@@ -4,7 +4,7 @@ import { setupManage } from "../../../test/manage.ts";
 
 const PROJECTS = "/manage/v1/projects";
 
-test("a new project has both environments, and a key for each that works at once", async () => {
+test("a new project has both environments, each with a working key", async () => {
   const { manage, service, database, tokens } = await setupManage();
   const created = await manage("POST", PROJECTS, { body: { name: "Second" }, token: tokens.admin });
   const { project, secrets } = created.body as {
@@ -37,7 +37,7 @@ test("a new project has both environments, and a key for each that works at once
   );
 });
 
-test("a project is renamed, audited once, and another workspace's is not there", async () => {
+test("renaming a project is audited once, and another workspace's project is not found", async () => {
   const { manage, database, project } = await setupManage();
   const path = `${PROJECTS}/${project.projectId}`;
   for (let i = 0; i < 2; i++)

@@ -9,7 +9,7 @@ async function list({ manage }: Managed, path: string): Promise<Item[]> {
   return (await manage("GET", path)).body["items"] as Item[];
 }
 
-/** Until the log has this many of the test environment. */
+/** Waits until the log has this many rows of the test environment. */
 async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
@@ -38,7 +38,7 @@ const WAYS = [
   ["consume", 200, null, null, false],
 ];
 
-test("at a trickle nothing is lost: every request is there, the newest first, with how it went", async () => {
+test("at low traffic every request is logged, newest first, with its outcome", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);
@@ -57,7 +57,7 @@ test("at a trickle nothing is lost: every request is there, the newest first, wi
   expect(items[2]).toMatchObject({ customerId: null });
 });
 
-test("a list keeps to its filters, and goes on by its cursor", async () => {
+test("a list applies its filters and pages by cursor", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);
@@ -67,7 +67,7 @@ test("a list keeps to its filters, and goes on by its cursor", async () => {
   expect(await count("status=409")).toBe(1);
   expect(await count("code=feature_not_found")).toBe(1);
   expect(await count("reason=insufficient_credits")).toBe(1);
-  // The one that failed for want of an event names her too.
+  // The failed request without an event names her too.
   expect(await count("customerId=ada")).toBe(7);
   expect(await count("customerId=ada&status=2xx&endpoint=consume")).toBe(3);
   expect(await count("customerId=nobody")).toBe(0);
@@ -86,7 +86,7 @@ test("a list keeps to its filters, and goes on by its cursor", async () => {
     expect((await managed.manage("GET", `requests?${query}`)).status).toBe(400);
 });
 
-test("who follows by `after` sees every request of every process once", async () => {
+test("following with `after` returns every request of every process once", async () => {
   const managed = await setupManage();
   const { manage, consume, database, project } = managed;
   const other = await startTestService(database);
@@ -118,7 +118,7 @@ test("who follows by `after` sees every request of every process once", async ()
   expect((await manage("GET", `requests?after=${after}`)).body["items"]).toEqual([]);
 });
 
-test("the summary counts by hour and outcome, and lists keys that nobody defined or named", async () => {
+test("the summary counts by hour and outcome, and lists undefined and unnamed keys", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);
@@ -146,7 +146,7 @@ test("the summary counts by hour and outcome, and lists keys that nobody defined
   expect((await managed.manage("GET", "requests/summary?hours=169")).status).toBe(400);
 });
 
-test("a customer's requests are charges, denials and what else was logged, each once", async () => {
+test("a customer's requests are charges, denials and other logged requests, each once", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);
@@ -164,7 +164,7 @@ test("a customer's requests are charges, denials and what else was logged, each 
   expect((await managed.manage("GET", "customers/nobody/requests")).status).toBe(404);
 });
 
-test("a customer's requests go on by their cursor through all three sources, and none twice", async () => {
+test("a customer's requests page through all three sources without duplicates", async () => {
   const managed = await setupManage();
   const { consume, record, topUp, manage } = managed;
   await topUp("ada", 1000);
@@ -191,7 +191,7 @@ test("a customer's requests go on by their cursor through all three sources, and
   expect((await manage("GET", "customers/ada/requests?cursor=nonsense")).status).toBe(400);
 });
 
-test("what lies before the history window is shown to nobody", async () => {
+test("requests before the history window are hidden", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);

@@ -17,7 +17,7 @@ async function attempt(managed: Managed, body: object): Promise<{ answers: Answe
 
 const brief = ({ count, status, isReplay, body }: Answer) => [count, status, isReplay, body["code"] ?? null];
 
-test("32 at once are one charge and 31 replays of it, as a backend reads them", async () => {
+test("32 concurrent requests are one charge and 31 replays", async () => {
   const managed = await setupManage();
   const { consume, database } = managed;
   const { answers, charged } = await attempt(managed, { ...RENDER, idempotencyKey: "k" });
@@ -28,13 +28,13 @@ test("32 at once are one charge and 31 replays of it, as a backend reads them", 
   expect(charged).toBe(10);
   expect(answers[0]?.body).toMatchObject({ allowed: true, balance: 90, creditsCharged: 10 });
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
-  // The same key, payload and fingerprint: a backend that sends it now is answered from the same row.
+  // The same key and payload: a backend that sends it now gets the same answer.
   const backend = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   expect(backend.headers.get("idempotent-replayed")).toBe("true");
   expect(answers.map(({ body }) => body)).toEqual([backend.body, backend.body]);
 });
 
-test("in a race of tries and a backend under one key exactly one is charged", async () => {
+test("in a race between test requests and a backend with one key, exactly one is charged", async () => {
   const managed = await setupManage();
   const { consume, topUp, database } = managed;
   await topUp("ada", 10_000);
@@ -56,7 +56,7 @@ test("in a race of tries and a backend under one key exactly one is charged", as
   await expectSoundBooks(database);
 });
 
-test("what a backend would be refused with is an answer, with its problem, and charges nothing", async () => {
+test("a runtime error is returned as an answer and charges nothing", async () => {
   const managed = await setupManage();
   const { consume, database } = managed;
   const of = async (body: object): Promise<unknown[]> => {
@@ -94,7 +94,7 @@ test("what a backend would be refused with is an answer, with its problem, and c
   expect(await of({ idempotencyKey: "d" })).toEqual([[5, 500, false, "internal_error"], 0]);
 });
 
-test("a check changes nothing, and answers as a backend's does", async () => {
+test("a check changes nothing and answers like a backend's", async () => {
   const managed = await setupManage();
   const { check, database } = managed;
   const { answers, charged } = await attempt(managed, { ...RENDER, endpoint: "check", idempotencyKey: "k" });
@@ -105,7 +105,7 @@ test("a check changes nothing, and answers as a backend's does", async () => {
   expect(await database.count("cell.ledger", "kind = 2")).toBe(0);
 });
 
-test("fields are judged as the runtime judges them, and nothing is sent or audited", async () => {
+test("invalid fields are refused as in the runtime, and nothing is sent or audited", async () => {
   const { manage, database } = await setupManage();
   const refused = async (body: object): Promise<Reply> => manage("POST", "tries", { body });
   const good = { ...RENDER, idempotencyKey: "k" };
@@ -131,7 +131,7 @@ test("fields are judged as the runtime judges them, and nothing is sent or audit
   expect(await database.count("cell.audit", "action = 'request.tried'")).toBe(0);
 });
 
-test("live customers are not tried on, whoever asks", async () => {
+test("test requests in live are refused for every role", async () => {
   const { manage, project, database } = await setupManage();
   const path = `/manage/v1/projects/${project.projectId}/live/tries`;
   const { status, body } = await manage("POST", path, { body: { ...RENDER, idempotencyKey: "k" } });
@@ -141,7 +141,7 @@ test("live customers are not tried on, whoever asks", async () => {
   expect(await database.count("cell.audit", "action = 'request.tried'")).toBe(0);
 });
 
-test("tries are audited once, and each stands in the request log under the call's id", async () => {
+test("test requests are audited once, and each is logged with the call's id", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { ...RENDER, times: 3, idempotencyKey: "k" };

@@ -22,7 +22,7 @@ const emptied = (results: Results): string[] =>
 
 const actor = { kind: "system", id: null, requestId: null } as const;
 
-test("a payment's reference is found in the other environment, with where it is", async () => {
+test("a payment reference is found in the other environment", async () => {
   const managed = await setupManage();
   const { cell, context, project } = managed;
   const live = { ...context, environmentId: project.live.environmentId };
@@ -51,11 +51,11 @@ test("a payment's reference is found in the other environment, with where it is"
       reference: "pi_123",
     },
   ]);
-  // Exactly: a part of a reference is nobody's business.
+  // Exact matches only: a part of a reference finds nothing.
   expect(emptied(await search(managed, "pi_12"))).toEqual([]);
 });
 
-test("customers are found by what begins with the text, in all projects, the exact id first", async () => {
+test("customers are found by prefix in all projects, the exact id first", async () => {
   const managed = await setupManage();
   const { manage, service, database } = managed;
   const other = await createTestProject(database, "Other product");
@@ -77,7 +77,7 @@ test("customers are found by what begins with the text, in all projects, the exa
   expect(await idsOf("%")).toEqual([]);
 });
 
-test("keys, charges, denials, events, plans and features are found by what names them", async () => {
+test("keys, charges, denials, events, plans and features are found", async () => {
   const managed = await setupManage();
   const { consume, record } = managed;
   const body = { customerId: "ada", feature: "image.render" };
@@ -104,7 +104,7 @@ test("keys, charges, denials, events, plans and features are found by what names
   expect(emptied(await search(managed, "con_7zzzzzzzzzzzzzzzzzzzzzzzzz"))).toEqual([]);
 });
 
-test("another workspace finds nothing of it, and a narrow token only its own environment's", async () => {
+test("another workspace finds nothing, and a limited token only its own environment", async () => {
   const managed = await setupManage();
   const { cell, consume, manage, database, project, here } = managed;
   const { consumeId } = (await consume({ customerId: "ada", feature: "export", idempotencyKey: "k-1" })).body;

@@ -10,7 +10,7 @@ const SHIPPED = {
   requestsPerSecondMax: null,
 };
 
-test("limits are changed for this workspace alone, however many share its plan, and count within 5 s", async () => {
+test("limits change only for this workspace and apply within 5 s", async () => {
   const { manage, database, record, tokens } = await setupManage();
   await database.query("insert into control.workspaces (name) values ('Elsewhere')");
   const before = await manage("GET", WORKSPACE, { token: tokens.viewer });
@@ -41,7 +41,7 @@ test("limits are changed for this workspace alone, however many share its plan, 
   ]);
 });
 
-test("only an owner changes the workspace, and each change is audited with before and after", async () => {
+test("only an owner edits the workspace, and each change is audited", async () => {
   const { manage, database, tokens } = await setupManage();
   const body = { name: "Acme" };
   expect((await manage("PATCH", WORKSPACE, { body, token: tokens.admin })).status).toBe(403);
@@ -52,11 +52,11 @@ test("only an owner changes the workspace, and each change is audited with befor
   expect(rows).toEqual([
     { before: { name: "My workspace", limits: SHIPPED }, after: { name: "Acme", limits: SHIPPED } },
   ]);
-  // A name makes no plan.
+  // Renaming does not create a plan.
   expect(await database.count("control.workspace_plans")).toBe(1);
 });
 
-test("a limit out of its range is refused, and two changes at once both count", async () => {
+test("a limit out of range is refused, and two concurrent changes both apply", async () => {
   const { manage } = await setupManage();
   for (const limits of [
     { metadataBytesMax: 65_537 },

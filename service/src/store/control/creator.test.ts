@@ -7,7 +7,7 @@ import { migrate } from "../../postgres/migrate.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 
-/** The control plane as it was before creators were stored. */
+/** The control plane before creators were stored. */
 async function migrationsBefore(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "purser-migrations-"));
   onTestFinished(() => rm(directory, { recursive: true }));
@@ -21,7 +21,7 @@ async function migrationsBefore(): Promise<string> {
   return directory;
 }
 
-test("tokens and keys from before get their creators from the audit, and no token manages access", async () => {
+test("a migration sets creators of old tokens and keys from the audit, without managesAccess", async () => {
   const database = await createDatabase();
   await database.query("drop schema control, cell cascade");
   const client = await connectTo(database);
