@@ -10,8 +10,8 @@ import type { ProxyWatch } from "./proxy-watch.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
- * Who may use a route of the management API: anyone; anyone who is signed in; or a role, in the whole workspace, or in the
- * project or environment that the path names.
+ * Who may use a route of the management API: everyone, every signed-in principal, or a role in the whole workspace or in the
+ * project or environment of the path.
  */
 export type Access =
   | "anyone"
@@ -19,7 +19,7 @@ export type Access =
   | {
       readonly role: Role;
       readonly in: "workspace" | "project" | "environment";
-      /** Changes who has access: a token needs `managesAccess` beside the role. */
+      /** The operation changes who has access: a token needs `managesAccess` in addition to the role. */
       readonly managesAccess?: true;
     };
 
@@ -28,16 +28,16 @@ declare module "fastify" {
     access?: Access;
   }
   interface FastifyRequest {
-    /** Set before any handler of `/manage/v1` runs, but for those that anyone may use. */
+    /** Set before every handler of `/manage/v1`, except where access is "anyone". */
     principal: Principal | null;
-    /** The environment that the path names. */
+    /** The environment in the path. */
     scope: Scope | null;
-    /** Refuses who may not do this any more. For what takes longer than a moment: a session, token or role can end meanwhile. */
+    /** Checks access again, for long operations: the session, token or role may have ended since. */
     admitAgain: (() => Promise<void>) | null;
   }
 }
 
-/** How the edge looks up what callers show it. */
+/** Looks up credentials and scopes. */
 export type ManagerAuthenticator = {
   findSession(token: string, address: string): Promise<Principal | null>;
   findToken(secret: string): Promise<Principal | null>;
@@ -51,26 +51,26 @@ export type ManagerAuthenticator = {
 const BEARER = /^Bearer +(\S+)$/i;
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Who may come in, before a byte of the body is read: the credentials, then the scope, then the role. */
+/** Checks credentials, scope and role, before the body is read. */
 export function admitManagers(
   app: FastifyInstance,
   parts: { authenticator: ManagerAuthenticator; proxies: ProxyWatch },
 ): void {
   const { authenticator } = parts;
   app.addHook("onRequest", async (request, reply) => {
-    // What is about people and money is nobody's to keep.
+    // Responses contain personal and billing data.
     reply.header("cache-control", "no-store");
     parts.proxies.notice(request);
     refusePlainHttp(request, parts.proxies.isTrusted);
     const access = accessOf(request);
     const bearer = readBearer(request);
-    // A token travels with no browser, and no browser adds it by itself: only cookies need the check.
+    // Browsers add cookies by themselves, but never a bearer token: only cookies need this check.
     if (bearer === null && !SAFE_METHODS.has(request.method)) refuseForeignOrigin(request);
     if (access === "anyone") return;
 
     const admit = async (): Promise<Scope | null> => {
       const principal = await identify(request, bearer, authenticator);
-      // First: who is refused from here on is no stranger.
+      // Set first: a caller refused below is authenticated, so `StrangerBrake` does not slow it down.
       request.principal ??= principal;
       if (access === "signed_in") return null;
       if (access.in === "workspace") refuseNarrowToken(principal);
@@ -120,25 +120,26 @@ async function identify(
   });
 }
 
-/** Another site's page can make a browser send our cookie; it cannot make it lie about where it came from. */
+/** Another site's page can make a browser send our cookie, but it cannot forge the Origin header. */
 function refuseForeignOrigin(request: FastifyRequest): void {
   const { origin, host } = request.headers;
   const site = request.headers["sec-fetch-site"];
   if (origin === undefined && site === undefined) return;
   if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
   throw new Problem("origin_not_allowed", {
-    detail: "This call came from a page of another site, and changes are only taken from Purser's own pages.",
+    detail: "This call came from a page of another site. Purser accepts changes only from its own pages.",
   });
 }
 
 function refuseNarrowToken({ environmentId }: Principal): void {
   if (environmentId === null) return;
   throw new Problem("role_missing", {
-    detail: "This token is for one environment, and this is about the whole workspace.",
+    detail:
+      "This token is limited to one environment, and this operation needs access to the whole workspace.",
   });
 }
 
-/** What belongs to another workspace, or lies out of a token's reach, answers as if it were missing. */
+/** A scope of another workspace, or beyond the token's reach, answers as if it did not exist. */
 async function findScopeOf(
   request: FastifyRequest,
   principal: Principal,
@@ -155,7 +156,7 @@ async function findScopeOf(
       projectId,
       environment,
     });
-    // A project as a whole is out of a narrow token's reach.
+    // A token for one environment cannot access the whole project.
     if (
       scope !== null &&
       reaches(principal, scope) &&
@@ -177,13 +178,13 @@ function readEnvironment(text: string | undefined): EnvironmentKind | null {
 
 function accessOf(request: FastifyRequest): Access {
   const { access } = request.routeOptions.config;
-  if (access === undefined) throw new Error(`${request.routeOptions.url} does not say who may use it`);
+  if (access === undefined) throw new Error(`${request.routeOptions.url} has no access rule`);
   return access;
 }
 
 function readBearer(request: FastifyRequest): string | null {
   const { authorization } = request.headers;
-  // Another scheme is not mistaken for a session's silence.
+  // With another scheme the cookie is not used instead: the empty token is refused.
   if (authorization === undefined) return null;
   return BEARER.exec(authorization)?.[1] ?? "";
 }

@@ -7,12 +7,12 @@ import { TokenBuckets } from "./token-bucket.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What an API key must be allowed to do to use this route. */
+    /** The scope that an API key needs for this route. */
     scope?: KeyScope;
   }
 }
 
-/** Who may come in, before a byte of the body is read: guards, then the key, its scope and its rate. */
+/** Checks guards, API key, scope and rate limit, before the body is read. */
 export function admitRuntimeCallers(
   app: FastifyInstance,
   parts: { keys: ApiKeyCache; isTrustedProxy: ProxyTrust },
@@ -22,13 +22,13 @@ export function admitRuntimeCallers(
     refuseBrowsers(request);
     refusePlainHttp(request, parts.isTrustedProxy);
     const admit = (key: ApiKey): void => {
-      // First: a refusal from here on is one that its owner can look up.
+      // Set first, so that refusals below appear in the request log.
       request.apiKey = key;
       requireScope(key, scopeOf(request));
       buckets.take(key, reply, performance.now());
     };
     const found = authenticate(request, parts.keys);
-    // Most keys are in memory, and a promise for each of those calls would cost a turn of the microtask queue.
+    // Most keys are cached; a promise for each of those calls would cost a turn of the microtask queue.
     if (found instanceof Promise) found.then(admit).then(() => done(), done);
     else {
       admit(found);
@@ -39,6 +39,6 @@ export function admitRuntimeCallers(
 
 function scopeOf(request: FastifyRequest): KeyScope {
   const { scope } = request.routeOptions.config;
-  if (scope === undefined) throw new Error(`${request.routeOptions.url} names no scope`);
+  if (scope === undefined) throw new Error(`${request.routeOptions.url} has no scope`);
   return scope;
 }

@@ -11,7 +11,7 @@ import { ApiKeyCache, type ApiKeySource } from "./api-key-cache.ts";
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 const GRACE_MS = 300_000;
 
-/** The real look-up, counted, over a wire that a test can cut and hold. */
+/** The real look-up with a counter, over a connection that the test can cut or pause. */
 async function setup({ graceMs = GRACE_MS } = {}) {
   const database = await createDatabase();
   const project = await createTestProject(database);
@@ -29,7 +29,7 @@ async function setup({ graceMs = GRACE_MS } = {}) {
   } satisfies ApiKeySource & Record<string, unknown>;
   const cache = new ApiKeyCache(source, { graceMs });
   const find = (secret: string) => Promise.resolve(cache.find(secret, performance.now()));
-  /** Polled: on a busy machine a look-up may take longer than a request waits for it. */
+  /** Polls, because on a busy machine a look-up may take longer than a request waits. */
   const findsKey = () => expect.poll(() => find(project.test.key.secret)).not.toBeNull();
   const revoke = () =>
     database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
@@ -45,12 +45,12 @@ beforeEach(() => {
   onTestFinished(() => moved.mockRestore());
 });
 
-/** Only this process's clock is moved; the database and the network go on as they are. */
+/** Moves only this process's clock, not that of the database. */
 function moveClock(ms: number): void {
   clockOffsetMs += ms;
 }
 
-test("a revocation is seen by every process within 5 s", { timeout: 20_000 }, async () => {
+test("a revocation takes effect in every process within 5 s", { timeout: 20_000 }, async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
   const services = [await startTestService(database), await startTestService(database)];
@@ -64,14 +64,14 @@ test("a revocation is seen by every process within 5 s", { timeout: 20_000 }, as
 
   await database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
   const revokedAtMs = performance.now();
-  // In constant use, so that the answers come from memory whenever they may.
+  // In constant use, so that answers come from memory whenever possible.
   while (performance.now() - revokedAtMs < 4_800) await statuses();
   expect(await statuses()).toEqual([401, 401]);
   const live = await post(`${services[0]?.url}/v1/events`, project.live.key.secret, EVENT);
   expect(live.status).toBe(200);
 });
 
-test("a revocation is seen at the next use of a key that has been idle", async () => {
+test("a revocation takes effect at the next use of an idle key", async () => {
   const { revoke, find, secret } = await setup();
   expect(await find(secret)).not.toBeNull();
   await revoke();
@@ -79,7 +79,7 @@ test("a revocation is seen at the next use of a key that has been idle", async (
   expect(await find(secret)).toBeNull();
 });
 
-test("first uses at the same time share one look-up, and later ones need none", async () => {
+test("concurrent first uses share one look-up, and later uses need none", async () => {
   const { source, find, secret } = await setup();
   const found = await Promise.all(Array.from({ length: 50 }, () => find(secret)));
   for (let i = 0; i < 100; i++) found.push(await find(secret));
@@ -87,14 +87,14 @@ test("first uses at the same time share one look-up, and later ones need none", 
   expect(source.lookups).toBe(1);
 });
 
-test("an unknown key is remembered: a flood of it asks the database once", async () => {
+test("an unknown key is cached, so a flood of it causes one look-up", async () => {
   const { source, find } = await setup();
   const unknown = makeApiKey("live");
   for (let i = 0; i < 100; i++) expect(await find(unknown)).toBeNull();
   expect(source.lookups).toBe(1);
 });
 
-test("an unknown key is not remembered for ever: once created it works", async () => {
+test("an unknown key is not cached forever: once created it works", async () => {
   const { database, project, find } = await setup();
   const secret = makeApiKey("test");
   expect(await find(secret)).toBeNull();
@@ -106,13 +106,13 @@ test("an unknown key is not remembered for ever: once created it works", async (
   expect(await find(secret)).toMatchObject({ environmentKind: "test", scopes: new Set(["events"]) });
 });
 
-test("a key with a typo asks the database nothing", async () => {
+test("a malformed key causes no look-up", async () => {
   const { source, find, secret } = await setup();
   expect(await find(`${secret.slice(0, -1)}${secret.endsWith("0") ? "1" : "0"}`)).toBeNull();
   expect(source.lookups).toBe(0);
 });
 
-test("a key that ends stops at its time, even while it is served from memory", async () => {
+test("a key stops at its expiry, even while it is served from memory", async () => {
   const { database, project, source, find, secret } = await setup();
   await database.query(
     "update control.api_keys set expires_at = now() + interval '1500 milliseconds' where id = $1",
@@ -124,7 +124,7 @@ test("a key that ends stops at its time, even while it is served from memory", a
   expect(source.lookups).toBe(1);
 });
 
-test("while the database does not answer in time, a revoked key is refused, and nobody is let in", async () => {
+test("while the database does not answer in time, a revoked key is refused", async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
   const { url } = await startTestService(database);
@@ -139,7 +139,7 @@ test("while the database does not answer in time, a revoked key is refused, and 
   await expect.poll(status).toBe(401);
 });
 
-test("a revocation that is answered late counts, without another look-up", async () => {
+test("a revocation found by a late look-up takes effect without another look-up", async () => {
   const { wire, source, cache, revoke, find, findsKey, secret } = await setup();
   await findsKey();
   await revoke();
@@ -152,7 +152,7 @@ test("a revocation that is answered late counts, without another look-up", async
   expect(source.lookups - before).toBe(1);
 });
 
-test("an answer is trusted from when it was asked for, not from when it came", async () => {
+test("the age of an answer counts from the query, not from its arrival", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.hold();
@@ -165,7 +165,7 @@ test("an answer is trusted from when it was asked for, not from when it came", a
   await findsKey();
 });
 
-test("out of reach, a known key works for as long as the grace lasts", async () => {
+test("without a database a known key works until the grace period ends", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.cut({ refusing: true });
@@ -177,7 +177,7 @@ test("out of reach, a known key works for as long as the grace lasts", async () 
   await expect(find(secret)).rejects.toThrow();
 });
 
-test("out of reach and without a grace, a known key is not trusted", async () => {
+test("without a database and a grace period, a known key is refused", async () => {
   const { wire, find, findsKey, secret } = await setup({ graceMs: 0 });
   await findsKey();
   wire.cut({ refusing: true });
@@ -185,7 +185,7 @@ test("out of reach and without a grace, a known key is not trusted", async () =>
   await expect(find(secret)).rejects.toThrow();
 });
 
-test("the grace ends when the database can be reached again, however slow it is", async () => {
+test("the grace period ends when the database is reachable again, even if slow", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.cut({ refusing: true });
@@ -202,7 +202,7 @@ test("the grace ends when the database can be reached again, however slow it is"
 test.each([
   ["never seen", false],
   ["last seen hours ago", true],
-])("out of reach, a key %s is neither accepted nor called invalid", async (_, isSeen) => {
+])("without a database, a key %s is neither accepted nor called invalid", async (_, isSeen) => {
   const { wire, find, findsKey, secret } = await setup();
   if (isSeen) await findsKey();
   moveClock(2 * 3_600_000);
@@ -212,7 +212,7 @@ test.each([
   await findsKey();
 });
 
-test("a key revoked after an outage is refused at its next use, however long ago the outage was", async () => {
+test("a key revoked after an outage is refused at its next use", async () => {
   const { wire, revoke, find, findsKey, secret } = await setup();
   await findsKey();
   wire.cut({ refusing: true });
@@ -224,7 +224,7 @@ test("a key revoked after an outage is refused at its next use, however long ago
   expect(await find(secret)).toBeNull();
 });
 
-test("out of reach, the database is not asked for every request", async () => {
+test("an unreachable database is not queried for every request", async () => {
   const { wire, source, find, findsKey, secret } = await setup();
   await findsKey();
   wire.cut({ refusing: true });
@@ -241,28 +241,28 @@ const HANGING: ApiKeySource = {
   isOutOfReach,
 };
 
-test("a look-up that hangs is given up", async () => {
+test("a request stops waiting for a look-up that hangs", async () => {
   const cache = new ApiKeyCache(HANGING, { graceMs: GRACE_MS });
   const startedAtMs = performance.now();
   await expect(cache.find(makeApiKey("test"), startedAtMs)).rejects.toThrow("in time");
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
-test("a flood of made-up keys waits in bounded number", async () => {
+test("the queue of made-up keys is bounded", async () => {
   const cache = new ApiKeyCache(HANGING, { graceMs: GRACE_MS });
   const lookUp = async (): Promise<unknown> => cache.find(makeApiKey("live"), performance.now());
   for (let i = 0; i < 2_050; i++) lookUp().catch(() => {});
   await expect(lookUp()).rejects.toThrow("too many unknown keys at once");
 });
 
-test("known keys are refreshed while made-up ones wait for a distant database", async () => {
+test("known keys are refreshed while made-up keys wait for a slow database", async () => {
   const { source, secret: known } = await setup();
   const key = (await source.find([known])).get(0);
   if (key === undefined) throw new Error("the key is not live");
   const connections = 4;
   let [free, asked, questions] = [connections, 0, 0];
   const waiting: (() => void)[] = [];
-  /** A pool's queue and a database 16 ms away. */
+  /** A pool with a queue, and a database with 16 ms latency. */
   const distant: ApiKeySource = {
     ...HANGING,
     find: async (secrets) => {
@@ -286,12 +286,12 @@ test("known keys are refreshed while made-up ones wait for a distant database", 
   await new Promise((resolve) => setImmediate(resolve));
   expect(questions).toBeLessThan(connections);
   expect(await find(known)).toBe(key);
-  // All of them have their turn.
+  // All of them are looked up in the end.
   await expect.poll(() => asked, { timeout: 20_000 }).toBe(2_001);
   expect(questions).toBeLessThan(10);
 }, 30_000);
 
-test("last use is written for the keys that were used, and only once for many uses", async () => {
+test("last use is written once for each key that was used", async () => {
   const { database, project, cache, find, secret } = await setup();
   for (let i = 0; i < 10; i++) await find(secret);
   await cache.flushLastUse();

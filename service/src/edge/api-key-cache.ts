@@ -3,51 +3,51 @@ import { isWellFormedApiKey } from "../primitives/secret.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
 
 export type ApiKeySource = {
-  /** Those that are live, by their position among the secrets. */
+  /** The live keys, by index in `secrets`. */
   find(secrets: readonly string[]): Promise<ReadonlyMap<number, ApiKey>>;
   touch(ids: readonly number[]): Promise<void>;
-  /** Whether a look-up failed for want of a connection. A slow database is not out of reach. */
+  /** Whether a look-up failed because no connection could be opened. A slow database does not count. */
   isOutOfReach(error: unknown): boolean;
 };
 
-/** Served without asking, but asked about in the background. */
+/** After this age a key is still served from memory, and refreshed in the background. */
 const FRESH_MS = 2_000;
-/** What was asked longer ago than this is not served, so that a revocation is seen within 5 s. */
+/** After this age a key is looked up before it is served, so that a revocation takes effect within 5 s. */
 const STALE_MS = 4_000;
-/** How long a request waits for a look-up. The look-up itself goes on, and its answer counts whenever it comes. */
+/** How long a request waits for a look-up. The look-up itself continues, and its result is cached. */
 const WAIT_MS = 800;
-/** First look-ups that wait: enough for a start with many projects calling. */
+/** Queued look-ups of new keys: enough for a start under load from many projects. */
 const FIRST_LOOKUPS_MAX = 2_048;
 const FIRST_LOOKUPS_PER_STATEMENT = 512;
-/** Two, so that one that hangs does not keep all others waiting; fewer than the pool's connections. */
+/** Two, so that one slow statement does not block all others; fewer than the pool's connections. */
 const FIRST_STATEMENTS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
 
-/** After a failed look-up, calls are served from memory for this long before the database is asked again. */
+/** Pause after a failed look-up of a known key. */
 const RETRY_MS = 1_000;
 
 type Entry = {
   readonly key: ApiKey;
-  /** When the question was sent: a revocation may have overtaken the answer. */
+  /** When the query was sent, not answered: a revocation may have happened in between. */
   readonly askedAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;
-  /** When the last look-up failed for want of a connection; before all time if it did not. */
+  /** When the last look-up failed without a connection; -Infinity if it did not. */
   outOfReachAtMs: number;
 };
 
-/** Anyone can make up keys that look right. */
+/** Anyone can generate keys with a valid format, so their look-ups are limited. */
 export class TooManyUnknownKeys extends Error {
   override readonly name = "TooManyUnknownKeys";
 }
 
-/** Somebody who waits for the answer to a first look-up. */
+/** A new key that waits for its first look-up. */
 type InLine = { readonly secret: string } & Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
 /**
- * Which keys are live, without a query per request. Unknown keys are remembered too, and both are bounded. Keyed by the
- * secret as it came, which saves a hash per request; it is in this process's memory anyway.
+ * Caches live and unknown keys, both bounded, so that most requests need no query. Keyed by the plain secret, which saves a
+ * hash per request; requests hold the secret in memory anyway.
  */
 export class ApiKeyCache {
   readonly #source: ApiKeySource;
@@ -55,22 +55,22 @@ export class ApiKeyCache {
   readonly #known = new BoundedMap<string, Entry>(KNOWN_MAX);
   readonly #unknown = new BoundedMap<string, number>(UNKNOWN_MAX);
   readonly #used = new Set<number>();
-  /** One at a time for each key, so that an older answer never follows a newer one. */
+  /** At most one per key, so that an older answer never replaces a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
   readonly #firstInLine: InLine[] = [];
   #firstStatements = 0;
 
-  /** `graceMs`: for how long a key that was live is trusted while the database is out of reach. */
+  /** `graceMs`: how long a known key is trusted while the database is unreachable. */
   constructor(source: ApiKeySource, { graceMs }: { graceMs: number }) {
     this.#source = source;
     this.#graceMs = graceMs;
   }
 
-  /** A live key at once, or a promise when the database has to be asked. Rejects when nobody can tell. */
+  /** Returns the key if it is cached, otherwise a promise. Rejects if the database cannot answer. */
   find(secret: string, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
     const entry = this.#known.find(secret);
     if (entry === undefined) {
-      // A typo is refused without a look-up, and only what could be a key is ever remembered.
+      // A malformed key is refused without a look-up, and never cached.
       if (!isWellFormedApiKey(secret)) return null;
       const unknownSinceMs = this.#unknown.find(secret);
       if (unknownSinceMs !== undefined && nowMs - unknownSinceMs < STALE_MS) return null;
@@ -81,7 +81,7 @@ export class ApiKeyCache {
     return this.#use(entry, nowMs);
   }
 
-  /** Writes who was used since the last call. */
+  /** Writes the last use of keys used since the last call. */
   async flushLastUse(): Promise<void> {
     if (this.#used.size === 0) return;
     const ids = [...this.#used];
@@ -95,7 +95,7 @@ export class ApiKeyCache {
     return entry.key;
   }
 
-  /** Asked about just now; or the database was out of reach a moment ago, and the grace is not over. */
+  /** Looked up recently; or the database was unreachable a moment ago, and the grace period is not over. */
   #isTrusted(entry: Entry, nowMs: number): boolean {
     const ageMs = nowMs - entry.askedAtMs;
     return ageMs < STALE_MS || (nowMs - entry.outOfReachAtMs < STALE_MS && ageMs < this.#graceMs);
@@ -115,7 +115,7 @@ export class ApiKeyCache {
     return this.#waitFor(secret, lookup);
   }
 
-  /** Many keys in one question, and few questions at a time: made-up keys must not keep known ones from being looked up. */
+  /** Many keys per statement and few statements at once, so that made-up keys cannot delay the refresh of known ones. */
   async #askFirst(): Promise<void> {
     this.#firstStatements += 1;
     while (this.#firstInLine.length > 0) {
@@ -140,7 +140,7 @@ export class ApiKeyCache {
     if (entry !== undefined && this.#isTrusted(entry, nowMs)) return this.#use(entry, nowMs);
     if (failure !== null) throw failure;
     if (entry === undefined) return null;
-    throw new Error("the control database answered too late to be relied on");
+    throw new Error("the control database answered too late");
   }
 
   /** Concurrent uses of a key share one look-up. */
@@ -187,7 +187,7 @@ export class ApiKeyCache {
   }
 }
 
-/** Rejects after so long; the work itself goes on. */
+/** Rejects after the timeout; the work itself continues. */
 function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

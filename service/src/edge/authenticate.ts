@@ -5,7 +5,7 @@ import { Problem } from "./problem.ts";
 
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** Spec 5: `Authorization: Bearer <API_KEY>`. Says nothing of why a key is not valid. */
+/** Spec 5: `Authorization: Bearer <API_KEY>`. The answer does not reveal why a key is not valid. */
 export function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
   const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
   if (secret === undefined) {
@@ -28,7 +28,8 @@ function orNotValid(key: ApiKey | null): ApiKey {
 
 function notValid(): Problem {
   return new Problem("api_key_invalid", {
-    detail: "The API key is unknown, revoked or expired. Check that it was copied whole, with its prefix.",
+    detail:
+      "The API key is unknown, revoked or expired. Check that you copied all of it, including its prefix.",
   });
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions, type Server } from "node:tls";
 
-/** Only suites with forward secrecy: who steals the private key later cannot read what was recorded before. */
+/** Only suites with forward secrecy: a stolen private key does not decrypt recorded traffic. */
 const CIPHERS = [
   "TLS_AES_256_GCM_SHA384",
   "TLS_CHACHA20_POLY1305_SHA256",
@@ -16,7 +16,7 @@ const CIPHERS = [
 
 const PROTOCOL = { minVersion: "TLSv1.2", ciphers: CIPHERS, honorCipherOrder: true } as const;
 
-/** The certificate and key of our own TLS, read again when the files change. */
+/** TLS certificate and key, reloaded when the files change. */
 export class Certificate {
   readonly #files: { readonly certFile: string; readonly keyFile: string };
   #seen: { cert: Buffer; key: Buffer };
@@ -31,8 +31,8 @@ export class Certificate {
   }
 
   /**
-   * Returns whether the server shows a new certificate from now on. A pair that does not fit, half written perhaps, throws once
-   * and changes nothing; the next version of the files is tried again.
+   * Returns whether the server now uses a new certificate. A mismatched pair, for example half written, throws once and
+   * changes nothing; the next version of the files is tried again.
    */
   reload(server: Pick<Server, "setSecureContext">): boolean {
     const now = this.#read();

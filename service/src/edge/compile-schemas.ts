@@ -8,13 +8,13 @@ type Validate = ((data: unknown) => unknown) & { errors?: unknown };
 type Serialize = (data: unknown) => string;
 type Build<T> = (...parameters: unknown[]) => (route: Route) => T;
 
-/** A value within both is small enough to list all that is wrong with it. */
+/** Up to both limits, all errors of a value are listed. */
 const VALUES_MAX = 100;
 const TEXT_LENGTH_MAX = 4_096;
 
 /**
- * Compiles the schemas of a management route when it is first called. There are hundreds of them, most describing errors
- * that they are never used for, and compiling all took most of a second of every start.
+ * Compiles the schemas of a management route at its first call. There are hundreds, most of them for error responses that
+ * are never serialized with them, and compiling all took most of a second at every start.
  */
 export function compileWhenNeeded(): { compilersFactory: Factories } {
   const buildValidator = listErrorsOfSmallValues(
@@ -31,7 +31,7 @@ export function compileWhenNeeded(): { compilersFactory: Factories } {
 const VALIDATORS = new Map<string, Validate>();
 const SERIALIZERS = new Map<string, Serialize>();
 
-/** Compiles equal schemas once in a process. Tests start hundreds of services, and compiling took a third of each start. */
+/** Compiles equal schemas once per process. Tests start hundreds of services, and compiling took a third of each start. */
 function once<T>(build: Build<T>, compiled: Map<string, T>): Build<T> {
   return (...parameters) => {
     const compile = build(...parameters);
@@ -46,8 +46,8 @@ function once<T>(build: Build<T>, compiled: Map<string, T>): Build<T> {
 }
 
 /**
- * Validates up to the first error, and lists all of them only for a small value: 30,000 wrong elements would be 30,000
- * errors, and a pattern is not run on a text that is too long already.
+ * Stops at the first error, and lists all errors only for a small value: 30,000 wrong elements would give 30,000 errors, and
+ * a pattern must not run on a text that is already too long.
  */
 function listErrorsOfSmallValues(build: Build<Validate>): Build<Validate> {
   return (schemas, options) => {
@@ -73,7 +73,7 @@ function withOptions(options: unknown, more: object): object {
   return { ...rest, customOptions: { ...customOptions, ...more } };
 }
 
-/** Looks at no more than it may hold. */
+/** Stops as soon as a limit is exceeded. */
 function isSmall(data: unknown): boolean {
   const rest: unknown[] = [data];
   let values = 0;
@@ -93,7 +93,7 @@ function isSmall(data: unknown): boolean {
   return false;
 }
 
-/** The runtime's few routes are ready before the first call. */
+/** The few runtime routes are compiled at start. */
 function whenNeeded<T>(build: Build<T>, defer: (compile: () => T) => T): Build<T> {
   return (...parameters) => {
     const compile = build(...parameters);

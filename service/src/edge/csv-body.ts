@@ -3,17 +3,17 @@ import type { Duplex } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 
-/** Of a file that is sent as a body. */
+/** Largest file that can be uploaded. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
-/** How long a file may keep us waiting for its next piece. */
+/** Longest wait for the next chunk. */
 const SILENCE_MAX_MS = 30_000;
-/** So much a file may keep us waiting in all before its average counts, and so slow that average may be. */
+/** Total wait before the average speed is checked, and the lowest speed allowed. */
 const GRACE_MS = 10_000;
 const BYTES_PER_SECOND_MIN = 8 * 1024;
-/** How long the rest of a file that nobody wants is taken off the wire, so that its sender comes to read the answer. */
+/** How long the rest of a refused file is read, so that its sender gets to read the answer. */
 const DRAIN_MAX_MS = 10_000;
 
-/** A file whose bytes cannot be read on. What came before may have been dealt with already. */
+/** The file cannot be read any further. Rows before this point may already have been processed. */
 export class BrokenFile extends Error {
   override readonly name = "BrokenFile";
   readonly code: "not_utf8" | "too_large" | "too_slow";
@@ -25,8 +25,8 @@ export class BrokenFile extends Error {
 }
 
 /**
- * For routes that take a file instead of JSON. It is not parsed here: the operation reads it while it comes, and an empty
- * text stands in for it where bodies are looked at.
+ * For routes that take a file instead of JSON. The operation reads the file as a stream, so the parsed body is an empty
+ * string.
  */
 export function acceptOnlyCsv(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -46,12 +46,12 @@ function unsupported(detail: string): Problem {
 
 const uploading = new WeakSet<Duplex>();
 
-/** Whether a socket brings a file that is read in pieces, each with its own time: it has no time as a whole. */
+/** Whether a socket is uploading a file. Each chunk has its own timeout, so the request as a whole has none. */
 export function isUploading(socket: Duplex): boolean {
   return uploading.has(socket);
 }
 
-/** The body as text, piece by piece, no faster than it is taken. */
+/** The body as a stream of text, with backpressure. */
 export async function* readText({ raw }: FastifyRequest): AsyncGenerator<string> {
   if (Number(raw.headers["content-length"] ?? 0) > FILE_BYTES_MAX) {
     throw new Problem("body_too_large", { detail: `A file may have at most ${FILE_BYTES_MAX} bytes.` });
@@ -66,7 +66,7 @@ export async function* readText({ raw }: FastifyRequest): AsyncGenerator<string>
 }
 
 async function* decode(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  // A lenient decoder would replace broken bytes, and make one customer of two. It leaves a byte order mark out.
+  // A lenient decoder would replace invalid bytes and could merge two customer ids. It also removes a byte order mark.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let bytes = 0;
   for await (const piece of pieces) {
@@ -87,7 +87,7 @@ function decodeOrRefuse(decode: () => string): string {
   }
 }
 
-/** No sender holds a turn by dripping. The time runs while we wait for them, not while they wait for us. */
+/** Refuses slow senders. Counts only the time spent waiting for the sender, not the time spent processing. */
 async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
   const pieces: AsyncIterator<Buffer> = raw.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let bytes = 0;
@@ -106,21 +106,21 @@ async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
       yield piece;
     }
   } finally {
-    // Lets go of the stream: while somebody listens for pieces, it does not flow. One that we still wait for ends with it.
+    // Releases the stream, which does not flow while an iterator is attached. A pending read ends with it.
     const returned = pieces.return?.();
     if (!isWaiting) await returned;
     else returned?.catch(() => {});
   }
 }
 
-/** Null: that was all. */
+/** Null: end of file. */
 async function nextPiece(pieces: AsyncIterator<Buffer>, allowedMs: number): Promise<Buffer | null> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooSlow()), allowedMs);
   const piece = pieces.next().then(
     ({ done, value }): Buffer | null => (done === true ? null : value),
     () => {
-      throw new Problem("invalid_request", { detail: "The connection ended before the file did." });
+      throw new Problem("invalid_request", { detail: "The connection closed before the end of the file." });
     },
   );
   try {
@@ -136,7 +136,7 @@ async function nextPiece(pieces: AsyncIterator<Buffer>, allowedMs: number): Prom
 function tooSlow(): BrokenFile {
   return new BrokenFile(
     "too_slow",
-    `The file came too slowly: less than ${BYTES_PER_SECOND_MIN} bytes a second, or nothing for ${SILENCE_MAX_MS / 1_000} s.`,
+    `The file was sent too slowly: less than ${BYTES_PER_SECOND_MIN} bytes a second, or nothing for ${SILENCE_MAX_MS / 1_000} s.`,
   );
 }
 

@@ -5,29 +5,29 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 
 const BUILT = join(import.meta.dirname, "../../../dashboard/dist");
 
-/** Every page is the same document: its script reads the address. */
+/** Every page is the same document; its script reads the URL. */
 const PAGES = ["/", "/log-in", "/setup", "/join", "/sign-in", "/welcome", "/projects/*", "/workspace/*"];
 
 const HEADERS = {
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
-  // No inline script or style, and nothing from or to another host: a customer's name is never run.
+  // No inline scripts or styles and no other hosts, so that injected markup, such as in a customer's name, cannot run.
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-/** The dashboard, from the same origin as the API that it is a client of. */
+/** Serves the dashboard from the same origin as its API. */
 export async function serveDashboard(app: FastifyInstance, directory = BUILT): Promise<void> {
   await app.register(async (pages) => {
     pages.addHook("onSend", async (_request, reply) => void reply.headers(HEADERS));
     if (!existsSync(join(directory, "index.html"))) {
-      for (const url of PAGES) pages.get(url, { schema: { hide: true } }, sayHowToBuild);
+      for (const url of PAGES) pages.get(url, { schema: { hide: true } }, replyNotBuilt);
       return;
     }
     const shared = { preCompressed: true, index: false, cacheControl: false, schemaHide: true } as const;
-    // The page itself and what it needs before its script: another one with the next release.
+    // The document and files without a hash in their name: they change with a release.
     await pages.register(files, {
       ...shared,
       root: directory,
@@ -35,7 +35,7 @@ export async function serveDashboard(app: FastifyInstance, directory = BUILT): P
       globIgnore: ["assets/**"],
       setHeaders: (reply) => void reply.header("cache-control", "no-cache"),
     });
-    // Named by their content, and so never another: kept for ever.
+    // Named by a hash of their content, so they never change.
     await pages.register(files, {
       ...shared,
       root: join(directory, "assets"),
@@ -49,7 +49,7 @@ export async function serveDashboard(app: FastifyInstance, directory = BUILT): P
   });
 }
 
-function sayHowToBuild(_request: unknown, reply: FastifyReply): FastifyReply {
+function replyNotBuilt(_request: unknown, reply: FastifyReply): FastifyReply {
   return reply
     .code(503)
     .type("text/plain; charset=utf-8")

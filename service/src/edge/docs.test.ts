@@ -13,7 +13,7 @@ function open(url: string, head: string): Socket {
   return socket;
 }
 
-test("a browser that has the reference's script is not sent it again", async () => {
+test("a browser with the reference's script cached gets 304", async () => {
   const { service } = await setup();
   const first = await fetch(`${service.url}${SCRIPT}`);
   const etag = first.headers.get("etag") ?? "";
@@ -44,7 +44,7 @@ test("a client that requests the reference's script and does not read it loses t
   expect(bytes).toBeLessThan(length);
 });
 
-test("the reference is shown whatever host a request names", async () => {
+test("the reference is served for any Host header", async () => {
   const { service } = await setup();
   for (const [path, status] of [
     ["/docs/", "200"],

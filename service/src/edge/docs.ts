@@ -10,7 +10,7 @@ const ERROR_PAGES = join(import.meta.dirname, "../../../docs/errors");
 
 const HEADERS = { "x-frame-options": "DENY", "referrer-policy": "no-referrer" };
 
-/** Stands in the page that Scalar writes; each reply puts a nonce of its own in its place. */
+/** Placeholder in Scalar's page; each reply replaces it with a new nonce. */
 const NONCE = "nonce-of-the-reply";
 
 /**
@@ -40,12 +40,12 @@ const STRICT = `
       });
       globalThis.__zod_globalConfig = { jitless: true };`;
 
-/** Nothing may come from or go to another host. */
+/** Allows no other host. */
 function policyOf(sources: string): string {
   return `default-src 'none'; ${sources}base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
-/** The reference with a nonce that nobody can know beforehand, so that only its own scripts and styles are run. */
+/** Adds an unpredictable nonce, so that only the page's own scripts and styles run. */
 function admitByNonce(reply: FastifyReply, page: string): string {
   const nonce = randomBytes(16).toString("base64url");
   const sources =
@@ -57,7 +57,7 @@ function admitByNonce(reply: FastifyReply, page: string): string {
     .replaceAll(NONCE, nonce);
 }
 
-/** The reference shows curl alone: any language can read it, and there is no client library to prefer. */
+/** The reference shows curl only: Purser has no client library, and every developer can read curl. */
 const CLIENTS_NOT_SHOWN = [
   ...([
     "c",
@@ -94,7 +94,7 @@ const CONFIGURATION: NonNullable<FastifyApiReferenceOptions["configuration"]> = 
   mcp: { disabled: true },
 };
 
-/** A client that reads the script at less than 25 kB a second is hung up on. */
+/** Time to read the script, which allows about 25 kB per second. */
 const SCRIPT_READ_MS_MAX = 180_000;
 
 declare module "fastify" {
@@ -117,11 +117,11 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         title: "Purser runtime API",
         version,
         description:
-          "Usage metering and credit entitlements beside your own billing system. Call it from your backend, never from a browser.",
+          "Usage metering and credit entitlements next to your own billing system. Call it from your backend, never from a browser.",
         license: LICENSE,
       },
       servers: SERVERS,
-      tags: [{ name: "Runtime", description: "What a product's backend calls." }],
+      tags: [{ name: "Runtime", description: "Called by your product's backend." }],
       components: {
         securitySchemes: {
           apiKey: {
@@ -142,7 +142,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         title: "Purser management API",
         version,
         description:
-          "Everything an operator can do: the dashboard is a client of it, and so is your automation, a handler of billing webhooks say.",
+          "Everything an operator can do. The dashboard uses this API, and so can your automation, such as a billing webhook handler.",
         license: LICENSE,
       },
       servers: SERVERS,
@@ -158,7 +158,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
             type: "apiKey",
             in: "cookie",
             name: "__Host-purser_session",
-            description: "What the dashboard has after log-in.",
+            description: "The dashboard's session cookie.",
           },
         },
       },
@@ -166,12 +166,12 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
   });
 }
 
-/** The two APIs share one server, and each document shows its own. */
+/** Both APIs share one server; each document describes one of them. */
 function hideIf(isHidden: boolean, schema: FastifySchema | undefined): FastifySchema {
   return isHidden ? { ...schema, hide: true } : (schema ?? {});
 }
 
-/** `/openapi/runtime.json`, the reference at `/docs`, and a page for each error code. */
+/** Serves the OpenAPI documents, the reference at `/docs`, and a page for each error code. */
 export async function serveDocs(app: FastifyInstance): Promise<void> {
   await app.register(async (docs) => {
     docs.addHook("onSend", async (_request, reply, payload) => {
@@ -183,7 +183,7 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
       ["runtime", () => app.swagger()],
       ["manage", () => app.manageSwagger()],
     ] as const) {
-      // Written once: anyone may ask for it, and it takes milliseconds.
+      // Rendered once: it takes milliseconds, and the route is public.
       let document: Buffer | null = null;
       docs.get(`/openapi/${name}.json`, { schema: { hide: true } }, (_request, reply) => {
         document ??= Buffer.from(JSON.stringify(describe()));
@@ -208,7 +208,7 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
     );
     docs.get("/docs/js/scalar.js", { schema: { hide: true } }, async (request, reply) => {
       const { script, etag } = await renderReference();
-      // Another one with the next release.
+      // The script changes with a release.
       reply.headers({ etag, "cache-control": "no-cache" });
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();
       endAfter(reply.raw, SCRIPT_READ_MS_MAX);
@@ -222,8 +222,8 @@ type Reference = { readonly page: string; readonly script: Buffer; readonly etag
 let rendered: Promise<Reference> | null = null;
 
 /**
- * What Scalar's plugin answers, rendered once. Its own handlers render 4 MB of script and two copies of the document for each
- * request, which anyone may send, and fail on an invalid Host header.
+ * Scalar's page and script, rendered once. Its own handlers render 4 MB of script and two copies of the document for every
+ * request, without authentication, and fail on an invalid Host header.
  */
 function renderReference(): Promise<Reference> {
   rendered ??= (async () => {

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 
-/** A reader who takes less than this in so long is gone, or as good as gone, and others wait for the turn. */
+/** A client that reads less than this per interval is treated as gone, because others wait for the export slot. */
 export const STALLED = { ms: 60_000, bytesMin: 1_000_000 } as const;
 
 /**
- * Hangs up on a reader who takes less than `bytesMin` in `ms` though more was waiting. A socket's own timeout begins anew with
- * every byte that is taken, so that one byte a minute keeps the place of somebody else forever. Where nothing is waiting nobody
- * is slow: where few rows are meant, many are passed by for one.
+ * Closes the connection of a client that reads less than `bytesMin` in `ms` while more data is ready. A socket's own timeout
+ * restarts with every byte, so one byte a minute would hold the slot forever. While no data is ready the client is not slow:
+ * the export may be scanning many rows to find one.
  */
 export function endStalled(
   response: ServerResponse,
@@ -16,7 +16,7 @@ export function endStalled(
   const timer = setInterval(() => {
     const { socket } = response;
     if (socket === null) return;
-    // Of what was handed over: a piece that is not taken whole is not taken.
+    // Bytes handed to the system: a chunk counts only when it is written completely.
     const taken = socket.bytesWritten - socket.writableLength;
     const isWaiting = socket.writableLength > 0;
     if (isWaiting && waitingSince !== null && taken - waitingSince < bytesMin) response.destroy();
@@ -26,7 +26,7 @@ export function endStalled(
   response.once("close", () => clearInterval(timer));
 }
 
-/** Hangs up on whoever still reads by then. */
+/** Closes the connection if the response is not finished in time. */
 export function endAfter(response: ServerResponse, ms: number): void {
   const timer = setTimeout(() => response.destroy(), ms);
   timer.unref();

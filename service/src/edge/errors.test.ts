@@ -13,7 +13,7 @@ const UNDEFINED_PATHS = [
   "/../etc",
 ];
 
-test.each(UNDEFINED_PATHS)("there is nothing at %s: 404 with a problem", async (path) => {
+test.each(UNDEFINED_PATHS)("the unknown path %s gives a 404 problem", async (path) => {
   const { service } = await setup();
   for (const method of ["GET", "POST"]) {
     const reply = await fetch(service.url + path, { method });
@@ -21,7 +21,7 @@ test.each(UNDEFINED_PATHS)("there is nothing at %s: 404 with a problem", async (
     expect(reply.headers.get("content-type")).toMatch("application/problem+json");
     expect(await reply.json()).toEqual({
       type: "/docs/errors/not_found",
-      title: "There is no such thing",
+      title: "Not found",
       status: 404,
       detail: expect.any(String),
       code: "not_found",
@@ -49,7 +49,7 @@ test("HEAD gets 405 too, without a body", async () => {
 });
 
 test.each(["/v1/%zz", "/%c0%af", "/v1/events%"])(
-  "the malformed path %s is the caller's mistake, told as a problem",
+  "the malformed path %s gives a 400 problem",
   async (path) => {
     const { service } = await setup();
     const reply = await fetch(service.url + path, { method: "POST" });
@@ -60,7 +60,7 @@ test.each(["/v1/%zz", "/%c0%af", "/v1/events%"])(
   },
 );
 
-test("a fault of ours is a 500 that says nothing of the inside, and stores nothing", async () => {
+test("an internal error is a 500 without internal details, and stores nothing", async () => {
   const { database, record } = await setup();
   await database.query("alter table cell.events add constraint no_bombs check (event <> 'bomb')");
   const event = { customerId: "c", quantity: 1, metadata: { planted: "secret" }, idempotencyKey: "k" };
@@ -71,7 +71,7 @@ test("a fault of ours is a 500 that says nothing of the inside, and stores nothi
     expect(await database.count(`cell.${table}`)).toBe(0);
 });
 
-test("every error's page is served, and a list of them", async () => {
+test("every error page and their list are served", async () => {
   const { service } = await setup();
   const list = await (await fetch(`${service.url}/docs/errors`)).text();
   const pages = list.match(/\/docs\/errors\/\w+/g) ?? [];

@@ -5,7 +5,7 @@ import { BODY_BYTES_MAX } from "./parse.ts";
 import { PROBLEMS, Problem, replyWithProblem } from "./problem.ts";
 import { StrangerBrake } from "./stranger-brake.ts";
 
-/** The one place where anything thrown becomes a reply. */
+/** The only place where an error becomes a reply. */
 export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string, string>): void {
   const brake = new StrangerBrake();
   app.setErrorHandler(async (error: FastifyError | Problem, request, reply) => {
@@ -17,12 +17,12 @@ export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string
         { err: problem.cause, requestId: request.id, code: problem.code },
         "request not served",
       );
-    // An outage is reported at once. That there is too much to do may well be the caller's own doing.
+    // Outages are reported immediately. An overload may be caused by this very caller.
     if (PROBLEMS[problem.code].status < 500 || problem.code === "overloaded")
       await brake.hold(request, performance.now());
     return replyWithProblem(reply, problem);
   });
-  // Before the body is read, which nobody would look at.
+  // Before the body is read, because it is not needed.
   app.addHook("onRequest", (request, reply, done) =>
     request.is404 ? done(notFound(request, reply, methodsOf)) : done(),
   );
@@ -45,7 +45,7 @@ export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYT
         detail: "The body is shorter or longer than its Content-Length.",
       });
   }
-  // The framework's own 4xx, such as a malformed URL: the caller's mistake, whatever its code.
+  // The framework's own 4xx errors, such as a malformed URL.
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new Problem("invalid_request", { detail: "The request could not be read." });
   }
@@ -54,7 +54,7 @@ export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYT
 
 export function internalError(): Problem {
   return new Problem("internal_error", {
-    detail: "This is a bug or an outage of ours. With an idempotency key it is safe to try again.",
+    detail: "Purser has a bug or an outage. With an idempotency key it is safe to try again.",
   });
 }
 
@@ -72,9 +72,9 @@ function notFound(
 ): Problem {
   const methods = methodsOf.get(request.url.split("?", 1)[0] ?? "");
   if (methods === undefined) {
-    return new Problem("not_found", { detail: "See /docs for the operations there are." });
+    return new Problem("not_found", { detail: "See /docs for the available operations." });
   }
-  // A browser's first call is a preflight, with a method of its own.
+  // A browser's first call is a CORS preflight with OPTIONS.
   refuseBrowsers(request);
   reply.header("allow", methods);
   return new Problem("method_not_allowed", { detail: `Use ${methods}.` });

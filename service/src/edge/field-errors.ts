@@ -1,28 +1,28 @@
 import type { FastifySchemaValidationError } from "fastify";
 import type { FieldError } from "./problem.ts";
 
-/** More would not help the caller, and a hostile body must not make a large answer. */
+/** More would not help the caller, and a hostile body must not cause a large answer. */
 const ERRORS_MAX = 10;
 const NAME_LENGTH_MAX = 120;
 
 export const VISIBLE_ASCII = "^[\\x21-\\x7e]*$";
-/** Of a query, which has nothing but text. */
+/** For query parameters, which are always text. */
 export const UP_TO_100 = "^([1-9]\\d?|100)$";
 export const UP_TO_200 = "^([1-9]\\d?|1\\d\\d|200)$";
 
-/** What a pattern of a schema means to people. */
+/** Messages for schema patterns. */
 const PATTERNS: Readonly<Record<string, string>> = {
-  [VISIBLE_ASCII]: "must hold only visible ASCII characters, without spaces",
+  [VISIBLE_ASCII]: "must contain only visible ASCII characters, without spaces",
   [UP_TO_100]: "must be a number from 1 to 100",
   [UP_TO_200]: "must be a number from 1 to 200",
 };
 
-/** What people who leave a field out tend to have missed. */
+/** Hints for fields that are often sent in the wrong place. */
 const REQUIRED: Readonly<Record<string, string>> = {
   idempotencyKey: "is required in the body; an Idempotency-Key header is ignored",
 };
 
-/** The validator's findings in the words of the API: which field, a code for programs, a sentence for people. */
+/** Turns the validator's errors into the API's: the field, a code for programs and a message for people. */
 export function toFieldErrors(found: readonly FastifySchemaValidationError[]): FieldError[] {
   return found.slice(0, ERRORS_MAX).map(toFieldError);
 }
@@ -66,7 +66,7 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
       return {
         field,
         code: "wrong_form",
-        message: PATTERNS[String(params["pattern"])] ?? "has the wrong form",
+        message: PATTERNS[String(params["pattern"])] ?? "has the wrong format",
       };
     default:
       return { field, code: "wrong_form", message: error.message ?? "is not valid" };

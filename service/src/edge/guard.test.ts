@@ -15,14 +15,14 @@ test.each([
   ["an empty Origin", { origin: "" }],
   ["Sec-Fetch-Site: cross-site", { "sec-fetch-site": "cross-site" }],
   ["Sec-Fetch-Site: same-origin", { "sec-fetch-site": "same-origin" }],
-])("a request with %s came from a browser: 403, and nothing is stored", async (_, headers) => {
+])("a request with %s is treated as a browser's: 403, and nothing is stored", async (_, headers) => {
   const { database, record } = await setup();
   const reply = await record(EVENT, headers);
   expect([reply.status, reply.body["code"]]).toEqual([403, "browser_not_allowed"]);
   expect(await database.count("cell.events")).toBe(0);
 });
 
-test("a browser is refused before its key is looked at, and gets no CORS header", async () => {
+test("a browser is refused before its key is checked, and gets no CORS header", async () => {
   const { service } = await setup();
   for (const method of ["POST", "OPTIONS"]) {
     const reply = await fetch(`${service.url}/v1/events`, {
@@ -34,7 +34,7 @@ test("a browser is refused before its key is looked at, and gets no CORS header"
   }
 });
 
-test("Sec-Fetch-Mode alone passes: Node's own fetch sends it", async () => {
+test("Sec-Fetch-Mode alone passes, because Node's fetch sends it", async () => {
   const { record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   expect((await record(EVENT, { "sec-fetch-mode": "cors" })).status).toBe(200);
@@ -70,17 +70,20 @@ test.each([
   ["https, http", [403, "tls_required"]],
   ["https", [200, undefined]],
   ["http, https", [200, undefined]],
-])("behind a trusted proxy, X-Forwarded-Proto: %s is believed", async (proto, expected) => {
+])("behind a trusted proxy, X-Forwarded-Proto: %s is used", async (proto, expected) => {
   const { database, record } = await setup({ TRUST_PROXY: "10.0.0.0/8, 127.0.0.1" });
   const reply = await record(EVENT, { "x-forwarded-proto": proto });
   expect([reply.status, reply.body["code"]]).toEqual(expected);
   expect(await database.count("cell.events")).toBe(reply.status === 200 ? 1 : 0);
 });
 
-test.each([{}, { TRUST_PROXY: "10.0.0.0/8" }])("from anyone else it is ignored (%o)", async (overrides) => {
-  const { record } = await setup(overrides);
-  expect((await record(EVENT, { "x-forwarded-proto": "http" })).status).toBe(200);
-});
+test.each([{}, { TRUST_PROXY: "10.0.0.0/8" }])(
+  "without a trusted proxy X-Forwarded-Proto is ignored (%o)",
+  async (overrides) => {
+    const { record } = await setup(overrides);
+    expect((await record(EVENT, { "x-forwarded-proto": "http" })).status).toBe(200);
+  },
+);
 
 test.each([
   ["10.1.2.3", true],
@@ -92,7 +95,10 @@ test.each([
   ["fe80::1", false],
   ["2001:db8::5", true],
   [undefined, false],
-])("of 10.0.0.0/8, 192.168.0.7, fd00::/8 and 2001:db8::5, %s is one: %s", (address, expected) => {
-  const isTrusted = trustProxies(["10.0.0.0/8", "192.168.0.7", "fd00::/8", "2001:db8::5"]);
-  expect(isTrusted(address)).toBe(expected);
-});
+])(
+  "with 10.0.0.0/8, 192.168.0.7, fd00::/8 and 2001:db8::5 trusted, %s is trusted: %s",
+  (address, expected) => {
+    const isTrusted = trustProxies(["10.0.0.0/8", "192.168.0.7", "fd00::/8", "2001:db8::5"]);
+    expect(isTrusted(address)).toBe(expected);
+  },
+);

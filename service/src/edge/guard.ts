@@ -3,8 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 
 /**
- * Spec 1: the service must not be called from a browser. Browsers cannot hide these two headers. `Sec-Fetch-Mode`
- * is no sign of one: Node's own fetch sends it.
+ * Spec 1: the service must not be called from a browser. Pages cannot suppress these two headers. `Sec-Fetch-Mode` proves
+ * nothing: Node's fetch sends it too.
  */
 export function refuseBrowsers(request: FastifyRequest): void {
   if (request.headers.origin === undefined && request.headers["sec-fetch-site"] === undefined) return;
@@ -15,31 +15,31 @@ export function refuseBrowsers(request: FastifyRequest): void {
 
 export type ProxyTrust = (address: string | undefined) => boolean;
 
-/** Refuses what a trusted proxy says came over plain http: the API key has travelled in the clear. */
+/** Refuses a call that reached a trusted proxy over plain HTTP: its API key was sent unencrypted. */
 export function refusePlainHttp(request: FastifyRequest, isTrusted: ProxyTrust): void {
   if (forwardedProtocol(request, isTrusted) !== "http") return;
   throw new Problem("tls_required", {
     detail:
-      "This call came over plain http, so its API key may have been read on the way. Use https, and rotate the key.",
+      "This call used plain HTTP, so its API key may have been intercepted. Use HTTPS, and rotate the key.",
   });
 }
 
-/** How the caller reached a proxy that we trust. Null: there is none, or it does not say. */
+/** The protocol between the caller and a trusted proxy. Null: no trusted proxy, or no header. */
 export function forwardedProtocol(request: FastifyRequest, isTrusted: ProxyTrust): string | null {
   const forwarded = request.headers["x-forwarded-proto"];
   if (forwarded === undefined || !isTrusted(request.socket.remoteAddress)) return null;
-  // The nearest proxy appends last, and it is the one we trust.
+  // The nearest proxy, which is the trusted one, appends its value last.
   return String(forwarded).split(",").at(-1)?.trim().toLowerCase() ?? null;
 }
 
 export type CameFrom = Pick<FastifyRequest, "ip"> & { readonly raw: { readonly socket: Socket } };
 
-/** Where a call came from. A proxy may pass on whatever the caller wrote: what is no address is replaced by the proxy's own. */
+/** The caller's address. A proxy may forward arbitrary text: if it is not an address, the proxy's own is used. */
 export function addressOf({ ip, raw }: CameFrom): string {
   return isIP(ip) === 0 ? (raw.socket.remoteAddress ?? "") : ip;
 }
 
-/** From `TRUST_PROXY`: addresses and CIDR ranges. */
+/** Parses `TRUST_PROXY`: addresses and CIDR ranges. */
 export function trustProxies(ranges: readonly string[]): ProxyTrust {
   const trusted = new BlockList();
   for (const range of ranges) {

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { Metrics } from "./metrics.ts";
 
-/** Ready until it is told to stop. A database that is down is no reason: every replica shares that fault. */
+/** Ready until the process stops. Does not depend on the database, because its failure affects every replica alike. */
 export class Readiness {
   isStopping = false;
 
@@ -22,7 +22,7 @@ export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
   );
 }
 
-/** Health and metrics on a port of their own, which needs no way in from outside. */
+/** Health and metrics on a separate port, which can stay private. */
 export function createHealthServer(readiness: Readiness, metrics: Metrics): Server {
   return createServer(async (request, response) => {
     response.setHeader("x-content-type-options", "nosniff");

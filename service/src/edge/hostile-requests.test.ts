@@ -4,7 +4,7 @@ import { hostileBodies, type Shape } from "../../test/hostile-bodies.ts";
 import { setupManage } from "../../test/manage.ts";
 import { type MeasuredService, startMeasuredService } from "../../test/measured-service.ts";
 
-/** For taking the bytes off the socket, and for the noise of measuring. */
+/** Allows for reading the socket and for measurement noise. */
 const FIXED_MICROS = 400;
 const CALLS = 4;
 const ROUNDS_MAX = 5;
@@ -13,7 +13,7 @@ type Route = {
   readonly method: string;
   readonly path: string;
   readonly fields: readonly string[];
-  /** Bodies whose fields are as in the examples, but for one list that is very long. */
+  /** Bodies like the examples, with one very long list. */
   readonly longLists: readonly Shape[];
   readonly isAnonymous: boolean;
   readonly isRuntime: boolean;
@@ -30,7 +30,7 @@ type Described = {
   };
 };
 
-/** Every operation of both documents, so that a new one is tested too. */
+/** Every operation of both documents, so that new ones are included. */
 async function listRoutes(url: string): Promise<Route[]> {
   const read = async (name: string): Promise<Route[]> => {
     const { paths } = (await (await fetch(`${url}/openapi/${name}.json`)).json()) as Document;
@@ -71,7 +71,7 @@ function longListsOf(properties: Properties): Shape[] {
     .map(([name]) => ({ name: `a long ${name}`, text: JSON.stringify({ ...examples, [name]: items }) }));
 }
 
-/** Calls a service, and says what a call costs its process. */
+/** Calls a service and measures the CPU time per call. */
 class Meter {
   readonly service: MeasuredService;
   #calls = 0;
@@ -80,7 +80,7 @@ class Meter {
     this.service = service;
   }
 
-  /** What these calls cost beyond so many plain ones, in microseconds for each, the noise left out. */
+  /** Cost of these calls beyond the same number of plain ones, in microseconds per call. */
   async excessOf(
     route: Route,
     plain: Sent,
@@ -88,7 +88,7 @@ class Meter {
     allowedMicros: number,
   ): Promise<number | null> {
     let excess = Number.POSITIVE_INFINITY;
-    // Whatever else runs in the process only adds: one cheap round shows that it is cheap.
+    // Other work in the process only adds time, so the cheapest round counts.
     for (let round = 0; round < ROUNDS_MAX && excess > allowedMicros; round++) {
       const plainMicros = await this.#cost(
         route,
@@ -99,7 +99,7 @@ class Meter {
     return excess > allowedMicros ? excess : null;
   }
 
-  /** Of one of these calls, in microseconds. They are made at once. */
+  /** Average cost of concurrent calls, in microseconds. */
   async #cost(route: Route, sent: readonly Sent[]): Promise<number> {
     const agent = new Agent({ keepAlive: true });
     const before = await this.service.cpuMicros();
@@ -123,7 +123,7 @@ class Meter {
       headers: {
         "content-type": "application/json",
         "content-length": Buffer.byteLength(body),
-        // From another address each time: what is counted by address must not end the measurement.
+        // From a new address each time, so that limits per address do not apply.
         "x-forwarded-for": `10.${this.#calls >> 16}.${(this.#calls >> 8) & 255}.${this.#calls & 255}`,
         ...headers,
       },
@@ -141,7 +141,7 @@ class Meter {
 
 const times = (count: number, sent: Sent): Sent[] => Array.from({ length: count }, () => sent);
 
-test("before the caller is known, no body costs more than twice its JSON.parse", async () => {
+test("before authentication, no body costs more than twice its JSON.parse", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const routes = await listRoutes(meter.service.url);
@@ -153,7 +153,7 @@ test("before the caller is known, no body costs more than twice its JSON.parse",
       hostileBodies(route.fields, bytes),
     );
     const plain = { body: "{}" };
-    // Where a credential comes first no body is read: all of them together cost nothing.
+    // Routes that need a credential do not read the body.
     const all = shapes.map(({ text }) => ({ body: text }));
     if (!isAnonymous && (await meter.excessOf(route, plain, all, 0)) === null) continue;
     for (const { name, text } of shapes) {
@@ -167,8 +167,8 @@ test("before the caller is known, no body costs more than twice its JSON.parse",
 }, 900_000);
 
 /**
- * Those that fill the 16 KiB which Node takes of a request line and its headers. A trusted proxy appends the real sender to
- * the forwarders, whatever the sender claimed.
+ * Requests that fill the 16 KiB Node allows for request line and headers. A trusted proxy appends the real sender to the
+ * forwarded addresses that the sender claimed.
  */
 const ROOM = 12_000;
 const HEADS: readonly { readonly name: string; readonly sent: (route: Route) => Sent }[] = [
@@ -200,10 +200,10 @@ const HEADS: readonly { readonly name: string; readonly sent: (route: Route) => 
     sent: () => ({ headers: { "content-type": `text/csv;${" charset=a;".repeat(ROOM / 11)}` } }),
   },
 ];
-/** What decoding 12 kB by hand takes, some times over. */
+/** A multiple of the time to decode 12 kB. */
 const HEAD_MICROS = 1_500;
 
-test("before the caller is known, no address, query or header costs much", async () => {
+test("before authentication, no path, query or header is expensive", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const expensive: string[] = [];
@@ -218,10 +218,10 @@ test("before the caller is known, no address, query or header costs much", async
   expect(expensive).toEqual([]);
 }, 900_000);
 
-/** Enough to send the largest document, 4 MB. Rendering it for each reader took ten times as long. */
+/** Enough to send the largest document, 4 MB. Rendering it for each request took ten times as long. */
 const DOCUMENT_MICROS = 6_000;
 
-test("before the caller is known, no document costs more than sending it", async () => {
+test("before authentication, no document costs more than sending it", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const paths = ["/docs", "/docs/", "/docs/js/scalar.js", "/docs/openapi.json", "/docs/openapi.yaml"];
@@ -237,11 +237,11 @@ test("before the caller is known, no document costs more than sending it", async
   expect(expensive).toEqual([]);
 }, 120_000);
 
-/** For what a known caller may ask for: to have all of a body looked at, and to read what is wrong with it. */
+/** Allows for validating all of a body and reporting its errors. */
 const KNOWN_MICROS = 5_000;
 const KNOWN_RATIO = 8;
 
-test("a known caller's body costs a few times its JSON.parse at most", async () => {
+test("an authenticated caller's body costs at most a few times its JSON.parse", async () => {
   const { database, tokens, project } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const expensive: string[] = [];

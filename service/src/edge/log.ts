@@ -1,6 +1,6 @@
 import pino, { type Logger } from "pino";
 
-/** An allow-list: a request or reply is logged by these fields alone, never by its headers or body. */
+/** An allow-list: only these fields of a request are logged, never headers or bodies. */
 export type RequestLine = {
   requestId: string;
   method: string;
@@ -19,7 +19,7 @@ export function openLog(level: string): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: {
-      // Fastify hands these over in some of its own lines; nothing of them is ours to keep.
+      // Fastify passes these to some of its own log lines; they contain headers.
       req: () => undefined,
       res: () => undefined,
       err: describeError,
@@ -27,7 +27,7 @@ export function openLog(level: string): Logger {
   });
 }
 
-/** A database error also carries `detail`, with the values of a row in it: that stays out. */
+/** Leaves out the `detail` of a database error, which contains values of a row. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: "not an error object" };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};

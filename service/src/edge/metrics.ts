@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** Memory, garbage collection and event loop: of the process, however many services it runs. */
+/** Memory, garbage collection and event loop of the process, shared by all services in it. */
 const PROCESS = new Registry();
 let isObserved = false;
 
-/** What `/metrics` shows. Label values come from fixed sets: a caller cannot make a new series. */
+/** The metrics of `/metrics`. Label values come from fixed sets, so that callers cannot create new series. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Counter<"route" | "status" | "code">;
@@ -22,7 +22,7 @@ export class Metrics {
 
   constructor(queueLengths: () => readonly number[]) {
     const registers = [this.#registry];
-    // Each call would add an observer of the garbage collection, which nothing removes.
+    // Once only: each call adds a garbage collection observer that is never removed.
     if (!isObserved) collectDefaultMetrics({ register: PROCESS });
     isObserved = true;
     this.#requests = new Counter({
@@ -46,7 +46,7 @@ export class Metrics {
     });
     this.#batchDurations = new Histogram({
       name: "purser_batch_seconds",
-      help: "Time of one transaction, commit included",
+      help: "Time of one transaction, including its commit",
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
       registers,
     });
@@ -58,51 +58,51 @@ export class Metrics {
     });
     this.#requestLogDrops = new Counter({
       name: "purser_request_log_dropped_total",
-      help: "Requests that the request log left out: a success beyond its sample, or anything once it was full",
+      help: "Requests not written to the request log: successes beyond the sample, or any request while it is full",
       labelNames: ["why"],
       registers,
     });
     this.#jobs = new Counter({
       name: "purser_job_runs_total",
-      help: "Turns of each job in this process, by whether they failed",
+      help: "Runs of each job in this process, by outcome",
       labelNames: ["job", "outcome"],
       registers,
     });
     this.#jobSeconds = new Counter({
       name: "purser_job_seconds_total",
-      help: "Time that each job took in this process",
+      help: "Time spent in each job in this process",
       labelNames: ["job"],
       registers,
     });
     this.#jobSuccesses = new Gauge({
       name: "purser_job_last_success_timestamp_seconds",
-      help: "When each job last ended without a failure in this process",
+      help: "When each job last succeeded in this process",
       labelNames: ["job"],
       registers,
     });
     this.#usageRows = new Counter({
       name: "purser_usage_rows_total",
-      help: "Events, charges and denials that this process added to the sums of usage",
+      help: "Events, charges and denials that this process added to the usage roll-ups",
       registers,
     });
     this.#unreadableWallets = new Counter({
       name: "purser_unreadable_wallets_total",
-      help: "Wallets that the expiry sweep skips every time: damaged, or of a later release",
+      help: "Wallets that the expiry sweep skips: damaged, or written by a newer release",
       registers,
     });
     const lag: Gauge = new Gauge({
       name: "purser_usage_lag_seconds",
-      help: "Age of the newest moment up to which the sums of usage are complete",
+      help: "Age of the time up to which the usage roll-ups are complete",
       registers,
       collect: () => {
         const completeAtMs = this.#usageCompleteAtMs;
-        // Not 0, which would end an alert, before the job has once succeeded.
+        // NaN before the first success: 0 would clear an alert.
         lag.set(completeAtMs === null ? Number.NaN : (performance.now() - completeAtMs) / 1000);
       },
     });
     const gauge: Gauge = new Gauge({
       name: "purser_queue_requests",
-      help: "Requests that wait in the lanes",
+      help: "Requests waiting in the lanes",
       registers,
       collect: () => gauge.set(queueLengths().reduce((sum, length) => sum + length, 0)),
     });
@@ -137,7 +137,7 @@ export class Metrics {
     if (error === null) this.#jobSuccesses.setToCurrentTime({ job });
   }
 
-  /** `lagMs` by the database's clock; from then on it grows by ours. */
+  /** `lagMs` is measured by the database's clock, and grows by this process's clock afterwards. */
   usage({ rows, lagMs }: { rows: number; lagMs: number }): void {
     this.#usageRows.inc(rows);
     this.#usageCompleteAtMs = performance.now() - lagMs;

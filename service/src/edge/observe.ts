@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { RequestLine } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Counts every reply, names its request id, and logs those that went wrong. */
+/** Counts every reply, sets its request id header, and logs errors. */
 export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metrics): void {
   app.decorateRequest("apiKey", null);
   app.decorateRequest("principal", null);
@@ -19,7 +19,7 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
     const route = request.routeOptions.url ?? "unmatched";
     const { statusCode: status, problemCode: code, elapsedTime: durationMs } = reply;
     metrics.request({ route, status, code, durationMs });
-    // A line for each success would be most of the work of a small request: those are at debug.
+    // Successes are logged at debug: a line for each would be most of the work of a small request.
     const level = status >= 500 ? "warn" : status >= 400 ? "info" : "debug";
     if (log.isLevelEnabled(level)) {
       const line: RequestLine = {

@@ -5,12 +5,12 @@ import { setupManage } from "../../test/manage.ts";
 
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 
-/** An event in exactly so many bytes: blanks are JSON too. */
+/** An event padded with spaces to an exact size. */
 const bodyOf = (bytes: number): string => JSON.stringify(EVENT).padEnd(bytes, " ");
 
 type Raw = { status: number; code: unknown };
 
-/** Sends bytes that fetch would not, or would mend. */
+/** Sends raw bytes that fetch would refuse or correct. */
 function send(
   { service, project }: Setup,
   body: Buffer | string,
@@ -32,7 +32,7 @@ function send(
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-test("a body of 64 KiB is read, and one byte more is refused", async () => {
+test("a body of 64 KiB is accepted, and one byte more is refused", async () => {
   const parts = await setup();
   expect(await send(parts, bodyOf(65_536), JSON_TYPE)).toEqual({ status: 200, code: undefined });
   expect(await send(parts, bodyOf(65_537), JSON_TYPE)).toEqual({ status: 413, code: "body_too_large" });
@@ -60,13 +60,13 @@ test.each([
   "application/problem+json",
   "text/json",
   "json",
-])("the media type %s is not", async (type) => {
+])("the media type %s is refused", async (type) => {
   const parts = await setup();
   const reply = await send(parts, JSON.stringify(EVENT), { "content-type": type });
   expect(reply).toEqual({ status: 415, code: "unsupported_media_type" });
 });
 
-test("a body without a media type is not guessed at", async () => {
+test("a body without a media type is refused", async () => {
   const parts = await setup();
   const reply = await send(parts, JSON.stringify(EVENT), {});
   expect(reply).toEqual({ status: 415, code: "unsupported_media_type" });
@@ -104,7 +104,7 @@ test.each<[string, Buffer | string, string]>([
   expect(await parts.database.count("cell.customers")).toBe(0);
 });
 
-test("without a body and a media type, 400 says what is missing", async () => {
+test("without a body and a media type, the 400 names what is missing", async () => {
   const parts = await setup();
   expect(await send(parts, "", {})).toEqual({ status: 400, code: "invalid_request" });
 });
@@ -117,7 +117,7 @@ test.each<[string, string, string]>([
   ["a name deep in metadata", inMetadata('{"a":[{"b":{"c":":","c":"\\"}"}}]}'), "c"],
   ["the empty name", inMetadata('{"":1,"":2}'), ""],
   ["a name that looks like an index", inMetadata('{"0":1,"1":2,"0":3}'), "0"],
-])("%s that is there twice is 400, names the member, and stores nothing", async (_, body, member) => {
+])("a duplicate of %s is 400, names the member, and stores nothing", async (_, body, member) => {
   const { record, database } = await setup();
   const reply = await record(body);
   expect([reply.status, reply.body["code"]]).toEqual([400, "invalid_json"]);
@@ -125,7 +125,7 @@ test.each<[string, string, string]>([
   expect(await database.count("cell.customers")).toBe(0);
 });
 
-test("a doubled member is refused by check, consume and the management API as well", async () => {
+test("check, consume and the management API refuse duplicate members too", async () => {
   const { service, tokens, project, here, manage } = await setupManage();
   const doubled =
     '{"customerId":"ada","feature":"image.render","idempotencyKey":"k","quantity":1,"quantity":2}';
@@ -139,7 +139,7 @@ test("a doubled member is refused by check, consume and the management API as we
   expect(reply.body["detail"]).toContain("`amount`");
 });
 
-test("the 400 for a poisoned body names `__proto__`, and that for broken JSON does not", async () => {
+test("the 400 for a poisoned body names `__proto__`, and the one for invalid JSON does not", async () => {
   const { record } = await setup();
   expect((await record('{"__proto__":{}}')).body["detail"]).toContain("__proto__");
   for (const body of ["prototype", '{"prototype":']) {

@@ -4,14 +4,14 @@ import { Problem } from "./problem.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Of a route that anyone may call: what a stranger sends is parsed before they are known. */
+/** For public routes, whose bodies are parsed before the caller is authenticated. */
 export const ANONYMOUS_BODY_BYTES_MAX = 4 * 1024;
 
-/** Only `application/json`, only valid UTF-8, and only JSON with one meaning. */
+/** Accepts only `application/json`, valid UTF-8, and JSON without duplicate names. */
 export function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body: Buffer, done) => {
-    // A decoder would replace broken bytes, and two different bodies would become one.
+    // A decoder would replace invalid bytes, and two different bodies could become equal.
     if (!isUtf8(body)) {
       done(new Problem("invalid_json", { detail: "The body is not valid UTF-8." }));
       return;

@@ -9,15 +9,15 @@ export type Principal = {
   readonly kind: "member" | "token";
   readonly id: number;
   readonly name: string;
-  /** Of a token there is none. */
+  /** Null for a token. */
   readonly email: string | null;
   readonly workspaceId: number;
   readonly role: Role;
-  /** Whether members, links and tokens are within reach of the role: of a token only if it was created for that. */
+  /** Whether the role may manage members, links and tokens. A token can only if it was created with it. */
   readonly managesAccess: boolean;
-  /** Null: all of the workspace. */
+  /** Null: the whole workspace. */
   readonly environmentId: EnvironmentId | null;
-  /** Of the session, to end it by. */
+  /** Identifies the session, to end it. Null for a token. */
   readonly sessionHash: Buffer | null;
 };
 

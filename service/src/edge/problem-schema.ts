@@ -17,11 +17,11 @@ export function problemResponses(codes: readonly ProblemCode[]): Record<number, 
 
 function problemSchema(status: number, codes: readonly ProblemCode[]) {
   return Type.Object({
-    type: Type.String({ description: "Where this error is explained, relative to this service." }),
+    type: Type.String({ description: "Path of the page that explains this error." }),
     title: Type.String(),
     status: Type.Literal(status),
-    detail: Type.String({ description: "For people. Do not parse it." }),
-    code: Type.Enum([...codes], { description: "For programs: this is the contract." }),
+    detail: Type.String({ description: "A message for people. Do not parse it." }),
+    code: Type.Enum([...codes], { description: "For programs. Codes are stable." }),
     requestId: Type.String({ description: "Also in the header X-Request-Id." }),
     ...(status === 400
       ? {

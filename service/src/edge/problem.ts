@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 
-/** Every error a caller can meet. `code` is the contract; each has its page under docs/errors. */
+/** Every error of the API. Codes are stable; each has a page under docs/errors. */
 export const PROBLEMS = {
   invalid_json: { status: 400, title: "The body is not valid JSON" },
   invalid_request: { status: 400, title: "The request is not valid" },
@@ -10,31 +10,31 @@ export const PROBLEMS = {
   credentials_invalid: { status: 401, title: "Email and password do not match" },
   scope_missing: { status: 403, title: "The API key may not use this endpoint" },
   role_missing: { status: 403, title: "Your role may not do this" },
-  capability_missing: { status: 403, title: "The token was not created for this" },
+  capability_missing: { status: 403, title: "The token lacks this capability" },
   origin_not_allowed: { status: 403, title: "The call came from another site" },
   browser_not_allowed: { status: 403, title: "Purser must not be called from a browser" },
   tls_required: { status: 403, title: "HTTPS is required" },
-  not_found: { status: 404, title: "There is no such thing" },
-  feature_not_found: { status: 404, title: "There is no such feature" },
-  method_not_allowed: { status: 405, title: "This path takes another method" },
+  not_found: { status: 404, title: "Not found" },
+  feature_not_found: { status: 404, title: "The feature does not exist" },
+  method_not_allowed: { status: 405, title: "The path does not support this method" },
   idempotency_key_reused: { status: 409, title: "The idempotency key was used for another request" },
   reference_reused: { status: 409, title: "The reference was used for other credits" },
-  already_exists: { status: 409, title: "There is one of this name already" },
+  already_exists: { status: 409, title: "The name is already in use" },
   catalog_too_large: { status: 409, title: "The catalog would be too large" },
-  in_use: { status: 409, title: "Something else still needs it" },
-  last_owner: { status: 409, title: "A workspace keeps at least one owner" },
-  ledger_detached: { status: 409, title: "It needs months of the ledger that are detached" },
+  in_use: { status: 409, title: "It is still in use" },
+  last_owner: { status: 409, title: "A workspace needs at least one owner" },
+  ledger_detached: { status: 409, title: "A required ledger month is detached" },
   would_shorten: { status: 409, title: "The plan would end earlier" },
-  anchor_fixed: { status: 409, title: "The plan counts its periods from another day" },
-  nothing_to_reverse: { status: 409, title: "The charge was reversed already" },
-  link_invalid: { status: 410, title: "The link was used, has ended or never was" },
-  changed_meanwhile: { status: 412, title: "Somebody changed it since you read it" },
+  anchor_fixed: { status: 409, title: "The anchor of a running plan cannot change" },
+  nothing_to_reverse: { status: 409, title: "The charge is already reversed" },
+  link_invalid: { status: 410, title: "The link was used, has expired or does not exist" },
+  changed_meanwhile: { status: 412, title: "It was changed since you read it" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body must be application/json" },
   timestamp_out_of_range: { status: 422, title: "The timestamp is too far from now" },
   metadata_limit_exceeded: { status: 422, title: "The metadata exceeds a limit of the workspace plan" },
-  unknown_key: { status: 422, title: "The request names something that is not defined" },
-  ends_in_the_past: { status: 422, title: "The end lies in the past" },
+  unknown_key: { status: 422, title: "The request names something that does not exist" },
+  ends_in_the_past: { status: 422, title: "The end is in the past" },
   too_many_grants: { status: 422, title: "The customer has too many open grants" },
   too_many_tokens: { status: 422, title: "You have created too many valid tokens" },
   balance_too_large: { status: 422, title: "The balance would become too large" },
@@ -54,14 +54,14 @@ export type FieldError = { readonly field: string; readonly code: string; readon
 export type ProblemDetails = {
   readonly detail: string;
   readonly errors?: readonly FieldError[];
-  /** Members beyond the standard ones, such as `conflict` of a reused key. */
+  /** Additional members, such as `conflict` for a reused key. */
   readonly extra?: Readonly<Record<string, string | number>>;
   readonly retryAfterSeconds?: number;
-  /** What went wrong underneath: for our log, never for the caller. */
+  /** The underlying error, for the log only. */
   readonly cause?: unknown;
 };
 
-/** Thrown by guards and operations, turned into a reply in one place. */
+/** Thrown by guards and operations; `errors.ts` turns it into a reply. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
@@ -84,12 +84,12 @@ export function replyWithProblem(reply: FastifyReply, problem: Problem): Fastify
   return reply.code(status).header("content-type", "application/problem+json").send(text);
 }
 
-/** What the caller reads of it. */
+/** The body of the reply. */
 export function renderProblem({ code, details }: Problem, requestId: string): string {
   const { status, title } = PROBLEMS[code];
   const { detail, errors, extra } = details;
   return JSON.stringify({
-    // Relative to the request: every installation carries the pages of its own release.
+    // Relative, because every installation serves the pages of its own release.
     type: `/docs/errors/${code}`,
     title,
     status,

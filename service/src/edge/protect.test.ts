@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setup } from "../../test/harness.ts";
 
-test("every reply says nosniff: answers, errors, docs, health and metrics", async () => {
+test("every reply has nosniff: answers, errors, docs, health and metrics", async () => {
   const { service } = await setup();
   const paths = ["/livez", "/v1/check", "/no/such", "/%", "/docs/", "/docs/errors", "/openapi/manage.json"];
   const urls = [...paths, "/manage/v1/setup", "/manage/v1/session", "/"].map((path) => service.url + path);
@@ -11,7 +11,7 @@ test("every reply says nosniff: answers, errors, docs, health and metrics", asyn
   }
 });
 
-test("HSTS is sent where a trusted proxy says https, and nowhere else over plain http", async () => {
+test("HSTS is sent if a trusted proxy reports https, and never for plain http", async () => {
   const [trusting, plain] = [await setup({ TRUST_PROXY: "127.0.0.1" }), await setup()];
   const read = async (url: string, headers: Record<string, string> = {}) =>
     (await fetch(`${url}/livez`, { headers })).headers.get("strict-transport-security");

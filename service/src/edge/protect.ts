@@ -3,10 +3,10 @@ import { forwardedProtocol, type ProxyTrust } from "./guard.ts";
 
 export const NO_SNIFF = { "x-content-type-options": "nosniff" } as const;
 
-/** A year, for this host alone. */
+/** One year, for this host only. */
 const HSTS = "max-age=31536000";
 
-/** On every reply: browsers take a body for what it says it is, and come back by https where it came by https. */
+/** Adds `nosniff` to every reply, and HSTS to every reply sent over HTTPS. */
 export function protectReplies(
   app: FastifyInstance,
   { isTls, isTrustedProxy }: { isTls: boolean; isTrustedProxy: ProxyTrust },

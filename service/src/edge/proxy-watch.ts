@@ -1,12 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import { type ProxyTrust, trustProxies } from "./guard.ts";
 
-/** What to do about a proxy that is not trusted. */
+/** Log message and health warning about an untrusted proxy. */
 export const UNTRUSTED_PROXY =
   "X-Forwarded-For came from an address that TRUST_PROXY does not cover. If that is your proxy, set TRUST_PROXY to it: " +
   "until then all people behind it share one limit of log-in attempts. If it is not, ignore this: anyone can send the header.";
 
-/** Notices a proxy in front of us that nobody told us to trust: behind it everybody has its address. */
+/** Detects a proxy that `TRUST_PROXY` does not cover: all callers behind it seem to have its address. */
 export class ProxyWatch {
   readonly isTrusted: ProxyTrust;
   readonly #onFirst: (address: string) => void;

@@ -1,27 +1,27 @@
 import { type TString, Type } from "typebox";
 import { VISIBLE_ASCII } from "./field-errors.ts";
 
-// The fields that runtime requests have in common: each is the validator and the OpenAPI in one.
+// Fields shared by runtime requests. Each schema validates and generates the OpenAPI.
 
 export const customerIdField = (note: string): TString =>
   Type.String({
     minLength: 1,
     maxLength: 255,
-    description: `Your own stable identifier of the customer. ${note}`,
+    description: `Your own stable id of the customer. ${note}`,
     examples: ["customer_42"],
   });
 
 export const featureField = Type.String({
   minLength: 1,
   maxLength: 120,
-  description: "The key of a feature of your catalog.",
+  description: "The key of a feature in your catalog.",
   examples: ["image.generate"],
 });
 
 export const quantityField = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
-  description: "How many of the feature's units. Default: 1.",
+  description: "Number of units. Default: 1.",
   examples: [1],
 });
 
@@ -29,7 +29,7 @@ export const metadataField = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: "Any JSON object within the limits of the workspace plan. An empty one counts as none.",
+    description: "Any JSON object within the limits of the workspace plan. An empty object counts as absent.",
     examples: [{ model: "small" }],
   },
 );
@@ -39,6 +39,6 @@ export const idempotencyKeyField = (note: string): TString =>
     minLength: 1,
     maxLength: 255,
     pattern: VISIBLE_ASCII,
-    description: `${note} Visible ASCII.`,
+    description: `${note} Visible ASCII only.`,
     examples: ["job-7f3a-charge"],
   });

@@ -22,11 +22,11 @@ test.each([
   ["one with markup", "<script>"],
   ["one beyond ASCII", "größe"],
   ["two of them", ["a", "b"]],
-])("for %s the request gets an id of ours", (_, given) => {
+])("for %s the request gets a new id", (_, given) => {
   expect(choose(given)).toMatch(OURS);
 });
 
-test("every reply names its request, a problem also in its body, and the event keeps the id", async () => {
+test("every reply has its request id, a problem also in its body, and the event stores it", async () => {
   const { database, record } = await setup();
   const accepted = await record(EVENT);
   expect(accepted.headers.get("x-request-id")).toMatch(OURS);

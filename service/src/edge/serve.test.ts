@@ -7,7 +7,7 @@ import { createDatabase, createTestProject, post, type Reply } from "../../test/
 import { servePurser } from "../../test/purser.ts";
 import { makeApiKey } from "../primitives/secret.ts";
 
-// The service as operators run it: a process of its own, watched through its standard output and its exit code.
+// The service as a separate process, observed through its standard output and exit code.
 
 async function setup(settings: Record<string, string> = {}) {
   const database = await createDatabase();
@@ -18,7 +18,7 @@ async function setup(settings: Record<string, string> = {}) {
   return { database, project, record, ...served };
 }
 
-/** Asks the process to stop; its exit code, and how long that took. */
+/** Stops the process; returns its exit code and the time it took. */
 async function stop(child: ChildProcess): Promise<{ code: unknown; tookMs: number }> {
   const startedAtMs = performance.now();
   const exited = once(child, "exit");
@@ -27,9 +27,9 @@ async function stop(child: ChildProcess): Promise<{ code: unknown; tookMs: numbe
   return { code, tookMs: performance.now() - startedAtMs };
 }
 
-test("at the level debug the log names every request, and no key, header, query or part of a body", async () => {
+test("at debug level the log has every request, but no key, header, query or body", async () => {
   const { database, project, url, child, output, record } = await setup({ LOG_LEVEL: "debug" });
-  // Also a fault of ours: its database error quotes the whole row in its detail.
+  // Includes an internal error: the database error has the whole row in its detail.
   await database.query("alter table cell.events add constraint no_bombs check (event <> 'planted-bomb')");
   const wrongKey = makeApiKey("test");
   const event = {
@@ -71,7 +71,7 @@ test("at the level debug the log names every request, and no key, header, query 
   expect(output()).not.toMatch(/bearer/i);
 });
 
-test("SIGTERM: requests that wait their turn and one that is still being sent all get their answer", {
+test("after SIGTERM, queued requests and one still being sent are answered", {
   timeout: 60_000,
 }, async () => {
   const { database, project, url, metricsUrl, child, record } = await setup();
@@ -96,7 +96,7 @@ test("SIGTERM: requests that wait their turn and one that is still being sent al
   const asleep = () =>
     database.count("pg_stat_activity", "datname = current_database() and wait_event = 'PgSleep'");
   await expect.poll(asleep).toBe(1);
-  // The lane is busy with the first: these wait in its queue.
+  // The lane is busy with the first request, so these wait in its queue.
   for (let i = 0; i < 49; i++) replies.push(record(body));
   const queued = async () =>
     /^purser_queue_requests (\d+)/m.exec(await (await fetch(`${metricsUrl}/metrics`)).text())?.[1];
@@ -113,7 +113,7 @@ test("SIGTERM: requests that wait their turn and one that is still being sent al
   expect(await database.count("cell.events")).toBe(51);
 });
 
-test("SIGTERM under load: whatever was executed was answered, and the process ends well", {
+test("after SIGTERM under load, every executed request was answered, and the process exits with 0", {
   timeout: 60_000,
 }, async () => {
   const { database, child, record } = await setup();
@@ -123,7 +123,7 @@ test("SIGTERM under load: whatever was executed was answered, and the process en
     for (let i = 0; ; i++) {
       const event = { customerId: `c${caller}`, event: "e", quantity: 1, idempotencyKey: `${caller}-${i}` };
       const reply = await record(event).catch(() => null);
-      // Not accepted: the connection was refused or closed before the request was read.
+      // Not executed: the connection was refused or closed before the request was read.
       if (reply === null) return;
       (reply.status === 200 ? answered : refused).push(reply.body);
     }
@@ -139,7 +139,7 @@ test("SIGTERM under load: whatever was executed was answered, and the process en
   expect(await database.count("cell.events")).toBe(answered.length);
 });
 
-test("every job shows in the metrics: how often it ran, how long, and when it last did well", {
+test("metrics show for every job how often it ran, how long, and its last success", {
   timeout: 60_000,
 }, async () => {
   const { metricsUrl } = await setup();

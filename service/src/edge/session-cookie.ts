@@ -1,13 +1,13 @@
 import "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** `__Host-` makes browsers insist on Secure, on this very host, and on the whole path. */
+/** With `__Host-` browsers require Secure, no Domain, and the path `/`. */
 const NAME = "__Host-purser_session";
 export const SESSION_SECONDS = 14 * 24 * 3_600;
 
-/** Outlives sessions and opens nothing: it only tells a browser that logged in before from strangers who guess. */
+/** Outlives sessions and grants no access: it only shows that this browser has logged in before. */
 const DEVICE_NAME = "__Host-purser_device";
-/** After its last log-in. Browsers keep no cookie longer than 400 days. */
+/** Counted from the last log-in. Browsers keep cookies for at most 400 days. */
 export const DEVICE_SECONDS = 365 * 24 * 3_600;
 
 export function readSessionCookie(request: FastifyRequest): string | null {

@@ -5,8 +5,8 @@ import { Problem } from "./problem.ts";
 const PATH_LENGTH_MAX = 200;
 
 /**
- * PostgreSQL stores no NUL, and a lone surrogate is no text at all: refused wherever they stand. After validation: what no
- * schema admits is refused without a walk over all of it.
+ * Refuses text that PostgreSQL cannot store, in any field. Runs after validation, so that a body that fails its schema is
+ * refused without visiting all of it.
  */
 export function refuseUnstorableText(app: FastifyInstance): void {
   app.addHook("preHandler", (request, _reply, done) => {
@@ -21,7 +21,7 @@ export function refuseUnstorableText(app: FastifyInstance): void {
 type Value = Readonly<Record<string, unknown>>;
 type Node = { readonly value: Value; readonly name: string; readonly parent: Node | null };
 
-/** The path of one such text; null when there is none. Without recursion: a body may be nested as deep as it is long. */
+/** The path of the first such text, or null. Not recursive, because a body can be nested as deep as it is long. */
 function findUnstorable(value: unknown): string | null {
   if (typeof value === "string") return isStorable(value) ? null : "";
   if (!isObject(value)) return null;
@@ -37,7 +37,7 @@ function findUnstorable(value: unknown): string | null {
   return null;
 }
 
-/** Made when it is needed. Nobody would read that of a deep body to its end. */
+/** Built on demand, and truncated for deep bodies. */
 function pathOf(node: Node): string {
   const names: string[] = [];
   for (let next: Node | null = node; next?.parent != null; next = next.parent) names.push(next.name);

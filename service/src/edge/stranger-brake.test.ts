@@ -23,7 +23,7 @@ const KEY: ApiKey = {
   expiresInMs: null,
 };
 
-test("a network that is refused again and again waits for it, and valid callers never do", async () => {
+test("a network with many refusals is delayed, and valid callers never are", async () => {
   const brake = new StrangerBrake();
   const refuse = (ip: string, nowMs: number, apiKey: ApiKey | null = null): Promise<void> =>
     brake.hold({ apiKey, principal: null, ip, raw: { socket: new Socket() } }, nowMs);
@@ -43,7 +43,7 @@ test("a network that is refused again and again waits for it, and valid callers 
   expect(await isHeld(refuse("2001:db8::1", 1_000))).toBe(true);
 });
 
-test("whoever does not wait for refusals loses the connection", async () => {
+test("a client that does not wait for refusals is disconnected", async () => {
   const { service } = await setup();
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -54,7 +54,7 @@ test("whoever does not wait for refusals loses the connection", async () => {
   expect((await fetch(`${service.url}/livez`)).status).toBe(200);
 });
 
-test("a member or token is no stranger, whatever they are refused", async () => {
+test("refusals of members and tokens are not delayed", async () => {
   const { service, tokens } = await setupManage();
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -71,7 +71,7 @@ test("a member or token is no stranger, whatever they are refused", async () => 
   expect(text.split("HTTP/1.1 404").length - 1).toBe(BURST * 3);
 });
 
-test("malformed log-ins are counted by network, and keep only their own network waiting", async () => {
+test("malformed log-ins are counted by network, and delay only that network", async () => {
   const { service } = await setup({ TRUST_PROXY: "127.0.0.1" });
   const logIn = async (body: unknown, address: string): Promise<number> =>
     (await post(`${service.url}${LOG_IN}`, null, body, { "x-forwarded-for": address })).status;

@@ -5,11 +5,11 @@ import { BoundedMap } from "../primitives/bounded-map.ts";
 import { networkOf } from "../primitives/network.ts";
 import { addressOf, type CameFrom } from "./guard.ts";
 
-/** So many refusals a network gets at once, and so many a second for good, before it has to wait for each. */
+/** Refusals a network gets without delay: a burst, and then a rate. */
 const BURST = 200;
 const PER_SECOND = 50;
 const HOLD_MS = 1_000;
-/** Each of them keeps a request in memory. */
+/** Bounds memory: each held refusal keeps a request. */
 const HELD_MAX = 4_096;
 const NETWORKS_MAX = 10_000;
 
@@ -17,28 +17,27 @@ type Caller = Pick<FastifyRequest, "apiKey" | "principal"> & CameFrom;
 type Budget = { refusals: number; filledAtMs: number };
 
 /**
- * Holds back the refusals of a network that gets very many of them while nobody knows who is calling: wrong keys, malformed
- * bodies, unknown paths. Whoever waits for an answer before the next attempt can then not keep the process busy. A caller with
- * a valid credential is never held back, wherever they call from.
+ * Delays refusals of unauthenticated callers (wrong keys, malformed bodies, unknown paths) from a network that gets many of
+ * them, so that it cannot keep the process busy. Callers with a valid credential are never delayed.
  */
 export class StrangerBrake {
   readonly #budgets = new BoundedMap<string, Budget>(NETWORKS_MAX);
   readonly #waiting = new WeakSet<Socket>();
   #held = 0;
 
-  /** Ends when the refusal may be sent. */
+  /** Resolves when the refusal may be sent. */
   async hold(caller: Caller, nowMs: number): Promise<void> {
     if (caller.apiKey !== null || caller.principal !== null) return;
     if (this.#spend(networkOf(addressOf(caller)), nowMs)) return;
     const { socket } = caller.raw;
-    // Only who does not wait for answers has two of them held on one connection.
+    // Two held refusals on one connection: the caller does not wait for answers.
     if (this.#held >= HELD_MAX || this.#waiting.has(socket)) {
       socket.destroy();
       return;
     }
     this.#held += 1;
     this.#waiting.add(socket);
-    // Up to twice as long: those that were held together must not all come back in one moment.
+    // With jitter, so that callers held together do not all return at once.
     await pause(HOLD_MS * (1 + Math.random()));
     this.#held -= 1;
     this.#waiting.delete(socket);

@@ -7,18 +7,18 @@ const refusalOf = (text: string): string | null => {
   return parsed.kind === "refused" ? parsed.why : null;
 };
 
-test("every value that JSON.stringify writes is read as it was, with any white space", () => {
+test("every value written by JSON.stringify is read back, with any white space", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom("", " ", "\t", "\n"), (value, space) => {
       const text = JSON.stringify(value, null, space);
-      // fast-check makes `__proto__` now and then.
+      // fast-check generates `__proto__` occasionally.
       fc.pre(!text.includes("__proto__") && !text.includes("constructor"));
       expect(parseStrictJson(text)).toEqual({ kind: "value", value: JSON.parse(text) });
     }),
   );
 });
 
-test("any member written twice is refused, wherever it stands", () => {
+test("a duplicate member is refused at any position", () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1, maxKeys: 8 });
   fc.assert(
     fc.property(object, fc.nat(), fc.jsonValue(), (value, at, other) => {
@@ -32,7 +32,7 @@ test("any member written twice is refused, wherever it stands", () => {
   );
 });
 
-/** The same name, written with nothing but escapes. */
+/** The same name, written only with escapes. */
 function escaped(name: string): string {
   const codes = Array.from({ length: name.length }, (_, i) =>
     name.charCodeAt(i).toString(16).padStart(4, "0"),
@@ -50,12 +50,14 @@ test.each([
   '["a:","b"]',
   "[]",
   "null",
-])("%s has no member twice", (text) => {
+])("%s has no duplicate member", (text) => {
   expect(parseStrictJson(text)).toEqual({ kind: "value", value: JSON.parse(text.replace("\ufeff", "")) });
 });
 
-test("a body of many names says that one is there twice, without looking for long", () => {
+test("a duplicate among very many names is refused without a long search", () => {
   const names = Array.from({ length: 5_000 }, (_, i) => `"n${i}":1`).join(",");
-  expect(refusalOf(`{${names},"n0":2}`)).toBe("An object in the body holds the same member more than once.");
+  expect(refusalOf(`{${names},"n0":2}`)).toBe(
+    "An object in the body contains the same member more than once.",
+  );
   expect(refusalOf(`{"n0":1,${names}}`)).toContain("`n0`");
 });

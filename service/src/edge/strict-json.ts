@@ -4,7 +4,7 @@ const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const BLANK = 0x20;
-/** A body whose first so many names are all different is refused without a name: a hostile one must not cost more. */
+/** The duplicate is searched only in the first names, to bound the cost of a hostile body. */
 const NAMES_MAX = 200;
 const NAME_LENGTH_MAX = 120;
 const BYTE_ORDER_MARK = 0xfeff;
@@ -14,9 +14,9 @@ export type StrictJson =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * JSON that has one meaning: no name twice in an object, where `JSON.parse` silently keeps the last and another reader the
- * first, and no name that could poison a prototype. It costs one pass over the text and one over the value, so that neither
- * the smallest body nor the most hostile one becomes much more expensive than `JSON.parse`.
+ * Parses JSON without duplicate names, of which `JSON.parse` silently keeps the last and other parsers the first, and
+ * without names that could poison a prototype. Needs one pass over the text and one over the value, so that no body costs
+ * much more than `JSON.parse`.
  */
 export function parseStrictJson(text: string): StrictJson {
   let value: unknown;
@@ -28,14 +28,14 @@ export function parseStrictJson(text: string): StrictJson {
     );
   }
   const members = countMembers(value);
-  if (members === null) return refuse("The body holds a key such as `__proto__`, which is not accepted.");
-  // The text has as many names as the value has members, unless one is there twice.
+  if (members === null) return refuse("The body contains a key such as `__proto__`, which is not accepted.");
+  // The text has as many names as the value has members, unless a name is duplicated.
   if (members === countNames(text)) return { kind: "value", value };
   const name = findDuplicateName(text);
   return refuse(
     name === null
-      ? "An object in the body holds the same member more than once."
-      : `The body holds the member \`${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}\` more than once in the same object.`,
+      ? "An object in the body contains the same member more than once."
+      : `The body contains the member \`${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}\` more than once in the same object.`,
   );
 }
 
@@ -43,7 +43,7 @@ function refuse(why: string): StrictJson {
   return { kind: "refused", why };
 }
 
-/** In valid JSON a colon outside of strings follows a name. Searching for quotes skips numbers and brackets quickly. */
+/** In valid JSON a colon outside of strings follows a name. Searching for quotes skips everything else quickly. */
 function countNames(text: string): number {
   let names = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
@@ -54,7 +54,7 @@ function countNames(text: string): number {
   return names;
 }
 
-/** Null: a member would poison a prototype. Without recursion: a body may be nested as deep as it is long. */
+/** Null: a member would poison a prototype. Not recursive, because a body can be nested as deep as it is long. */
 function countMembers(value: unknown): number | null {
   let members = 0;
   const rest: unknown[] = [value];
@@ -79,7 +79,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** Reads the names of every open object up to the first that comes again. Escapes are resolved before comparing. */
+/** The first duplicate name within one object. Compares names with escapes resolved. */
 function findDuplicateName(text: string): string | null {
   const open: Set<string>[] = [];
   let string = "";
@@ -102,7 +102,7 @@ function findDuplicateName(text: string): string | null {
   return null;
 }
 
-/** Where the string that opens at `start` closes. A search is quickest, until there are escapes in it. */
+/** Index of the closing quote. Uses the fast search unless the string has escapes. */
 function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   if (text.charCodeAt(at - 1) !== BACKSLASH) return at;

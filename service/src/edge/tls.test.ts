@@ -35,7 +35,7 @@ test("with a certificate the service speaks https to curl", async () => {
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("it shows the very certificate it was given", async () => {
+test("the server uses the configured certificate", async () => {
   const files = makeCertificate();
   const { service } = await setup(files);
   const status = await new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ function shake(url: string, options: object = {}): Promise<Handshake> {
   });
 }
 
-test("only forward-secret suites are spoken, and the reply asks to stay with https", async () => {
+test("only forward-secret cipher suites are accepted, and replies have HSTS", async () => {
   const files = makeCertificate();
   const { service } = await setup(files);
   expect((await shake(service.url)).protocol).toBe("TLSv1.3");
@@ -93,7 +93,7 @@ test("only forward-secret suites are spoken, and the reply asks to stay with htt
   expect(stdout).toContain("strict-transport-security: max-age=31536000");
 });
 
-test("a renewed certificate is shown without a restart, and a broken one keeps the old", async () => {
+test("a renewed certificate is used without a restart, and a broken one is ignored", async () => {
   const [files, renewed] = [makeCertificate(), makeCertificate()];
   const { service } = await setup(files);
   const first = await shake(service.url);

@@ -4,7 +4,7 @@ import { createDatabase, createTestProject, post, type Reply, startTestService }
 
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 
-/** The service, on a workspace plan that allows so many requests a second; null: no limit. */
+/** A service whose workspace plan allows this many requests per second; null: no limit. */
 async function setupWithRate(rate: number | null) {
   const database = await createDatabase();
   const project = await createTestProject(database);
@@ -14,7 +14,7 @@ async function setupWithRate(rate: number | null) {
   return { database, project, send };
 }
 
-test("without a limit in the workspace plan nothing is refused, and no header speaks of one", async () => {
+test("without a limit in the workspace plan nothing is refused, and there are no rate limit headers", async () => {
   const { project, send } = await setupWithRate(null);
   const replies = await Promise.all(Array.from({ length: 100 }, () => send(project.test.key.secret)));
   for (const reply of replies) {
@@ -23,7 +23,7 @@ test("without a limit in the workspace plan nothing is refused, and no header sp
   }
 });
 
-test("beyond the limit a request gets 429, is told when to come back, and is not executed", async () => {
+test("above the limit a request gets 429 with Retry-After, and is not executed", async () => {
   const { database, project, send } = await setupWithRate(5);
   const first = await send(project.test.key.secret);
   expect(first.status).toBe(200);
@@ -36,7 +36,7 @@ test("beyond the limit a request gets 429, is told when to come back, and is not
   const accepted = replies.filter(({ status }) => status === 200);
   const refused = replies.filter(({ status }) => status === 429);
   expect(accepted.length + refused.length).toBe(40);
-  // Four tokens were left, and a part of another may have been.
+  // Four tokens were left, and perhaps a part of another.
   expect(accepted.length).toBeGreaterThanOrEqual(4);
   expect(accepted.length).toBeLessThanOrEqual(5 + refilled);
   for (const { headers, body } of refused) {
@@ -48,7 +48,7 @@ test("beyond the limit a request gets 429, is told when to come back, and is not
   expect(await database.count("cell.events")).toBe(1 + accepted.length);
 });
 
-test("who waits as told is served again, and a long wait saves up no more than a second's worth", async () => {
+test("after Retry-After requests succeed again, and a long wait saves at most one second of tokens", async () => {
   const { project, send } = await setupWithRate(2);
   const burst = (): Promise<Reply[]> =>
     Promise.all(Array.from({ length: 20 }, () => send(project.test.key.secret)));
@@ -61,14 +61,14 @@ test("who waits as told is served again, and a long wait saves up no more than a
   expect(accepted.length).toBeLessThanOrEqual(2 + (2 * (performance.now() - startedAtMs)) / 1_000);
 });
 
-test("each key has its own bucket: one that floods takes nothing from another", async () => {
+test("each key has its own bucket, so one key cannot use another's tokens", async () => {
   const { project, send } = await setupWithRate(3);
   const flood = await Promise.all(Array.from({ length: 30 }, () => send(project.test.key.secret)));
   expect(flood.some(({ status }) => status === 429)).toBe(true);
   expect((await send(project.live.key.secret)).status).toBe(200);
 });
 
-test("a refused request costs no token: a constant flood still gets the plan's rate", async () => {
+test("a refused request costs no token, so a constant flood still gets the plan's rate", async () => {
   const { project, send } = await setupWithRate(20);
   const startedAtMs = performance.now();
   const elapsedSeconds = (): number => (performance.now() - startedAtMs) / 1_000;

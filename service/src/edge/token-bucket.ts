@@ -7,11 +7,11 @@ type Bucket = { tokens: number; filledAtMs: number };
 
 const KEYS_MAX = 10_000;
 
-/** One bucket per API key and process: a second's worth of requests at once, refilled at the plan's rate. */
+/** One bucket per API key and process. It holds one second's worth of requests and refills at the plan's rate. */
 export class TokenBuckets {
   readonly #buckets = new BoundedMap<number, Bucket>(KEYS_MAX);
 
-  /** Takes a token, or refuses. The headers follow the IETF draft on rate limit fields. */
+  /** Takes a token, or throws. Headers follow the IETF draft on rate limit fields. */
   take(key: ApiKey, reply: FastifyReply, nowMs: number): void {
     const rate = key.requestsPerSecondMax;
     if (rate === null) return;
