@@ -17,7 +17,6 @@ import { observeRequests } from "./edge/observe.ts";
 import { acceptOnlyJson, BODY_BYTES_MAX } from "./edge/parse.ts";
 import { replyWithProblem } from "./edge/problem.ts";
 import { NO_SNIFF, protectReplies } from "./edge/protect.ts";
-import "./edge/request-context.ts";
 import { chooseRequestId } from "./edge/request-id.ts";
 import { refuseUnstorableText } from "./edge/storable.ts";
 import { toRoute } from "./manage/operation.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
-import type { ApiKeyCache } from "./api-key-cache.ts";
-import { authenticate, requireScope } from "./authenticate.ts";
+import { type ApiKeyCache, TooManyUnknownKeys } from "./api-key-cache.ts";
 import { type ProxyTrust, refuseBrowsers, refusePlainHttp } from "./guard.ts";
+import { Problem } from "./problem.ts";
 import { TokenBuckets } from "./token-bucket.ts";
 
 declare module "fastify" {
@@ -11,6 +11,8 @@ declare module "fastify" {
     scope?: KeyScope;
   }
 }
+
+const BEARER = /^Bearer +(\S+)$/i;
 
 /** Checks guards, API key, scope and rate limit, before the body is read. */
 export function admitRuntimeCallers(
@@ -41,4 +43,45 @@ function scopeOf(request: FastifyRequest): KeyScope {
   const { scope } = request.routeOptions.config;
   if (scope === undefined) throw new Error(`${request.routeOptions.url} has no scope`);
   return scope;
+}
+
+/** Spec 5: `Authorization: Bearer <API_KEY>`. The answer does not reveal why a key is not valid. */
+function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
+  const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
+  if (secret === undefined) {
+    throw new Problem("api_key_missing", { detail: "Send the header `Authorization: Bearer <API key>`." });
+  }
+  const found = keys.find(secret, performance.now());
+  if (found instanceof Promise) return found.then(orNotValid, unreachable);
+  return orNotValid(found);
+}
+
+function requireScope(key: ApiKey, scope: KeyScope): void {
+  if (key.scopes.has(scope)) return;
+  throw new Problem("scope_missing", { detail: `This API key lacks the scope \`${scope}\`.` });
+}
+
+function orNotValid(key: ApiKey | null): ApiKey {
+  if (key === null) throw notValid();
+  return key;
+}
+
+function notValid(): Problem {
+  return new Problem("api_key_invalid", {
+    detail:
+      "The API key is unknown, revoked or expired. Check that you copied all of it, including its prefix.",
+  });
+}
+
+function unreachable(error: unknown): never {
+  if (error instanceof TooManyUnknownKeys) {
+    throw new Problem("overloaded", {
+      detail: "Too many unknown API keys are being looked up. Nothing was executed; try again.",
+      retryAfterSeconds: 1,
+    });
+  }
+  throw new Problem("unavailable", {
+    detail: "The API key could not be looked up. Nothing was executed; try again.",
+    retryAfterSeconds: 1,
+  });
 }

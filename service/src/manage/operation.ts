@@ -6,7 +6,7 @@ import { toProblem } from "../edge/errors.ts";
 import { addressOf } from "../edge/guard.ts";
 import { ANONYMOUS_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../edge/parse.ts";
 import type { Principal } from "../edge/principal.ts";
-import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
+import { type ProblemCode, problemResponses } from "../edge/problem.ts";
 import type { Actor } from "../primitives/actor.ts";
 import { assert } from "../primitives/assert.ts";
 import type { Scope } from "../store/control/scopes.ts";

@@ -7,7 +7,6 @@ import { times } from "../../test/two-services.ts";
 import { openLog } from "../edge/log.ts";
 import { Metrics } from "../edge/metrics.ts";
 import { observeRequests } from "../edge/observe.ts";
-import "../edge/request-context.ts";
 import { forgetOldRequests } from "../jobs/forget-old-requests.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { brandAs, type EnvironmentId, type ProjectId } from "../primitives/brand.ts";

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
-import { type ProblemCode, problemResponses } from "../edge/problem-schema.ts";
+import { type ProblemCode, problemResponses } from "../edge/problem.ts";
 import { assert } from "../primitives/assert.ts";
 import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type Answer, replyWithAnswer } from "./reply.ts";
