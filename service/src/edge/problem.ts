@@ -52,7 +52,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export type FieldError = { readonly field: string; readonly code: string; readonly message: string };
 
-export type ProblemDetails = {
+type ProblemDetails = {
   readonly detail: string;
   readonly errors?: readonly FieldError[];
   /** Additional members, such as `conflict` for a reused key. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 import { describe } from "./errors.ts";
 import { Problem } from "./problem.ts";
 
@@ -13,7 +14,7 @@ export function refuseUnstorableText(app: FastifyInstance): void {
     const field =
       findUnstorable(request.params) ?? findUnstorable(request.query) ?? findUnstorable(request.body);
     if (field === null) return done();
-    const error = { field, code: "wrong_form", message: "holds a NUL or a lone surrogate" };
+    const error = { field, code: "wrong_form", message: UNSTORABLE_TEXT };
     done(new Problem("invalid_request", { detail: describe([error]), errors: [error] }));
   });
 }
@@ -23,14 +24,15 @@ type Node = { readonly value: Value; readonly name: string; readonly parent: Nod
 
 /** The path of the first such text, or null. Not recursive, because a body can be nested as deep as it is long. */
 function findUnstorable(value: unknown): string | null {
-  if (typeof value === "string") return isStorable(value) ? null : "";
+  if (typeof value === "string") return isStorableText(value) ? null : "";
   if (!isObject(value)) return null;
   const rest: Node[] = [{ value, name: "", parent: null }];
   for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
     for (const name in node.value) {
       const member = node.value[name];
-      if (!isStorable(name)) return pathOf(node);
-      if (typeof member === "string" && !isStorable(member)) return pathOf({ value: {}, name, parent: node });
+      if (!isStorableText(name)) return pathOf(node);
+      if (typeof member === "string" && !isStorableText(member))
+        return pathOf({ value: {}, name, parent: node });
       if (isObject(member)) rest.push({ value: member, name, parent: node });
     }
   }
@@ -46,8 +48,4 @@ function pathOf(node: Node): string {
 
 function isObject(value: unknown): value is Value {
   return typeof value === "object" && value !== null;
-}
-
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
 }

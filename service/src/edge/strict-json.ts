@@ -9,7 +9,7 @@ const NAMES_MAX = 200;
 const NAME_LENGTH_MAX = 120;
 const BYTE_ORDER_MARK = 0xfeff;
 
-export type StrictJson =
+type StrictJson =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "refused"; readonly why: string };
 

@@ -1,5 +1,6 @@
 import canonicalize from "canonicalize";
 import { assert } from "../primitives/assert.ts";
+import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 
 /** A caller's JSON object with its measures. The canonical text is fingerprinted and stored. */
 export type Metadata = {
@@ -56,14 +57,8 @@ export function exceededLimit(metadata: Metadata | null, limits: MetadataLimits)
   return exceeded === undefined ? null : { kind: "metadata_limit_exceeded", ...exceeded };
 }
 
-/** Whether PostgreSQL and JSON can both store a text: no NUL, no lone surrogate. */
-export function isStorableText(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
-}
-
 function inspect(value: unknown, depth: number, count: { keys: number; depth: number }): string | null {
-  if (typeof value === "string")
-    return isStorableText(value) ? null : "contains a NUL character or a lone surrogate";
+  if (typeof value === "string") return isStorableText(value) ? null : UNSTORABLE_TEXT;
   if (typeof value === "number") {
     const isExact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
     return isExact ? null : "contains a number beyond 2^53-1, which JSON parsers would round";

@@ -1,7 +1,8 @@
 import { describe } from "../edge/errors.ts";
 import { type FieldError, Problem } from "../edge/problem.ts";
-import { isStorableText, type Metadata, parseMetadata } from "../entitlement/metadata.ts";
+import { type Metadata, parseMetadata } from "../entitlement/metadata.ts";
 import { assertNever } from "../primitives/assert.ts";
+import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 
 /** Errors in text fields that the JSON schema cannot express. */
 export function checkTexts<F extends string>(
@@ -13,7 +14,7 @@ export function checkTexts<F extends string>(
     .map((field) => ({
       field,
       code: "wrong_form",
-      message: "must not contain a NUL character or a lone surrogate",
+      message: UNSTORABLE_TEXT,
     }));
 }
 

@@ -2,10 +2,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { QUANTITY_DEFAULT } from "../entitlement/consumption.ts";
 import { shortHash } from "../entitlement/fingerprint.ts";
 import { hashKey } from "../entitlement/key-hash.ts";
-import { isStorableText, parseMetadata } from "../entitlement/metadata.ts";
+import { parseMetadata } from "../entitlement/metadata.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import type { EnvironmentId, Instant } from "../primitives/brand.ts";
+import { isStorableText } from "../primitives/storable-text.ts";
 import { parseTimestamp } from "../primitives/timestamp.ts";
 import {
   addRequestCounts,
