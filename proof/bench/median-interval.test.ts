@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mulberry } from "../harness/mulberry.ts";
+import { seededRandom } from "../harness/random.ts";
 import { judgeRatio, medianInterval, worstVerdict } from "./median-interval.ts";
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
@@ -25,7 +25,7 @@ test("five values have no 95 % interval", () => {
 });
 
 test("the interval contains the true median of a skewed distribution in at least 95 % of samples", () => {
-  const random = mulberry(7);
+  const random = seededRandom(7);
   const trials = 20_000;
   let hits = 0;
   for (let trial = 0; trial < trials; trial++) {

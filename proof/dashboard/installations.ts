@@ -60,8 +60,8 @@ export async function startUnowned(stack: AsyncDisposableStack): Promise<string>
   const server = await PostgresServer.start(stack);
   await migrateDatabase(server.url("postgres"));
   const service = await Service.start(server.url("postgres"), stack);
-  const [, setupUrl] = /"setupUrl":"([^"]+)"/.exec(service.lastWords) ?? [];
-  if (setupUrl === undefined) throw new Error(`no link to set up was printed: ${service.lastWords}`);
+  const [, setupUrl] = /"setupUrl":"([^"]+)"/.exec(service.lastOutput) ?? [];
+  if (setupUrl === undefined) throw new Error(`no link to set up was printed: ${service.lastOutput}`);
   return setupUrl;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Caller, type Reply } from "../harness/caller.ts";
-import { integerBetween } from "../harness/chance.ts";
+import { integerBetween } from "../harness/random.ts";
 import { runProof } from "../harness/command.ts";
 import { PostgresServer } from "../harness/postgres.ts";
 import { openProject } from "../harness/project.ts";
@@ -83,7 +83,7 @@ async function untilBack(service: Service, caller: Caller, trial: number): Promi
   const assign = () => caller.call("POST", `customers/${payerOf(trial)}/plan`, { body: { plan: "wide" } });
   while ((await assign().catch(() => null)) === null) {
     if (performance.now() > backBeforeMs)
-      throw new Error(`the service did not come back: ${service.lastWords}`);
+      throw new Error(`the service did not come back: ${service.lastOutput}`);
     await pause(100);
   }
 }

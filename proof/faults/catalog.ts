@@ -1,8 +1,8 @@
 import type { CatalogContent, Cost, PlanContent } from "../harness/project.ts";
 
-// What the run sells. Loaded into the service before the run, and known to load and checker without asking it.
+// The catalog of the run: loaded into the service beforehand, and used by the load and the checker.
 
-/** One of each shape: whole credits, a fraction that rounds up, and a quota that costs nothing. */
+/** Whole credits, a price that rounds up, and a free feature with a limit. */
 export const FEATURES = {
   "images.render": { credits: 10, per: 1 },
   "tokens.generate": { credits: 3, per: 1_000 },
@@ -11,36 +11,26 @@ export const FEATURES = {
 
 export type FeatureKey = keyof typeof FEATURES;
 
-/** No feature at all: the only right answer is 404, and only after the key was looked up. */
-export const UNKNOWN_FEATURE = "nobody.knows";
+/** Not in the catalog. The only correct answer is 404, after the key was looked up. */
+export const UNKNOWN_FEATURE = "unknown.feature";
 
-/** Limits are per day: a run is over long before one begins anew. */
+const PAID_FEATURES = { "images.render": null, "tokens.generate": null };
+
+/** Limits are per day, and a run ends long before they reset. */
 export const PLANS = {
-  free: {
-    allowance: { credits: 50, period: "once" },
-    features: { "images.render": null, "tokens.generate": null },
-  },
+  free: { allowance: { credits: 50, period: "once" }, features: PAID_FEATURES },
   starter: {
     allowance: { credits: 150, period: "month" },
-    features: {
-      "images.render": null,
-      "tokens.generate": null,
-      "reports.export": { quantity: 40, period: "day" },
-    },
+    features: { ...PAID_FEATURES, "reports.export": { quantity: 40, period: "day" } },
   },
   growth: {
     allowance: { credits: 200, period: "month" },
-    features: {
-      "images.render": null,
-      "tokens.generate": null,
-      "reports.export": { quantity: 60, period: "day" },
-    },
+    features: { ...PAID_FEATURES, "reports.export": { quantity: 60, period: "day" } },
   },
 } as const satisfies Record<string, PlanContent>;
 
 export type PlanKey = keyof typeof PLANS;
 
-/** Of customers whom nobody assigned a plan. */
 export const DEFAULT_PLAN = "free" satisfies PlanKey;
 
 export const CATALOG: CatalogContent = { features: FEATURES, plans: PLANS, defaultPlan: DEFAULT_PLAN };

@@ -1,19 +1,34 @@
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { grantToService } from "../../service/src/postgres/privileges.ts";
 import { runProof } from "../harness/command.ts";
-import { runFaults } from "./run-faults.ts";
-import { describeReport, EXIT_CODE, summarize } from "./summary.ts";
+import { withClient } from "../harness/database.ts";
+import { PostgresServer } from "../harness/postgres.ts";
+import { openProject, type Project } from "../harness/project.ts";
+import { Service, startVerify } from "../harness/purser.ts";
+import { CATALOG } from "./catalog.ts";
+import { History } from "./history.ts";
+import { isTrueWithin, killPostgres, killService } from "./inject.ts";
+import { Load, retryUnknown } from "./load.ts";
+import { Operator } from "./operator.ts";
+import { readStored } from "./read-stored.ts";
+import { describeReport, EXIT_CODE, type FaultsReport, judgeRun, summarize } from "./report.ts";
 
-/** Beyond this something hangs, and the run ends as unknown. A kill takes about 2 s, one of PostgreSQL about 4 s. */
+/** A longer run hangs, and ends as unknown. A service kill takes about 2 s, a PostgreSQL kill about 4 s. */
 const TIME_MAX_MS = { base: 120_000, serviceKill: 15_000, postgresKill: 45_000 };
+/** Two, so that independent processes contend for the same rows. */
+const SERVICES = ["a", "b"];
+const FIRST_ANSWER_WITHIN_MS = 30_000;
+const SERVICE_ROLE = "purser_service";
 
 await runProof(
   {
     command: "npm run faults",
-    about: `Kills two services and their database under load, and checks that nothing acknowledged is lost or doubled, and that
-every wallet is the sum of its ledger. Needs Linux. Exit code 0: pass, 1: fail, 2: unknown, when not everything could be looked at.
-Unless it passes, the clients' history is kept; the first line names the file.`,
+    about: `Kills two services and their database under load. Checks that no acknowledged request is lost or applied twice, and that
+every wallet is the sum of its ledger. Needs Linux.
+Exit code 0: pass; 1: fail; 2: unknown, because something could not be checked.
+The clients' history is kept unless the run passes; the first line names the file.`,
     options: {
       "service-kills": { default: 100, min: 0, help: "kill -9 of one of the two services, in turn" },
       "postgres-kills": { default: 30, min: 0, help: "kill -9 of PostgreSQL, postmaster and backends" },
@@ -22,7 +37,7 @@ Unless it passes, the clients' history is kept; the first line names the file.`,
   },
   async ({ options: { "service-kills": serviceKills, "postgres-kills": postgresKills }, stack }) => {
     if (process.platform !== "linux")
-      throw new Error("the faults need Linux: processes are found through /proc");
+      throw new Error("the faults proof needs Linux: it finds processes through /proc");
     const historyFile = join(tmpdir(), `purser-faults-history-${process.pid}.jsonl`);
     console.log(`history: ${historyFile}`);
     const timeMaxMs =
@@ -42,3 +57,81 @@ Unless it passes, the clients' history is kept; the first line names the file.`,
     }
   },
 );
+
+type FaultsOptions = {
+  readonly serviceKills: number;
+  readonly postgresKills: number;
+  readonly historyFile: string;
+  readonly stack: AsyncDisposableStack;
+};
+
+/** Load, faults, recovery and the verdict. Throws if the run cannot be completed. */
+async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
+  const { stack } = options;
+  const doubts: string[] = [];
+  const postgres = await PostgresServer.start(stack, [], []);
+  const { ownerUrl, serviceUrl, project } = await prepareDatabase(postgres);
+  const history = new History(options.historyFile);
+  const operator = new Operator(serviceUrl, project.context, history);
+  await operator.createCustomers();
+
+  const services = await Promise.all(
+    SERVICES.map((name) => Service.prepare(serviceUrl, stack, { name, logLevel: "error" })),
+  );
+  // Their answers show when they are ready.
+  for (const service of services) service.launch().catch(() => {});
+  const target = { services, secret: project.apiKey };
+  const load = new Load(target, history);
+  // Also when the run fails: open loops would keep the process running.
+  stack.defer(() => load.stop());
+  stack.defer(() => operator.stop());
+  const areUp = (): boolean => services.every(({ name }) => history.hasOkSince(0, name));
+  if (!(await isTrueWithin(FIRST_ANSWER_WITHIN_MS, areUp)))
+    throw new Error(`a service did not answer:\n${describeEnds(services)}`);
+  operator.start();
+  console.log(`killing one of ${services.length} services ${options.serviceKills} times under load`);
+  const restarts = await killService(services, history, options.serviceKills);
+  console.log(`killing PostgreSQL ${options.postgresKills} times under load`);
+  const outages = await killPostgres(postgres, services, history, options.postgresKills);
+  await load.stop();
+  await operator.stop();
+  if (restarts.length < options.serviceKills || outages.length < options.postgresKills)
+    doubts.push("not all faults were injected");
+
+  console.log("retrying half of the requests without a definite outcome, and reading the database");
+  const dead = services.filter(({ isAlive }) => !isAlive);
+  const { retried, unsettled } =
+    dead.length > 0 ? { retried: 0, unsettled: 0 } : await retryUnknown(target, history);
+  if (unsettled > 0) doubts.push(`${unsettled} retries got no definite outcome`);
+  for (const service of services) {
+    if (service.isAlive && !(await service.stop()))
+      doubts.push(`service ${service.name} did not stop on SIGTERM`);
+  }
+  const stored = await readStored(ownerUrl).catch((error: Error) => {
+    doubts.push(`reading failed: ${error.message}`);
+    return null;
+  });
+  const verified = await startVerify(ownerUrl).ended;
+  if (verified.code !== 0 && verified.code !== 1) doubts.push(`purser verify failed: ${verified.output}`);
+  await history.close();
+  if (history.openCalls > 0) doubts.push(`${history.openCalls} calls have not ended`);
+  const { calls, manageCalls } = history;
+  const death = dead.length === 0 ? null : describeEnds(dead);
+  const mismatch = verified.code === 1 ? verified.output : null;
+  return judgeRun({ calls, manageCalls, stored, mismatch, restarts, outages, retried, death, doubts });
+}
+
+/** The service connects with a restricted role, which may not rewrite history. */
+async function prepareDatabase(
+  postgres: PostgresServer,
+): Promise<{ ownerUrl: string; serviceUrl: string; project: Project }> {
+  await postgres.query("postgres", `create role ${SERVICE_ROLE} login`);
+  const { name, url: ownerUrl } = await postgres.createDatabase("purser");
+  const project = await openProject(ownerUrl, CATALOG);
+  await withClient(ownerUrl, (client) => grantToService(client, SERVICE_ROLE, { endsKeys: false }));
+  return { ownerUrl, serviceUrl: postgres.url(name, SERVICE_ROLE), project };
+}
+
+function describeEnds(services: readonly Service[]): string {
+  return services.map(({ name, lastOutput }) => `${name}: ${lastOutput}`).join("\n");
+}

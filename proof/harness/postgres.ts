@@ -3,8 +3,8 @@ import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startTemporaryServer, type TemporaryServer } from "../../service/test/temporary-server.ts";
-import { integerBetween } from "./chance.ts";
 import { type Database, databaseAt, withClient } from "./database.ts";
+import { integerBetween } from "./random.ts";
 import { steadyPort } from "./steady-port.ts";
 
 /** For large databases whose statements are explained. Analyzes within seconds, which is a minute by default. */

@@ -81,7 +81,7 @@ export class Service {
   }
 
   /** How it ended, if it did, and the last that it printed. */
-  get lastWords(): string {
+  get lastOutput(): string {
     const { exitCode, signalCode } = this.#child ?? { exitCode: null, signalCode: null };
     return `exit code ${exitCode}, signal ${signalCode}\n${this.#log.join("")}`;
   }
@@ -98,7 +98,7 @@ export class Service {
     const child = spawnPurser(["serve"], environment, { ...options, memory });
     this.#child = child;
     return new Promise((resolve, reject) => {
-      child.once("exit", () => reject(new Error(`the service ended: ${this.lastWords}`)));
+      child.once("exit", () => reject(new Error(`the service ended: ${this.lastOutput}`)));
       for (const stream of [child.stdout, child.stderr]) {
         stream.on("data", (chunk: Buffer) => {
           if (this.#log.push(chunk.toString()) > LOG_PIECES_MAX) this.#log.shift();

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { integerBetween } from "./chance.ts";
+import { integerBetween } from "./random.ts";
 
 /** Below the range from which Linux takes the local ports of outgoing connections. */
 const PORTS = { min: 20_000, max: 32_000 };

@@ -1,4 +1,4 @@
-import { mulberry } from "../harness/mulberry.ts";
+import { seededRandom } from "../harness/random.ts";
 import type { CallOptions, Recorder, Reply } from "./recorder.ts";
 
 export const LIVE = "/manage/v1/projects/1/live";
@@ -17,7 +17,7 @@ export class Scene {
 
   constructor(recorder: Recorder, seed: number) {
     this.recorder = recorder;
-    this.#random = mulberry(seed);
+    this.#random = seededRandom(seed);
   }
 
   /** By the owner's token; a path without a slash at its beginning is below the live environment. */

@@ -1,6 +1,6 @@
-import type { Call } from "../history/call.ts";
+import type { Call } from "../history.ts";
 
-/** What an answer of consume or check says; a field that is missing or of another type makes it unreadable. */
+/** The answer to a consume or a check. It is unreadable if a field is missing or has the wrong type. */
 export type Decision = {
   readonly allowed: boolean;
   readonly reason: string | null;
@@ -10,12 +10,12 @@ export type Decision = {
   readonly creditsRequired: number;
   readonly balance: number | null;
   readonly limit: { readonly quantity: number; readonly used: number; readonly remaining: number } | null;
-  /** Of a check both are absent. */
+  /** Both are absent in the answer to a check. */
   readonly consumeId: string | null;
   readonly creditsCharged: number | null;
 };
 
-/** Null when the call has no such answer, or none that can be read. */
+/** Null if the call has no decision, or an unreadable one. */
 export function findDecision({ request, outcome }: Call): Decision | null {
   if (request.endpoint === "events" || outcome.kind !== "ok") return null;
   const fields = fieldsOf(outcome.body);
@@ -40,17 +40,17 @@ export function findDecision({ request, outcome }: Call): Decision | null {
   };
 }
 
-/** Null when there is none: the checker then says so, with the whole body beside it. */
+/** Null if the answer has none. */
 export function findEventId({ outcome }: Call): string | null {
   if (outcome.kind !== "ok") return null;
   const { eventId } = fieldsOf(outcome.body);
   return typeof eventId === "string" ? eventId : null;
 }
 
-/** Undefined when it is neither null nor a limit. */
+/** Undefined if it is neither null nor a limit. */
 function findLimit(value: unknown): Decision["limit"] | undefined {
   if (value === null) return null;
-  const { quantity, used, remaining } = asFields(value);
+  const { quantity, used, remaining } = Object(value);
   if (typeof quantity !== "number" || typeof used !== "number" || typeof remaining !== "number") return;
   return { quantity, used, remaining };
 }
@@ -65,12 +65,8 @@ function isNumberOrNull(value: unknown): value is number | null {
 
 function fieldsOf(text: string): Record<string, unknown> {
   try {
-    return asFields(JSON.parse(text));
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }
-}
-
-function asFields(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -1,40 +1,28 @@
-import type { Call } from "../history/call.ts";
-import type { ManageCall } from "../history/manage-call.ts";
-import { checkContents } from "./check-contents.ts";
-import { type Counts, checkCounts, countBounds } from "./check-counts.ts";
-import { checkReplies } from "./check-replies.ts";
-import { checkCharges } from "./consumes/check-charges.ts";
-import { checkDenials } from "./consumes/check-denials.ts";
-import { checkOrder } from "./consumes/check-order.ts";
-import { checkEvents } from "./events/check-events.ts";
-import { checkKeyAnswers } from "./keys/check-key-answers.ts";
-import { checkKeys } from "./keys/check-keys.ts";
-import { checkStoredKeys } from "./keys/check-stored-keys.ts";
-import { checkAddedCredits } from "./manage/check-added-credits.ts";
-import { checkPlans } from "./manage/check-plans.ts";
-import { checkReversed } from "./manage/check-reversed.ts";
+import type { Call, ManageCall } from "../history.ts";
+import { checkExpiries, checkFold, openAccounts } from "./accounts.ts";
+import { catalogOf } from "./catalog-of.ts";
+import { checkCharges, checkDenials, checkEvents, checkOrder } from "./check-acknowledged.ts";
+import { checkDecisions } from "./check-decisions.ts";
+import { checkKeyAnswers, checkStoredKeys } from "./check-keys.ts";
+import { checkAddedCredits, checkPlans, checkReversed } from "./check-manage.ts";
+import { checkKeyReplies, checkReplies } from "./check-replies.ts";
+import { type Counts, checkContents, checkCounts, countBounds } from "./check-requests.ts";
 import type { Stored } from "./stored.ts";
 import { listSubjects, type SubjectKind } from "./subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./violation.ts";
-import { checkEnds, checkFold, openAccounts } from "./wallets/account.ts";
-import { catalogOf } from "./wallets/catalog-of.ts";
-import { checkDecisions } from "./wallets/check-decisions.ts";
 
-/** Everything anybody saw: the callers, and the operator's automation. */
+/** The calls of all clients and of the operator's automation. */
 export type Seen = { readonly calls: readonly Call[]; readonly manageCalls: readonly ManageCall[] };
 
 export type HistoryReport = {
   readonly verdict: Verdict;
   readonly violations: readonly Violation[];
   readonly doubts: readonly string[];
-  /** Requests, not calls: copies under one key count once. `stored` is null when the rows could not be read. */
+  /** Counts requests, not calls: retries under one key count once. `stored` is null if the rows could not be read. */
   readonly counts: Readonly<Record<SubjectKind, Counts & { readonly stored: number | null }>>;
 };
 
-/**
- * Judges what was seen against what the database holds. Pure: the same history and rows give the same report.
- * `stored` is null when the rows could not be read whole.
- */
+/** Compares the history with the database. Pure. `stored` is null if the rows could not all be read. */
 export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   const { calls } = seen;
   const doubts: string[] = [];
@@ -46,10 +34,10 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   });
   for (const kind of ["event", "charge", "denial"] as const)
     if (bounds[kind].acknowledged === 0)
-      doubts.push(`not one ${kind} was acknowledged, so nothing of them is proven`);
-  if (stored === null) doubts.push("the database could not be read whole");
+      doubts.push(`no ${kind} was acknowledged, so nothing about them is proven`);
+  if (stored === null) doubts.push("the database could not be read completely");
   const violations = [
-    ...checkKeys(calls),
+    ...checkKeyReplies(calls),
     ...checkReplies(calls),
     ...(stored === null ? [] : checkStored(seen, stored)),
   ];
@@ -72,7 +60,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...checkContents(calls, stored),
     ...checkStoredKeys(calls, keyed),
     ...checkKeyAnswers(calls, keyed),
-    ...checkEvents(calls, stored.events),
+    ...checkEvents(calls, stored),
     ...checkCharges(calls, stored),
     ...checkDenials(calls, stored),
     ...checkAddedCredits(manageCalls, stored),
@@ -82,7 +70,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...accounts.flatMap((account) => [
       ...checkFold(account, catalog),
       ...checkDecisions(account, catalog),
-      ...checkEnds(account),
+      ...checkExpiries(account),
     ]),
   ];
 }

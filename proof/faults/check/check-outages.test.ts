@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import type { Call, CallOutcome } from "../history/call.ts";
+import type { Call, CallOutcome } from "../history.ts";
 import { checkOutages } from "./check-outages.ts";
-import { callOf, RESET, reused, UNAVAILABLE } from "./valid-run/calls.ts";
-import { eventOf, okEvent } from "./valid-run/events.ts";
+import { callOf, eventOf, okEvent, RESET, reused, UNAVAILABLE } from "./valid-run/run.ts";
 
 const OUTAGE = { killedAtMs: 1_000, deadAtMs: 1_010, restartedAtMs: 2_000, acceptedAtMs: 2_500 };
 
@@ -32,7 +31,7 @@ test("an outage is measured by its slowest reply, its first 200 and its last ref
   });
 });
 
-test("a refusal that the next kill explains is not counted as slow recovery", () => {
+test("a refusal caused by the next kill does not count as slow recovery", () => {
   const next = { killedAtMs: 9_000, deadAtMs: 9_010, restartedAtMs: 9_100, acceptedAtMs: 9_200 };
   const calls = [...VALID, at(8_999, 9_500, UNAVAILABLE), at(9_600, 9_610, okEvent(5))];
   expect(checkOutages(calls, [OUTAGE, next])).toMatchObject({ violations: [], lastRefusalMsMax: 300 });
@@ -41,24 +40,28 @@ test("a refusal that the next kill explains is not counted as slow recovery", ()
 test.each([
   { bug: "a reply takes a second", call: at(1_200, 2_200, UNAVAILABLE), invariant: "replies" },
   { bug: "a call gets no answer", call: at(1_200, 1_300, RESET), invariant: "replies" },
-  { bug: "an acknowledgement without a database", call: at(1_200, 1_201, okEvent(9)), invariant: "replies" },
   {
-    bug: "a refusal that needs the database",
+    bug: "a call is acknowledged without a database",
+    call: at(1_200, 1_201, okEvent(9)),
+    invariant: "replies",
+  },
+  {
+    bug: "a refusal needs the database",
     call: at(1_200, 1_201, reused("payload")),
     invariant: "replies",
   },
-  { bug: "a call is still refused long after", call: at(5_000, 5_001, UNAVAILABLE), invariant: "I8" },
-])("$bug: caught", ({ call, invariant }) => {
+  { bug: "a call is refused long after the recovery", call: at(5_000, 5_001, UNAVAILABLE), invariant: "I8" },
+])("$bug: reported", ({ call, invariant }) => {
   const { violations } = checkOutages([...VALID, call], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual([invariant]);
 });
 
-test("a service that never comes back is caught", () => {
+test("a service that never answers again is reported", () => {
   const { violations } = checkOutages([at(900, 905, okEvent(1)), at(1_100, 1_101, UNAVAILABLE)], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual(["I8"]);
 });
 
-test("a service that comes back late is caught", () => {
+test("a service that recovers too late is reported", () => {
   const { violations } = checkOutages([at(900, 905, okEvent(1)), at(6_000, 6_005, okEvent(2))], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual(["I8"]);
 });

@@ -1,27 +1,29 @@
-import type { Call } from "../history/call.ts";
-import type { Outage } from "../inject/kill-postgres.ts";
+import type { Call } from "../history.ts";
+import type { Outage, Restart } from "../inject.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
-/** With the database unreachable every call is answered in less than this. */
-export const REPLY_MS_MAX = 1_000;
-/** I8: this long after the database accepts connections again, no call is refused any more. */
-export const RECOVERY_MS_MAX = 2_000;
+/** While the database is unreachable, every call is answered within this time. */
+const REPLY_MS_MAX = 1_000;
+/** I8: no call is refused later than this after the database accepts connections. */
+const RECOVERY_MS_MAX = 2_000;
+/** I8: time from the start of a process, which has to load its code, to its first 200. */
+const RESTART_MS_MAX = 10_000;
 
 export type OutageReport = {
   readonly violations: readonly Violation[];
-  /** Of all calls that were open at some moment of an outage. */
+  /** The slowest reply to a call that was open during an outage. */
   readonly replyMsMax: number;
   /** From the first accepted connection to the first 200, for each outage. */
   readonly recoveryMs: readonly number[];
-  /** From the first accepted connection to the last call that was refused for it. */
+  /** From the first accepted connection to the last call refused because of the outage. */
   readonly lastRefusalMsMax: number;
 };
 
-/** How the service behaved while it had no database, and how soon it was back. */
+/** Checks the replies during each outage of the database, and the time to recovery. */
 export function checkOutages(calls: readonly Call[], outages: readonly Outage[]): OutageReport {
   const judged = outages.map((outage, index) =>
     judgeOutage(calls, outage, {
-      name: `PostgreSQL's kill ${index + 1}`,
+      name: `PostgreSQL kill ${index + 1}`,
       untilMs: outages[index + 1]?.killedAtMs ?? Number.POSITIVE_INFINITY,
     }),
   );
@@ -57,7 +59,7 @@ function judgeOutage(
       const problem = findProblem(call, outage);
       if (problem !== null) complain("replies", problem);
     }
-    // One that ended after the next kill was refused for that.
+    // A call that ended after the next kill was refused because of that kill.
     if (outcome.kind === "info" && startMs >= outage.killedAtMs && endMs < untilMs)
       lastRefusalMs = Math.max(lastRefusalMs, endMs - outage.acceptedAtMs);
   }
@@ -66,8 +68,61 @@ function judgeOutage(
   return { violations, replyMsMax, recoveryMs, lastRefusalMs };
 }
 
-/** When the first 200 came to a call that began after the server was dead: only a new server can have stored it. */
-export function findBackAt(
+function findProblem(call: Call, outage: Outage): string | null {
+  const { client, request, startMs, endMs, outcome } = call;
+  const reply = `${request.marker} of ${client} got ${JSON.stringify(outcome)} in ${(endMs - startMs).toFixed(0)} ms`;
+  if (endMs - startMs >= REPLY_MS_MAX) return `${reply}, too late`;
+  // The service was running, so it must answer. A reset or a timeout is not an answer.
+  if (outcome.kind === "info" && outcome.status === null) return `${reply}, which is no answer`;
+  const isWithin = startMs >= outage.deadAtMs && endMs <= outage.restartedAtMs;
+  return isWithin && outcome.kind !== "info" ? `${reply}, while there was no database` : null;
+}
+
+/** Checks how soon each killed process answered again, and that the other process always answered. */
+export function checkRestarts(
+  calls: readonly Call[],
+  restarts: readonly Restart[],
+): { violations: readonly Violation[]; restartMs: readonly number[] } {
+  const violations: Violation[] = [];
+  const restartMs: number[] = [];
+  for (const [service, own] of Map.groupBy(calls, (call) => call.service)) {
+    const kills = restarts.filter((restart) => restart.service === service);
+    const silences: Silence[] = [{ fromMs: Number.NEGATIVE_INFINITY, untilMs: findBackAt(own, 0) }];
+    for (const [index, { killedAtMs, startedAtMs }] of kills.entries()) {
+      const backAtMs = findBackAt(own, startedAtMs, kills[index + 1]?.killedAtMs);
+      silences.push({ fromMs: killedAtMs, untilMs: backAtMs });
+      const tookMs = backAtMs === null ? Number.POSITIVE_INFINITY : backAtMs - startedAtMs;
+      if (tookMs > RESTART_MS_MAX)
+        violations.push({
+          invariant: "I8",
+          text: `kill ${index + 1} of service ${service}: no 200 within ${RESTART_MS_MAX} ms of the restart`,
+        });
+      if (backAtMs !== null) restartMs.push(tookMs);
+    }
+    violations.push(...own.flatMap((call) => checkAnswered(call, silences)));
+  }
+  return { violations, restartMs };
+}
+
+/** While a process is dead or starting. */
+type Silence = { readonly fromMs: number; readonly untilMs: number | null };
+
+/** A running process answers, whatever happens to the other one. */
+function checkAnswered(
+  { service, request, startMs, endMs, outcome }: Call,
+  silences: readonly Silence[],
+): Violation[] {
+  if (outcome.kind !== "info" || outcome.status !== null) return [];
+  const isExcused = silences.some(
+    ({ fromMs, untilMs }) => endMs >= fromMs && (untilMs === null || startMs <= untilMs),
+  );
+  if (isExcused) return [];
+  const text = `${request.marker} got ${outcome.reason} instead of an answer at ${endMs.toFixed(0)} ms from service ${service}, which was running`;
+  return [{ invariant: "replies", text }];
+}
+
+/** The time of the first 200 to a call that started in this interval. */
+function findBackAt(
   calls: readonly Call[],
   sinceMs: number,
   untilMs = Number.POSITIVE_INFINITY,
@@ -78,14 +133,4 @@ export function findBackAt(
     if (backAtMs === null || endMs < backAtMs) backAtMs = endMs;
   }
   return backAtMs;
-}
-
-function findProblem(call: Call, outage: Outage): string | null {
-  const { client, request, startMs, endMs, outcome } = call;
-  const told = `${request.marker} of ${client} got ${JSON.stringify(outcome)} in ${(endMs - startMs).toFixed(0)} ms`;
-  if (endMs - startMs >= REPLY_MS_MAX) return `${told}, too late`;
-  // The service stayed up, so it answers; a reset or a timeout is no answer.
-  if (outcome.kind === "info" && outcome.status === null) return `${told}, which is no answer`;
-  const isWholly = startMs >= outage.deadAtMs && endMs <= outage.restartedAtMs;
-  return isWholly && outcome.kind !== "info" ? `${told}, while there was no database` : null;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import type { Call, CallOutcome } from "../history/call.ts";
-import { checkRestarts } from "./check-restarts.ts";
-import { callOf, RESET } from "./valid-run/calls.ts";
-import { eventOf, okEvent } from "./valid-run/events.ts";
+import type { Call, CallOutcome } from "../history.ts";
+import { checkRestarts } from "./check-outages.ts";
+import { callOf, eventOf, okEvent, RESET } from "./valid-run/run.ts";
 
 const at = (startMs: number, outcome: CallOutcome, service = "a"): Call => ({
   ...callOf(eventOf("plain", null), outcome, startMs),
@@ -26,26 +25,26 @@ const VALID: readonly Call[] = [
   at(3_500, okEvent(4)),
 ];
 
-test("a restart is measured from the new start to the first 200 of that very process", () => {
+test("a restart is measured from the start to the first 200 of the same process", () => {
   expect(checkRestarts(VALID, RESTARTS)).toEqual({ violations: [], restartMs: [995, 495, 395] });
 });
 
-test("a restart after which nothing is answered is caught, also when the next one is", () => {
+test("a restart without an answer is reported, even if the next restart gets one", () => {
   const calls = VALID.filter(({ startMs }) => startMs !== 2_000 && startMs !== 2_500);
   const { violations, restartMs } = checkRestarts(calls, RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["I8"]);
   expect(restartMs).toEqual([495, 395]);
 });
 
-test("a restart that takes too long is caught", () => {
+test("a restart that takes too long is reported", () => {
   const { violations } = checkRestarts([at(900, okEvent(1)), at(20_000, okEvent(1))], RESTARTS.slice(2));
   expect(violations.map(({ invariant }) => invariant)).toEqual(["I8"]);
 });
 
 test.each([
-  { bug: "a process breaks a connection without having been killed", startMs: 2_700, service: "a" },
-  { bug: "a process goes down with another one", startMs: 1_005, service: "b" },
-])("$bug: caught", ({ startMs, service }) => {
+  { bug: "a process that was not killed breaks a connection", startMs: 2_700, service: "a" },
+  { bug: "a process fails together with the killed one", startMs: 1_005, service: "b" },
+])("$bug: reported", ({ startMs, service }) => {
   const { violations } = checkRestarts([...VALID, at(startMs, RESET, service)], RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["replies"]);
 });

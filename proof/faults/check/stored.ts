@@ -1,4 +1,4 @@
-/** All rows of the tables a run touches, as of one snapshot. Times are milliseconds since 1970. */
+/** All rows of the tables that a run uses, from one snapshot. Times are milliseconds since 1970. */
 export type Stored = {
   readonly events: readonly StoredEvent[];
   readonly keys: readonly StoredKey[];
@@ -16,9 +16,9 @@ export type Stored = {
 
 export type StoredEvent = {
   readonly id: string;
-  /** From the metadata; null on a row that no client of ours sent. */
+  /** From the metadata. Null if no client of this run sent it. */
   readonly marker: string | null;
-  /** Null when the row names a customer that is not there. */
+  /** Null if the customer does not exist. */
   readonly customerId: string | null;
   readonly event: string;
   readonly quantity: number;
@@ -34,7 +34,7 @@ export type StoredKey = {
 
 export type StoredCustomer = { readonly number: number; readonly customerId: string };
 
-/** `customer` is here and below the customer's number. */
+/** Here and below, `customer` is the customer's number. */
 export type StoredWallet = {
   readonly customer: number;
   readonly sequence: number;
@@ -66,7 +66,7 @@ export type StoredEntry = {
   readonly pool: number;
   readonly amount: number;
   readonly balanceAfter: number;
-  /** `grant:amount,…` as it is stored. */
+  /** `grant:amount,…`, as stored. */
   readonly parts: string;
   /** The feature's key. */
   readonly feature: string | null;
@@ -82,7 +82,7 @@ export type StoredDenial = {
   readonly id: string;
   readonly customer: number;
   readonly recordedAtMs: number;
-  /** The wallet's when it was decided. */
+  /** The wallet's sequence when it was decided. */
   readonly sequence: number;
   readonly reason: string;
   readonly feature: string | null;
@@ -96,7 +96,7 @@ export type StoredDenial = {
   readonly marker: string | null;
 };
 
-/** A line of a plan's history. */
+/** One change in a customer's plan history. */
 export type StoredAssignment = {
   readonly customer: number;
   readonly recordedAtMs: number;
@@ -106,3 +106,7 @@ export type StoredAssignment = {
 };
 
 export type StoredName = { readonly id: number; readonly key: string };
+
+export function customerIdsOf({ customers }: Stored): ReadonlyMap<number, string> {
+  return new Map(customers.map(({ number, customerId }) => [number, customerId]));
+}

@@ -1,12 +1,12 @@
-import { toUuid } from "./public-uuid.ts";
+import { createHash } from "node:crypto";
 import type { Stored, StoredEntry } from "./stored.ts";
 
-/** What a request left behind, and an answer is about: an event, a charge or a denial. */
+/** A row that a request created and an answer refers to. */
 export type Subject = {
   readonly kind: "event" | "charge" | "denial";
   readonly id: string;
   readonly marker: string | null;
-  /** Events do not carry it. */
+  /** Null for events, which do not store it. */
   readonly keyHash: string | null;
 };
 
@@ -23,13 +23,49 @@ export function listSubjects({ events, ledger, denials }: Stored): Subject[] {
   ];
 }
 
+/** Includes entries of other kinds that have a field which only a consume may have. */
+function isOfRequest({ kind, marker, keyHash }: StoredEntry): boolean {
+  return kind === "consume" || marker !== null || keyHash !== null;
+}
+
+// The functions below derive ids and hashes without the service's code, to check it.
+
+const PUBLIC_ID = /^([a-z]+)_([0-9a-hjkmnp-tv-z]{26})$/;
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** Decodes `evt_…` or `con_…` to a UUID. Null if it is not such an id. */
+export function findUuid(prefix: "evt" | "con", id: string | null): string | null {
+  const [, found, digits] = PUBLIC_ID.exec(id ?? "") ?? [];
+  if (found !== prefix || digits === undefined) return null;
+  let value = 0n;
+  for (const digit of digits) value = value * 32n + BigInt(ALPHABET.indexOf(digit));
+  const hex = value.toString(16).padStart(32, "0");
+  return hex.length > 32 ? null : toUuid(hex);
+}
+
 /** The 16 bytes behind `con_…`: 6 of the time, 5 of the customer, 5 of the sequence. */
 export function chargeId(entry: Pick<StoredEntry, "recordedAtMs" | "customer" | "sequence">): string {
   const hex = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, "0");
   return toUuid(hex(entry.recordedAtMs, 6) + hex(entry.customer, 5) + hex(entry.sequence, 5));
 }
 
-/** Also an entry of another kind that carries what only a consume may carry. */
-function isOfRequest({ kind, marker, keyHash }: StoredEntry): boolean {
-  return kind === "consume" || marker !== null || keyHash !== null;
+/** SHA-256 of the key. If the key is a UUIDv7 or a ULID, its time comes first. */
+export function keyHashOf(key: string): string {
+  return toUuid(`${timeOf(key)}${createHash("sha256").update(key).digest("hex")}`.slice(0, 32));
+}
+
+function timeOf(key: string): string {
+  const uuid = /^(\w{8})-(\w{4})-7\w{3}-[89abAB]\w{3}-\w{12}$/.exec(key);
+  if (uuid !== null && /^[0-9a-f-]+$/i.test(key)) return `${uuid[1]}${uuid[2]}`.toLowerCase();
+  if (!/^[0-7][0-9A-TV-Z]{25}$/i.test(key) || /[ilou]/i.test(key)) return "";
+  const bits = [...key.slice(0, 10).toLowerCase()].map((digit) =>
+    ALPHABET.indexOf(digit).toString(2).padStart(5, "0"),
+  );
+  return BigInt(`0b${bits.join("")}`)
+    .toString(16)
+    .padStart(12, "0");
+}
+
+function toUuid(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

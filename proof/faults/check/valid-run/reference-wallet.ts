@@ -11,25 +11,27 @@ import { encodeWalletState } from "../../../../service/src/store/cell/wallet-sta
 import { Book } from "../../../../service/test/model/book.ts";
 import type { Answer, Request } from "../../../../service/test/model/request.ts";
 import type { PlanKey } from "../../catalog.ts";
+import type { CallOutcome, CheckRequest, ConsumeRequest } from "../../history.ts";
+import { catalogOf } from "../catalog-of.ts";
 import type { StoredEntry, StoredGrant } from "../stored.ts";
-import { catalogOf } from "../wallets/catalog-of.ts";
-import type { Run } from "./run.ts";
+import { chargeId, keyHashOf } from "../subjects.ts";
+import { addKey, publicIdOf, type Run, uuidOf } from "./run.ts";
 
-const RUN_BEGAN_MS = 1_790_000_000_000;
+const RUN_STARTED_MS = 1_790_000_000_000;
 
-/** What a row carries of the request that caused it. */
-export type Caused = Partial<Pick<StoredEntry, "marker" | "keyHash"> & Pick<StoredGrant, "reference">>;
+/** Fields that a row takes from its request. */
+type Caused = Partial<Pick<StoredEntry, "marker" | "keyHash"> & Pick<StoredGrant, "reference">>;
 
-export type Decided = Extract<Answer, { kind: "decided" }>;
+type Decided = Extract<Answer, { kind: "decided" }>;
 
-/** A customer's wallet, decided by the service's pure core, and the rows that the service would store of it. */
+/** A customer's wallet, decided by the service's pure core, and the rows that the service would store for it. */
 export class ReferenceWallet {
   readonly run: Run;
   readonly customer: number;
   readonly customerId: string;
   readonly #book = new Book(null);
   readonly #catalog: ReturnType<typeof catalogOf>;
-  #nowMs = RUN_BEGAN_MS;
+  #nowMs = RUN_STARTED_MS;
 
   constructor(run: Run, customerId: string) {
     this.run = run;
@@ -47,7 +49,7 @@ export class ReferenceWallet {
     return this.#book.wallet?.sequence ?? 0;
   }
 
-  /** A millisecond after the last one. */
+  /** One millisecond after the last commit. */
   commit(request: Request, caused: Caused = {}): Answer {
     this.#nowMs += 1;
     const { answer, change } = this.#book.commit(this.#catalog, request, brandAs<Instant>(this.#nowMs));
@@ -74,14 +76,14 @@ export class ReferenceWallet {
     return this.commit({ kind: "reverse", consume, quantity });
   }
 
-  /** Writes what falls due until then. */
+  /** Applies expiries and other changes that are due by then. */
   passUntil(ms: number): void {
     this.#nowMs = ms;
     const change = this.#book.notice(this.#catalog, brandAs<Instant>(ms));
     if (change !== null) this.#store(change, {});
   }
 
-  /** Writes the wallet as it is now. */
+  /** Stores the wallet row. */
   close(): void {
     const wallet = this.#book.wallet ?? newWallet(brandAs<Instant>(this.#nowMs));
     const { sequence, decidedAt: decidedAtMs, grants } = wallet;
@@ -123,4 +125,60 @@ function toDecide(feature: string, quantity: number): Request {
 function expectDecided(answer: Answer): Decided {
   if (answer.kind !== "decided") throw new Error(`the core answered with ${answer.kind}`);
   return answer;
+}
+
+/** Decides a request and stores the result: an entry or a denial, and the key. Returns the answer. */
+export function consume(wallet: ReferenceWallet, request: ConsumeRequest): CallOutcome {
+  const { run, customer } = wallet;
+  const { feature, quantity, key, marker } = request;
+  const keyHash = keyHashOf(key);
+  const decided = wallet.decide(feature, quantity, { marker, keyHash });
+  const { reason, before, planVersion, creditsRequired } = decided;
+  const entry = run.ledger.at(-1);
+  if (decided.allowed && entry !== undefined) {
+    addKey(run, key, "consume", chargeId(entry));
+    return answerOf(request, decided, { consumeId: consumeIdOf(entry), creditsCharged: creditsRequired });
+  }
+  const id = uuidOf(1_000 + run.denials.length);
+  const { sequence, nowMs: recordedAtMs } = wallet;
+  run.denials.push({
+    ...{ id, customer, recordedAtMs, sequence, feature, quantity, keyHash, marker },
+    ...{ creditsRequired, planVersion },
+    reason: reason ?? "",
+    balance: before?.balance ?? 0,
+    limitQuantity: before?.limit?.quantity ?? null,
+    limitUsed: before?.limit?.used ?? null,
+  });
+  addKey(run, key, "consume", id);
+  return answerOf(request, decided, { consumeId: null, creditsCharged: 0 });
+}
+
+/** The answer to a check, with the balance before the charge. */
+export function okCheck(wallet: ReferenceWallet, request: CheckRequest): CallOutcome {
+  const decided = wallet.check(request.feature, request.quantity);
+  return answerOf(request, { ...decided, after: decided.before }, {});
+}
+
+export function reverse(wallet: ReferenceWallet, entry: StoredEntry, quantity: number | null): void {
+  const outcome = wallet.reverse(entry, quantity);
+  if (outcome.kind !== "reversed") throw new Error(`the core answered with ${outcome.kind}`);
+  wallet.run.manageCalls.push({
+    request: { operation: "reverseConsume", consumeId: consumeIdOf(entry), quantity },
+    startMs: 0,
+    endMs: 5,
+    outcome,
+  });
+}
+
+function answerOf(
+  { customerId, feature, quantity }: ConsumeRequest | CheckRequest,
+  { allowed, reason, creditsRequired, after }: Decided,
+  done: { readonly consumeId?: string | null; readonly creditsCharged?: number },
+): CallOutcome {
+  const asked = { allowed, reason, customerId, feature, quantity, creditsRequired };
+  return { kind: "ok", body: JSON.stringify({ ...asked, ...after, ...done }), isReplay: false };
+}
+
+export function consumeIdOf(entry: StoredEntry): string {
+  return publicIdOf("con", chargeId(entry));
 }

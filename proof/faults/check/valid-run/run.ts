@@ -1,11 +1,11 @@
+import { publicId } from "../../../../service/src/primitives/public-id.ts";
 import { POOL } from "../../../harness/project.ts";
 import { FEATURES, PLANS } from "../../catalog.ts";
-import type { Call } from "../../history/call.ts";
-import type { ManageCall } from "../../history/manage-call.ts";
-import { keyHashOf } from "../keys/key-hash.ts";
-import type { Stored } from "../stored.ts";
+import type { Call, CallOutcome, ClientRequest, EventRequest, ManageCall } from "../../history.ts";
+import type { Stored, StoredEvent } from "../stored.ts";
+import { keyHashOf } from "../subjects.ts";
 
-/** A history and its rows, for tests to change. */
+/** A history and its rows, which tests may change. */
 export type Run = { calls: Call[]; manageCalls: ManageCall[] } & {
   -readonly [Table in keyof Stored]: Stored[Table][number][];
 };
@@ -28,11 +28,86 @@ export function emptyRun(): Run {
     pools: [{ id: 1, key: POOL }],
     features: named(Object.keys(FEATURES)),
     plans,
-    // A version's id is ten times its plan's.
+    // A version's id is ten times the id of its plan.
     planVersions: plans.map(({ id }) => ({ id: id * 10, plan: id })),
   };
 }
 
 export function addKey(run: Run, key: string, endpoint: "consume" | "events", subjectId: string): void {
   run.keys.push({ key, keyHash: keyHashOf(key), endpoint: endpoint === "consume" ? 2 : 3, subjectId });
+}
+
+export function callOf(request: ClientRequest, outcome: CallOutcome, startMs = 0): Call {
+  const { marker: fingerprint } = request;
+  const times = { startMs, endMs: startMs + 5 };
+  return { client: "client-0", service: "a", request, fingerprint, ...times, outcome };
+}
+
+export const reused = (conflict: "payload" | "endpoint"): CallOutcome => ({
+  kind: "fail",
+  status: 409,
+  code: "idempotency_key_reused",
+  conflict,
+});
+
+export const UNAVAILABLE: CallOutcome = { kind: "info", status: 503, reason: "unavailable" };
+export const OUTCOME_UNKNOWN: CallOutcome = { kind: "info", status: 503, reason: "outcome_unknown" };
+export const RESET: CallOutcome = { kind: "info", status: null, reason: "ECONNRESET" };
+
+/** The same answer as a replay. */
+export function again(outcome: CallOutcome): CallOutcome {
+  return outcome.kind === "ok" ? { ...outcome, isReplay: true } : outcome;
+}
+
+export const uuidOf = (number: number): string =>
+  `0198c1f2-7c5a-7abc-8ef0-${String(number).padStart(12, "0")}`;
+
+/** `evt_…` or `con_…` of a UUID. */
+export function publicIdOf(prefix: "evt" | "con", uuid: string): string {
+  return publicId(prefix, Buffer.from(uuid.replaceAll("-", ""), "hex"));
+}
+
+export function eventOf(marker: string, key: string | null): EventRequest {
+  const payload = { customerId: "customer_1", event: "tokens.generated", quantity: 7 };
+  return { endpoint: "events", key, marker, ...payload, isTooOld: false };
+}
+
+export function okEvent(number: number): CallOutcome {
+  const eventId = publicIdOf("evt", uuidOf(number));
+  return { kind: "ok", body: `{"accepted":true,"eventId":"${eventId}"}`, isReplay: false };
+}
+
+export function eventRow(number: number, marker: string): StoredEvent {
+  const { customerId, event, quantity } = eventOf(marker, null);
+  return { id: uuidOf(number), marker, customerId, event, quantity, featureId: null };
+}
+
+/** Every kind of event with every outcome that is valid for it. */
+export function addEvents(run: Run): void {
+  const keyed = eventOf("keyed", "key-1");
+  const late = eventOf("late", "key-3");
+  run.calls.push(
+    callOf(keyed, okEvent(1)),
+    callOf(keyed, again(okEvent(1))),
+    callOf(eventOf("rival", "key-1"), reused("payload")),
+    callOf(eventOf("plain", null), okEvent(2)),
+    callOf(eventOf("plain-refused", null), UNAVAILABLE),
+    callOf(eventOf("plain-unknown-stored", null), RESET),
+    callOf(eventOf("plain-unknown-lost", null), OUTCOME_UNKNOWN),
+    callOf(eventOf("lost", "key-2"), OUTCOME_UNKNOWN),
+    callOf(late, RESET),
+    callOf(late, again(okEvent(4))),
+    callOf(
+      { ...eventOf("too-old", "key-4"), isTooOld: true },
+      { kind: "fail", status: 422, code: "timestamp_out_of_range", conflict: null },
+    ),
+  );
+  run.events.push(
+    eventRow(1, "keyed"),
+    eventRow(2, "plain"),
+    eventRow(3, "plain-unknown-stored"),
+    eventRow(4, "late"),
+  );
+  addKey(run, "key-1", "events", uuidOf(1));
+  addKey(run, "key-3", "events", uuidOf(4));
 }

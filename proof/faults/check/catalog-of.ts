@@ -1,0 +1,69 @@
+import type { Catalog, PlanVersion } from "../../../service/src/entitlement/catalog.ts";
+import {
+  brandAs,
+  type FeatureId,
+  type FeatureKey,
+  type Instant,
+  type PlanId,
+  type PlanVersionId,
+  type PoolId,
+} from "../../../service/src/primitives/brand.ts";
+import { type PlanContent, POOL } from "../../harness/project.ts";
+import { DEFAULT_PLAN, FEATURES, isFeatureKey, PLANS } from "../catalog.ts";
+import type { Stored } from "./stored.ts";
+
+/** Before the run, which does not change the catalog. */
+const PUBLISHED_AT = brandAs<Instant>(0);
+
+/** The catalog of the run, with the ids that the database assigned. */
+export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | "planVersions">): Catalog {
+  const pool = brandAs<PoolId>(stored.pools.find(({ key }) => key === POOL)?.id ?? 0);
+  const features = stored.features
+    .filter(({ key }) => isFeatureKey(key))
+    .map(({ id, key }) => ({
+      id: brandAs<FeatureId>(id),
+      key: brandAs<FeatureKey>(key),
+      name: key,
+      unit: null,
+      pool,
+      cost: FEATURES[key as keyof typeof FEATURES],
+      archivedAt: null,
+    }));
+  const contents: Readonly<Record<string, PlanContent>> = PLANS;
+  const versions = stored.planVersions.flatMap(({ id, plan }): PlanVersion[] => {
+    const content = contents[stored.plans.find((other) => other.id === plan)?.key ?? ""];
+    if (content === undefined) return [];
+    const pinned = features.flatMap(({ id: feature, key, cost }) => {
+      const limit = content.features[key];
+      return limit === undefined ? [] : [[feature, { feature, pool, cost, limit }] as const];
+    });
+    return [
+      {
+        id: brandAs<PlanVersionId>(id),
+        plan: brandAs<PlanId>(plan),
+        number: 1,
+        identity: String(id),
+        publishedAt: PUBLISHED_AT,
+        reach: "new_assignments",
+        allowances: [{ pool, ...content.allowance, rollover: 0 }],
+        features: new Map(pinned),
+      },
+    ];
+  });
+  const plans = stored.plans.map(({ id, key }) => ({
+    id: brandAs<PlanId>(id),
+    key,
+    name: key,
+    archivedAt: null,
+    versions: versions.filter(({ plan }) => plan === id),
+  }));
+  return {
+    version: 1,
+    changedAt: PUBLISHED_AT,
+    pools: new Map([[pool, { id: pool, key: POOL, name: POOL }]]),
+    features: new Map(features.map((feature) => [feature.key, feature])),
+    plans: new Map(plans.map((plan) => [plan.id, plan])),
+    versions: new Map(versions.map((version) => [version.id, version])),
+    defaultPlan: { plan: plans.find(({ key }) => key === DEFAULT_PLAN)?.id ?? null, since: PUBLISHED_AT },
+  };
+}

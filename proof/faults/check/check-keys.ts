@@ -1,0 +1,138 @@
+import { type Call, type ClientRequest, claimedKey } from "../history.ts";
+import { findDecision, findEventId } from "./answers.ts";
+import type { StoredKey } from "./stored.ts";
+import { findUuid, keyHashOf, type Subject } from "./subjects.ts";
+import type { Invariant, Violation } from "./violation.ts";
+
+const ENDPOINT_NUMBER = { consume: 2, events: 3 } as const;
+
+type Keyed = { readonly keys: readonly StoredKey[]; readonly subjects: readonly Subject[] };
+
+/** A key and the row it refers to are stored together or not at all, and refer to each other. */
+export function checkStoredKeys(calls: readonly Call[], { keys, subjects }: Keyed): Violation[] {
+  const sent = sentKeysOf(calls);
+  const subjectOf = new Map(subjects.map((subject) => [subject.id, subject]));
+  const rowOf = new Map(keys.map((row) => [row.key, row]));
+  return [
+    ...keys.flatMap((row) => checkRow(row, subjectOf.get(row.subjectId) ?? null, sent)),
+    ...subjects.flatMap((subject) => checkSubject(subject, rowOf, sent)),
+    ...checkSingle(subjects, sent),
+    ...[...Map.groupBy(keys, ({ key }) => key)].flatMap(([key, rows]): Violation[] =>
+      rows.length === 1 ? [] : [{ invariant: "I2", text: `${key} is stored ${rows.length} times` }],
+    ),
+  ];
+}
+
+function checkRow(row: StoredKey, subject: Subject | null, sent: SentKeys): Violation[] {
+  const { key, subjectId } = row;
+  if (!sent.claimed.has(key))
+    return sent.carried.has(key)
+      ? [{ invariant: "I7", text: `${key} is stored, but only a check sent it` }]
+      : [{ invariant: "I3", text: `${key} is stored, but was never sent` }];
+  if (row.keyHash !== sent.hashOf(key))
+    return [{ invariant: "I2", text: `${key} is stored under ${row.keyHash}, which is not its hash` }];
+  const invariant: Invariant = row.endpoint === ENDPOINT_NUMBER.events ? "I6" : "I2";
+  if (subject === null) return [{ invariant, text: `${key} points to ${subjectId}, which does not exist` }];
+  const { kind, marker } = subject;
+  const request = sent.findRequest(marker);
+  if (request?.key !== key)
+    return [{ invariant, text: `${key} points to ${subjectId}, the ${kind} of ${marker}` }];
+  if (request.endpoint !== "check" && row.endpoint === ENDPOINT_NUMBER[request.endpoint]) return [];
+  const text = `${key} is stored for endpoint ${row.endpoint}, but was sent to ${request.endpoint}`;
+  return [{ invariant: "I2", text }];
+}
+
+function checkSubject(subject: Subject, rowOf: ReadonlyMap<string, StoredKey>, sent: SentKeys): Violation[] {
+  const { kind, id, marker, keyHash } = subject;
+  const key = sent.findKey(marker);
+  const invariant: Invariant = kind === "event" ? "I6" : "I2";
+  if (key === null) return [];
+  if (rowOf.get(key)?.subjectId !== id)
+    return [{ invariant, text: `${marker} is stored as ${kind} ${id}, but its ${key} does not point to it` }];
+  if (kind === "event" || keyHash === sent.hashOf(key)) return [];
+  const text = `${kind} ${id} of ${marker} has key hash ${keyHash}, which is not the hash of ${key}`;
+  return [{ invariant, text }];
+}
+
+/** A key has at most one effect, however many payloads, endpoints and processes raced for it. */
+function checkSingle(subjects: readonly Subject[], sent: SentKeys): Violation[] {
+  const byKey = Map.groupBy(subjects, ({ marker }) => sent.findKey(marker));
+  return [...byKey].flatMap(([key, rows]): Violation[] => {
+    if (key === null || rows.length < 2) return [];
+    const named = rows.map(({ kind, id, marker }) => `${kind} ${id} of ${marker}`).join(" and ");
+    return [{ invariant: "I2", text: `${key} had more than one effect: ${named}` }];
+  });
+}
+
+/** The answer under a key refers to the row that the key points to. */
+export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keyed): Violation[] {
+  const rowOf = new Map(keys.map((row) => [row.key, row]));
+  const subjectOf = new Map(subjects.map((subject) => [subject.id, subject]));
+  const sent = sentKeysOf(calls);
+  return calls.flatMap((call): Violation[] => {
+    const { request, outcome } = call;
+    const { marker } = request;
+    const key = claimedKey(request);
+    if (key === null || outcome.kind === "info") return [];
+    const row = rowOf.get(key);
+    const subject = subjectOf.get(row?.subjectId ?? "") ?? null;
+    if (outcome.kind === "ok") {
+      const invariant = request.endpoint === "events" ? "I6" : "I1";
+      if (row === undefined)
+        return [{ invariant, text: `${marker} was acknowledged, but ${key} is not stored` }];
+      if (isAbout(call, row, subject)) return [];
+      return [{ invariant: "I2", text: `${key} answered ${outcome.body}, but points to ${row.subjectId}` }];
+    }
+    if (outcome.status !== 409) return [];
+    // A 409 means that another request has the key, so the row of that request must exist.
+    const owner = sent.findRequest(subject?.marker ?? null);
+    if (owner === null || owner.marker === marker)
+      return [{ invariant: "I2", text: `${marker} got 409, but no other request has ${key}` }];
+    const conflict = owner.endpoint === request.endpoint ? "payload" : "endpoint";
+    if (outcome.conflict === conflict) return [];
+    const text = `${marker} got 409 for its ${outcome.conflict}, but its ${conflict} differs from ${owner.marker}`;
+    return [{ invariant: "replies", text }];
+  });
+}
+
+/** The answer of a denial has no id, so the key must point to the denial of this request. */
+function isAbout(call: Call, row: StoredKey, subject: Subject | null): boolean {
+  if (call.request.endpoint === "events") return row.subjectId === findUuid("evt", findEventId(call));
+  const decision = findDecision(call);
+  if (decision === null) return false;
+  if (decision.allowed) return row.subjectId === findUuid("con", decision.consumeId);
+  return subject?.kind === "denial" && subject.marker === call.request.marker;
+}
+
+/** The keys that clients sent. */
+type SentKeys = {
+  /** Null if no request has this marker. */
+  findRequest(marker: string | null): ClientRequest | null;
+  /** Null if the request has no key or was never sent. */
+  findKey(marker: string | null): string | null;
+  readonly claimed: ReadonlySet<string | null>;
+  /** Includes those of checks, which must ignore them. */
+  readonly carried: ReadonlySet<string | null>;
+  hashOf(key: string): string;
+};
+
+function sentKeysOf(calls: readonly Call[]): SentKeys {
+  const requestOf = new Map(calls.map(({ request }) => [request.marker, request]));
+  const requests = [...requestOf.values()];
+  const hashes = new Map<string, string>();
+  const findRequest = (marker: string | null): ClientRequest | null => requestOf.get(marker ?? "") ?? null;
+  return {
+    findRequest,
+    findKey: (marker) => {
+      const request = findRequest(marker);
+      return request === null ? null : claimedKey(request);
+    },
+    claimed: new Set(requests.map(claimedKey)),
+    carried: new Set(requests.map(({ key }) => key)),
+    hashOf: (key) => {
+      const hash = hashes.get(key) ?? keyHashOf(key);
+      hashes.set(key, hash);
+      return hash;
+    },
+  };
+}

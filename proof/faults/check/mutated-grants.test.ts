@@ -1,0 +1,106 @@
+import type { StoredEntry } from "./stored.ts";
+import { change, type Mutation, remove, testMutations } from "./valid-run/mutations.ts";
+import type { Run } from "./valid-run/run.ts";
+import { entryOf } from "./valid-run/valid-run.ts";
+
+const ofRich = ({ customer }: { customer: number }): boolean => customer === 1;
+const ofDry = ({ customer }: { customer: number }): boolean => customer === 2;
+const isReversalOf = (run: Run, marker: string) => {
+  const { sequence } = entryOf(run, marker);
+  return (entry: StoredEntry): boolean => entry.reverses === sequence;
+};
+
+const MUTATIONS: readonly Mutation[] = [
+  {
+    bug: "a reversal returns credits to another grant",
+    invariant: "I4",
+    says: /gives 2 to grant 2, of which consume 5 took 0/,
+    mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ parts: "2:2" })),
+  },
+  {
+    bug: "a reversal returns more than the charge",
+    invariant: "I4",
+    says: /reverse 8 of customer_1: credits is 6, but the model says 2/,
+    mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ amount: 6, parts: "1:6" })),
+  },
+  {
+    bug: "a consume is reversed twice",
+    invariant: "I4",
+    says: /is one of those that reverse 500 of the 250 of consume 14/,
+    mutate: (run) => {
+      const reversal = run.ledger.find(isReversalOf(run, "big"));
+      if (reversal === undefined) throw new Error("big was not reversed");
+      const position = { sequence: lastOf(run) + 1, balanceAfter: reversal.balanceAfter + reversal.amount };
+      run.ledger.push({ ...reversal, ...position });
+    },
+  },
+  {
+    bug: "a reversal is rounded the other way",
+    invariant: "I4",
+    says: /reverse 8 of customer_1: credits is 1, but the model says 2/,
+    mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ amount: 1, parts: "1:1" })),
+  },
+  {
+    bug: "a reversal names an entry that does not exist",
+    invariant: "I4",
+    says: /reverses 99, which is not an earlier consume/,
+    mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ reverses: 99 })),
+  },
+  {
+    bug: "switching plans back and forth doubles the allowance",
+    invariant: "I4",
+    says: /entry 13, grant, makes 2758 of 2650 and 300/,
+    mutate: (run) =>
+      change(
+        run.ledger,
+        ({ kind, parts, sequence }) => kind === "grant" && parts.startsWith("1:") && sequence > 1,
+        () => ({
+          amount: 300,
+          parts: "1:300",
+        }),
+      ),
+  },
+  {
+    bug: "a grant row is missing",
+    invariant: "I4",
+    says: /names grant 4, which is not there/,
+    mutate: (run) => remove(run.grants, (grant) => ofRich(grant) && grant.number === 4),
+  },
+  {
+    bug: "a grant has no ledger entry",
+    invariant: "I4",
+    says: /the ledger has no entry for grant 3/,
+    mutate: (run) => {
+      const isMerge = ({ kind, amount }: StoredEntry): boolean => kind === "grant" && amount === 300;
+      change(run.ledger, isMerge, () => ({ amount: 0, parts: "" }));
+    },
+  },
+  {
+    bug: "expired credits are spent",
+    invariant: "I4",
+    says: /consume 2 of customer_2 spends grant 1, which had expired/,
+    mutate: (run) =>
+      change(
+        run.grants,
+        (grant) => ofDry(grant) && grant.number === 1,
+        () => ({ expiresAtMs: 1 }),
+      ),
+  },
+  {
+    bug: "credits without an expiry expire",
+    invariant: "I4",
+    says: /holds plan 1 with nothing, but the model says plan 1 with 100 of promotion until null/,
+    mutate: (run) =>
+      change(
+        run.grants,
+        (grant) => ofDry(grant) && grant.number === 2,
+        () => ({ expiresAtMs: null }),
+      ),
+  },
+];
+
+function lastOf(run: Run): number {
+  return Math.max(...run.ledger.filter(ofRich).map(({ sequence }) => sequence));
+}
+
+testMutations(MUTATIONS);

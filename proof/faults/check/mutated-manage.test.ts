@@ -1,0 +1,95 @@
+import type { ManageCall, ManageOutcome } from "../history.ts";
+import { change, type Mutation, remove, testMutations } from "./valid-run/mutations.ts";
+import type { Run } from "./valid-run/run.ts";
+import { entryOf } from "./valid-run/valid-run.ts";
+
+const isReference = (reference: string) => (grant: { reference: string | null }) =>
+  grant.reference === reference;
+const isAbout =
+  (name: string) =>
+  ({ request }: ManageCall): boolean =>
+    JSON.stringify(request).includes(`"${name}"`);
+
+const answer = (run: Run, name: string, outcome: ManageOutcome): void =>
+  change(run.manageCalls, isAbout(name), () => ({ outcome }));
+
+const MUTATIONS: readonly Mutation[] = [
+  {
+    bug: "an acknowledged top-up is missing",
+    invariant: "I1",
+    says: /pay-2 is granted 0 times/,
+    mutate: (run) => remove(run.grants, isReference("pay-2")),
+  },
+  {
+    bug: "a repeated payment notification is credited twice",
+    invariant: "I3",
+    says: /pay-2 is granted 2 times/,
+    mutate: (run) => {
+      const grant = run.grants.find(isReference("pay-2"));
+      if (grant !== undefined) run.grants.push({ ...grant, number: 9 });
+    },
+  },
+  {
+    bug: "a refused top-up is stored",
+    invariant: "I3",
+    says: /pay-2 is granted 1 times, expected 0 to 0/,
+    mutate: (run) => answer(run, "pay-2", { kind: "refused", reason: "too_many_grants" }),
+  },
+  {
+    bug: "a top-up has another amount than requested",
+    invariant: "I1",
+    says: /pay-2 is stored with credits 301 instead of 300/,
+    mutate: (run) => change(run.grants, isReference("pay-2"), () => ({ credits: 301 })),
+  },
+  {
+    bug: "a top-up is stored for another customer",
+    invariant: "I1",
+    says: /pay-2 is stored with customerId customer_2 instead of customer_1/,
+    mutate: (run) => change(run.grants, isReference("pay-2"), () => ({ customer: 2 })),
+  },
+  {
+    bug: "a top-up was never requested",
+    invariant: "I3",
+    says: /pay-2, was never requested/,
+    mutate: (run) => remove(run.manageCalls, isAbout("pay-2")),
+  },
+  {
+    bug: "a grant is revoked without a request",
+    invariant: "I3",
+    says: /was revoked without a request/,
+    mutate: (run) => change(run.grants, isReference("pay-2"), () => ({ isRevoked: true })),
+  },
+  {
+    bug: "an acknowledged reversal is missing",
+    invariant: "I1",
+    says: /consume 5 .* has 0 reversed for 0 credits, expected 500 for 2/,
+    mutate: (run) => remove(run.ledger, ({ reverses }) => reverses === entryOf(run, "tokens").sequence),
+  },
+  {
+    bug: "a reversal was never requested",
+    invariant: "I3",
+    says: /consume 5 .* has 500 reversed for 2 credits, expected 0 for 0/,
+    mutate: (run) =>
+      remove(
+        run.manageCalls,
+        ({ request }) => request.operation === "reverseConsume" && request.quantity === 500,
+      ),
+  },
+  {
+    bug: "an assigned plan is missing",
+    invariant: "I1",
+    says: /customer_1 has plan starter, expected growth/,
+    mutate: (run) => {
+      const last = run.manageCalls.findLast(isAbout("starter"));
+      remove(run.manageCalls, (call) => call === last);
+    },
+  },
+  {
+    bug: "a plan was never assigned",
+    invariant: "I1",
+    says: /customer_1 has plan starter, expected free/,
+    mutate: (run) => remove(run.manageCalls, ({ request }) => request.operation === "assignPlan"),
+  },
+];
+
+testMutations(MUTATIONS);

@@ -1,0 +1,132 @@
+import { Agent, type IncomingMessage, request } from "node:http";
+import { pickFrom } from "../harness/random.ts";
+import type { Call, CallOutcome, ClientRequest, History } from "./history.ts";
+import { fingerprintOf, isKeyed, type KeyedRequest, toBody } from "./requests.ts";
+
+/** The API processes of one installation. A client may call any of them. */
+export type Target = {
+  readonly services: readonly { readonly name: string; readonly port: number }[];
+  readonly secret: string;
+};
+
+const REMEMBERED_MAX = 500;
+/** How long a client avoids a process that refused a connection, if another one is available. */
+const AVOID_MS = 100;
+const TIMEOUT_MS = 5_000;
+
+/** One caller's backend, with its own connections and a list of the keys it has used. */
+export class Client {
+  readonly #name: string;
+  readonly #target: Target;
+  readonly #history: History;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #remembered: KeyedRequest[] = [];
+  readonly #avoidUntilMs = new Map<string, number>();
+  #sent = 0;
+
+  constructor(name: string, target: Target, history: History) {
+    this.#name = name;
+    this.#target = target;
+    this.#history = history;
+  }
+
+  send(request: ClientRequest): Promise<Call> {
+    if (isKeyed(request)) this.#remembered[this.#sent++ % REMEMBERED_MAX] = request;
+    return this.#history.record(this.#call(request));
+  }
+
+  /** A keyed request that this client sent earlier, possibly before a crash. */
+  findEarlier(): KeyedRequest | null {
+    return pickFrom(this.#remembered);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #call(request: ClientRequest): Promise<Call> {
+    const { name: service, port } = this.#pickService();
+    const startMs = performance.now();
+    const outcome = await post({ port, secret: this.#target.secret }, this.#agent, request);
+    const endMs = performance.now();
+    if (outcome.kind === "info" && outcome.reason === "ECONNREFUSED")
+      this.#avoidUntilMs.set(service, endMs + AVOID_MS);
+    const fingerprint = fingerprintOf(request);
+    return { client: this.#name, service, request, fingerprint, startMs, endMs, outcome };
+  }
+
+  /** Picks at random, as a load balancer would. */
+  #pickService(): Target["services"][number] {
+    const { services } = this.#target;
+    const nowMs = performance.now();
+    const open = services.filter(({ name }) => (this.#avoidUntilMs.get(name) ?? 0) <= nowMs);
+    const service = pickFrom(open) ?? pickFrom(services);
+    if (service === null) throw new Error("there is no service to call");
+    return service;
+  }
+}
+
+/** Sends a request once and returns what its caller can know about it. Never rejects. */
+function post(
+  { port, secret }: { port: number; secret: string },
+  agent: Agent,
+  what: ClientRequest,
+): Promise<CallOutcome> {
+  const body = toBody(what);
+  return new Promise((resolve) => {
+    const settle = (outcome: CallOutcome): void => {
+      clearTimeout(timer);
+      resolve(outcome);
+    };
+    const lose = (error: Error): void => settle({ kind: "info", status: null, reason: reasonOf(error) });
+    const sent = request(
+      {
+        host: "127.0.0.1",
+        port,
+        path: `/v1/${what.endpoint}`,
+        method: "POST",
+        agent,
+        headers: {
+          authorization: `Bearer ${secret}`,
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(body),
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", lose);
+        response.on("end", () => settle(toOutcome(response, Buffer.concat(chunks).toString())));
+        // Has no effect after "end", because the promise is settled.
+        response.on("close", () => lose(new Error("closed")));
+      },
+    );
+    const timer = setTimeout(() => sent.destroy(new Error("timeout")), TIMEOUT_MS);
+    sent.on("error", lose);
+    sent.end(body);
+  });
+}
+
+function toOutcome(response: IncomingMessage, text: string): CallOutcome {
+  const status = response.statusCode ?? 0;
+  if (!response.complete) return { kind: "info", status: null, reason: "truncated" };
+  if (status === 200)
+    return { kind: "ok", body: text, isReplay: response.headers["idempotent-replayed"] === "true" };
+  const code = findField(text, "code") ?? "";
+  if (status >= 400 && status < 500)
+    return { kind: "fail", status, code, conflict: findField(text, "conflict") };
+  return { kind: "info", status, reason: code };
+}
+
+function findField(text: string, name: string): string | null {
+  try {
+    const value: unknown = Object(JSON.parse(text))[name];
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function reasonOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.message;
+}

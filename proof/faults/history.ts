@@ -1,0 +1,177 @@
+import { createWriteStream, type WriteStream } from "node:fs";
+import { FEATURES, type PlanKey } from "./catalog.ts";
+
+type Sent = {
+  /** Sent as metadata. It identifies the rows that this request left in the database. */
+  readonly marker: string;
+  readonly customerId: string;
+  readonly quantity: number;
+};
+
+/** Retries under the same key are the same request and share its marker. */
+export type EventRequest = Sent & {
+  readonly endpoint: "events";
+  readonly key: string | null;
+  readonly event: string;
+  /** Sent with a timestamp that is too old, so the service must refuse it. */
+  readonly isTooOld: boolean;
+};
+
+export type ConsumeRequest = Sent & {
+  readonly endpoint: "consume";
+  readonly key: string;
+  readonly feature: string;
+};
+
+/** Sent with all fields of a consume, including a key, which a check must ignore. */
+export type CheckRequest = Sent & {
+  readonly endpoint: "check";
+  readonly key: string;
+  readonly feature: string;
+};
+
+export type ClientRequest = EventRequest | ConsumeRequest | CheckRequest;
+
+export type CallOutcome =
+  /** A complete 200 response. */
+  | { readonly kind: "ok"; readonly body: string; readonly isReplay: boolean }
+  /** A 4xx. `conflict` is that field of the problem, if present. */
+  | {
+      readonly kind: "fail";
+      readonly status: number;
+      readonly code: string;
+      readonly conflict: string | null;
+    }
+  /** A timeout, a reset or a 5xx. `reason` is the problem's code or the socket error. */
+  | { readonly kind: "info"; readonly status: number | null; readonly reason: string };
+
+/** One attempt of a request. Times are milliseconds of this process's monotonic clock. */
+export type Call = {
+  readonly client: string;
+  /** The API process that received it. */
+  readonly service: string;
+  readonly request: ClientRequest;
+  readonly fingerprint: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly outcome: CallOutcome;
+};
+
+/** Errors after which the request must not have been executed. The checker holds the database to that. */
+const NOT_EXECUTED = new Set(["overloaded", "unavailable", "internal_error", "ECONNREFUSED"]);
+
+/** Whether this attempt may or may not have been executed. */
+export function isUnknown({ outcome }: Call): boolean {
+  return outcome.kind === "info" && !NOT_EXECUTED.has(outcome.reason);
+}
+
+/** The idempotency key that the request uses. A check uses none, even if it sends one. */
+export function claimedKey(request: ClientRequest): string | null {
+  return request.endpoint === "check" ? null : request.key;
+}
+
+/** The refusal that an invalid request must receive, after its key was looked up. Null for a valid request. */
+export function findDueRefusal(request: ClientRequest): { status: number; code: string } | null {
+  if (request.endpoint === "events")
+    return request.isTooOld ? { status: 422, code: "timestamp_out_of_range" } : null;
+  return Object.hasOwn(FEATURES, request.feature) ? null : { status: 404, code: "feature_not_found" };
+}
+
+/** A management operation, requested by the operator's automation while clients send load. */
+export type ManageRequest =
+  | {
+      readonly operation: "addCredits";
+      readonly customerId: string;
+      readonly kind: "purchase" | "manual" | "promotion";
+      readonly credits: number;
+      readonly expiresAtMs: number | null;
+      /** Makes the operation idempotent. Every top-up of a run has one. */
+      readonly reference: string;
+    }
+  | { readonly operation: "assignPlan"; readonly customerId: string; readonly plan: PlanKey }
+  | {
+      readonly operation: "reverseConsume";
+      readonly consumeId: string;
+      /** Null: everything that is not reversed yet. */
+      readonly quantity: number | null;
+    };
+
+export type ManageOutcome =
+  | { readonly kind: "done" }
+  | { readonly kind: "reversed"; readonly credits: number; readonly quantity: number }
+  /** Certainly not executed. */
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+/** Management calls never overlap. */
+export type ManageCall = {
+  readonly request: ManageRequest;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly outcome: ManageOutcome;
+};
+
+/** Every call of a run, in memory for the checker and as JSON lines for whoever investigates a failure. */
+export class History {
+  readonly calls: Call[] = [];
+  readonly manageCalls: ManageCall[] = [];
+  readonly #file: WriteStream;
+  readonly #latestOkStartMs = new Map<string, number>();
+  #openCalls = 0;
+
+  constructor(path: string) {
+    this.#file = createWriteStream(path);
+  }
+
+  /** Calls that started and have not ended. The history is complete only when this is 0. */
+  get openCalls(): number {
+    return this.#openCalls;
+  }
+
+  /** Whether this process has answered 200 to a call that started at or after this time. */
+  hasOkSince(ms: number, service: string): boolean {
+    return (this.#latestOkStartMs.get(service) ?? Number.NEGATIVE_INFINITY) >= ms;
+  }
+
+  async record(work: Promise<Call>): Promise<Call> {
+    const call = await this.#count(work);
+    this.calls.push(call);
+    const { service, startMs, outcome } = call;
+    if (outcome.kind === "ok" && !this.hasOkSince(startMs, service))
+      this.#latestOkStartMs.set(service, startMs);
+    const { client, request, fingerprint, endMs } = call;
+    this.#write({ client, service, ...request, fingerprint, startMs, endMs, outcome });
+    return call;
+  }
+
+  async recordManage(work: Promise<ManageCall>): Promise<ManageCall> {
+    const call = await this.#count(work);
+    this.manageCalls.push(call);
+    const { request, startMs, endMs, outcome } = call;
+    this.#write({ client: "manage", ...request, startMs, endMs, outcome });
+    return call;
+  }
+
+  /** Writes to the file only. The checker receives the faults separately. */
+  noteFault(name: string, times: Readonly<Record<string, number>>): void {
+    this.#write({ fault: name, ...times });
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#file.once("error", reject);
+      this.#file.end(resolve);
+    });
+  }
+
+  async #count<T>(work: Promise<T>): Promise<T> {
+    this.#openCalls += 1;
+    const done = await work;
+    this.#openCalls -= 1;
+    return done;
+  }
+
+  #write(line: object): void {
+    this.#file.write(`${JSON.stringify(line)}\n`);
+  }
+}

@@ -1,0 +1,162 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { integerBetween, pickFrom } from "../harness/random.ts";
+import { Client, type Target } from "./client.ts";
+import type { Call, History } from "./history.ts";
+import {
+  isKeyed,
+  type KeyedRequest,
+  makeCheck,
+  makeConsume,
+  makeCounterpart,
+  makeEvent,
+  makeInvalid,
+  makeKeyed,
+  makeRival,
+} from "./requests.ts";
+
+const CLIENTS = 16;
+/** Between turns. Enough load for batches to form, and little enough to leave the services processor time. */
+const THINK_MS_MAX = 6;
+/** After a call that failed. Without it, most of the history would be refusals, which are cheap to send. */
+const BACK_OFF_MS = { min: 10, max: 50 };
+
+const RETRY_CLIENTS = 8;
+const RETRY_TIME_MAX_MS = 60_000;
+const RETRY_PAUSE_MS = 100;
+
+/** Sixteen clients, each in its own loop until `stop`. */
+export class Load {
+  readonly #clients: readonly Client[];
+  readonly #loops: Promise<unknown>;
+  #isStopping = false;
+
+  constructor(target: Target, history: History) {
+    this.#clients = Array.from(
+      { length: CLIENTS },
+      (_, index) => new Client(`client-${index}`, target, history),
+    );
+    this.#loops = Promise.all(this.#clients.map((client) => this.#loop(client)));
+  }
+
+  /** Returns when all open calls have ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#loops;
+    for (const client of this.#clients) client.close();
+  }
+
+  async #loop(client: Client): Promise<void> {
+    const others = this.#clients.filter((other) => other !== client);
+    while (!this.#isStopping) {
+      const calls = await playScenario(client, pickFrom(others) ?? client);
+      const hasFailed = calls.some(({ outcome }) => outcome.kind === "info");
+      await pause(
+        hasFailed ? integerBetween(BACK_OFF_MS.min, BACK_OFF_MS.max) : integerBetween(0, THINK_MS_MAX),
+      );
+    }
+  }
+}
+
+/** One turn of a client. `other` is a second client, for concurrent requests. */
+type Scenario = { readonly weight: number; play(client: Client, other: Client): Promise<readonly Call[]> };
+
+/** The second request of a scenario, derived from the first. */
+type Follow = (request: KeyedRequest) => KeyedRequest;
+const same: Follow = (request) => request;
+
+const one = (weight: number, make: (client: Client) => Parameters<Client["send"]>[0]): Scenario => ({
+  weight,
+  play: async (client) => [await client.send(make(client))],
+});
+const inTurn = (weight: number, follow: Follow): Scenario => ({
+  weight,
+  async play(client) {
+    const request = makeKeyed();
+    return [await client.send(request), await client.send(follow(request))];
+  },
+});
+const atOnce = (weight: number, follow: Follow): Scenario => ({
+  weight,
+  play(client, other) {
+    const request = makeKeyed();
+    return Promise.all([client.send(request), other.send(follow(request))]);
+  },
+});
+
+/** Weights in percent. Of the requests with a key, two in three are consumes and the others events. */
+const SCENARIOS: readonly Scenario[] = [
+  one(9, () => makeEvent()),
+  one(45, () => makeKeyed()),
+  inTurn(10, same),
+  atOnce(8, same),
+  // A late retry: the process or server that gave the first answer may have died since.
+  one(9, (client) => client.findEarlier() ?? makeKeyed()),
+  // Another payload under the same key, one after the other and concurrently.
+  inTurn(4, makeRival),
+  atOnce(3, makeRival),
+  // The same key on the other endpoint, one after the other and concurrently.
+  inTurn(3, makeCounterpart),
+  atOnce(2, makeCounterpart),
+  one(3, () => makeCheck(makeConsume())),
+  // A check, then the consume it was about.
+  {
+    weight: 3,
+    async play(client) {
+      const request = makeConsume();
+      return [await client.send(makeCheck(request)), await client.send(request)];
+    },
+  },
+  one(1, () => makeInvalid()),
+];
+
+const WEIGHT_TOTAL = SCENARIOS.reduce((total, { weight }) => total + weight, 0);
+
+function playScenario(client: Client, other: Client): Promise<readonly Call[]> {
+  let left = integerBetween(0, WEIGHT_TOTAL);
+  for (const { weight, play } of SCENARIOS) {
+    if (left < weight) return play(client, other);
+    left -= weight;
+  }
+  throw new Error("the weights do not add up");
+}
+
+/**
+ * After the last fault: retries half of the keyed requests without a definite outcome until they have one. The other half is
+ * checked from the database alone. `unsettled` counts the retries that failed.
+ */
+export async function retryUnknown(
+  target: Target,
+  history: History,
+): Promise<{ retried: number; unsettled: number }> {
+  const giveUpAtMs = performance.now() + RETRY_TIME_MAX_MS;
+  const retries = listIndefinite(history.calls).filter((_, index) => index % 2 === 0);
+  const waiting = [...retries];
+  let unsettled = 0;
+  const work = async (_: unknown, index: number): Promise<void> => {
+    const client = new Client(`retry-${index}`, target, history);
+    for (let request = waiting.pop(); request !== undefined; request = waiting.pop()) {
+      if (!(await isSettled(client, request, giveUpAtMs))) unsettled += 1;
+    }
+    client.close();
+  };
+  await Promise.all(Array.from({ length: RETRY_CLIENTS }, work));
+  return { retried: retries.length, unsettled };
+}
+
+async function isSettled(client: Client, request: KeyedRequest, giveUpAtMs: number): Promise<boolean> {
+  while (performance.now() < giveUpAtMs) {
+    const { outcome } = await client.send(request);
+    if (outcome.kind !== "info") return true;
+    await pause(RETRY_PAUSE_MS);
+  }
+  return false;
+}
+
+/** Each request once, even if several of its calls failed. */
+function listIndefinite(calls: readonly Call[]): KeyedRequest[] {
+  const byMarker = new Map<string, KeyedRequest>();
+  for (const { request, outcome } of calls) {
+    if (isKeyed(request) && outcome.kind === "info") byMarker.set(request.marker, request);
+  }
+  return [...byMarker.values()];
+}

@@ -1,0 +1,161 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Context } from "../../service/src/manage/context.ts";
+import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
+import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
+import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
+import { openPool, type Pool } from "../../service/src/postgres/pool.ts";
+import { brandAs, type CustomerId, type Instant } from "../../service/src/primitives/brand.ts";
+import { POOL } from "../harness/project.ts";
+import { integerBetween, pickFrom } from "../harness/random.ts";
+import { findDecision } from "./check/answers.ts";
+import type { History, ManageCall, ManageOutcome, ManageRequest } from "./history.ts";
+import { CUSTOMERS, pickBuyer } from "./requests.ts";
+
+const THINK_MS = { min: 20, max: 300 };
+/** One in this many requests is repeated, as billing webhooks are. */
+const REPEATED_ONE_IN = 4;
+/** How many calls to try when looking for a consume to reverse, usually among the recent ones. */
+const ATTEMPTS_MAX = 50;
+const RECENT = 400;
+const LIFE_MS = { min: 500, max: 20_000 };
+
+/** The operator's automation: one management call at a time, while clients send load. */
+export class Operator {
+  readonly #context: Context;
+  readonly #history: History;
+  readonly #cell: Pool;
+  #loop: Promise<void> = Promise.resolve();
+  #isStopping = false;
+
+  /** `url` connects as the service's role, which may not rewrite history. */
+  constructor(url: string, context: Context, history: History) {
+    this.#context = context;
+    this.#history = history;
+    this.#cell = openPool({ url, name: "purser faults operator", sizeMax: 2, onIdleError: () => {} });
+  }
+
+  /** Creates the customers with their plans and credits. Throws if any of it fails. */
+  async createCustomers(): Promise<void> {
+    for (const { customerId, plan, bought } of CUSTOMERS) {
+      await this.#mustDo({ operation: "assignPlan", customerId, plan });
+      if (bought === 0) continue;
+      const reference = `first ${customerId}`;
+      const credits = { kind: "purchase", credits: bought, expiresAtMs: null, reference } as const;
+      await this.#mustDo({ operation: "addCredits", customerId, ...credits });
+    }
+  }
+
+  start(): void {
+    this.#loop = this.#work();
+  }
+
+  /** Returns when the open call has ended and all connections are closed. */
+  async stop(): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    await this.#loop;
+    await this.#cell.end();
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#isStopping) {
+      await pause(integerBetween(THINK_MS.min, THINK_MS.max));
+      const request = makeManageRequest(this.#history);
+      const { outcome } = await this.#do(request);
+      const isRepeated = outcome.kind === "unknown" || integerBetween(0, REPEATED_ONE_IN) === 0;
+      if (isRepeated && !this.#isStopping) await this.#do(request);
+    }
+  }
+
+  #do(request: ManageRequest): Promise<ManageCall> {
+    return this.#history.recordManage(execute(this.#cell, this.#context, request));
+  }
+
+  async #mustDo(request: ManageRequest): Promise<void> {
+    const { outcome } = await this.#do(request);
+    if (outcome.kind !== "done")
+      throw new Error(`${JSON.stringify(request)} ended with ${JSON.stringify(outcome)}`);
+  }
+}
+
+/** Executes an operation once and returns what its caller can know about it. Never rejects. */
+async function execute(cell: Pool, context: Context, request: ManageRequest): Promise<ManageCall> {
+  const startMs = performance.now();
+  const outcome = await perform(cell, context, request).catch(toOutcome);
+  return { request, startMs, endMs: performance.now(), outcome };
+}
+
+/** Without a connection nothing was executed. Any other error may have occurred after the commit. */
+function toOutcome(error: unknown): ManageOutcome {
+  const isRefused = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+  return { kind: isRefused ? "refused" : "unknown", reason: String(error) };
+}
+
+async function perform(cell: Pool, context: Context, request: ManageRequest): Promise<ManageOutcome> {
+  const expectKind = (kind: string, done: readonly string[]): ManageOutcome =>
+    done.includes(kind) ? { kind: "done" } : { kind: "refused", reason: kind };
+  switch (request.operation) {
+    case "addCredits": {
+      const { operation: _, expiresAtMs, customerId, ...credits } = request;
+      const outcome = await addCredits(cell, context, {
+        ...credits,
+        customerId: brandAs<CustomerId>(customerId),
+        pool: POOL,
+        expiresAt: expiresAtMs === null ? null : brandAs<Instant>(expiresAtMs),
+        price: null,
+        note: null,
+      });
+      return expectKind(outcome.kind, ["added", "already_added"]);
+    }
+    case "assignPlan": {
+      const { plan } = request;
+      const customerId = brandAs<CustomerId>(request.customerId);
+      const outcome = await assignPlan(cell, context, { customerId, plan, anchor: null });
+      return expectKind(outcome.kind, ["changed", "unchanged"]);
+    }
+    case "reverseConsume": {
+      const { consumeId, quantity } = request;
+      const outcome = await reverseConsume(cell, context, { consumeId, quantity });
+      return outcome.kind === "reversed" ? outcome : expectKind(outcome.kind, []);
+    }
+  }
+}
+
+let made = 0;
+
+/** Mostly top-ups and reversals, sometimes another plan. */
+function makeManageRequest(history: History): ManageRequest {
+  const chance = integerBetween(0, 100);
+  if (chance < 40) return makeTopUp();
+  const reversal = chance < 80 ? makeReversal(history) : null;
+  if (reversal !== null) return reversal;
+  const plan = integerBetween(0, 2) === 0 ? "starter" : "growth";
+  return { operation: "assignPlan", customerId: pickBuyer(), plan };
+}
+
+/** A third of them expire during the run. */
+function makeTopUp(): ManageRequest {
+  made += 1;
+  const top = { operation: "addCredits", customerId: pickBuyer(), reference: `payment ${made}` } as const;
+  const credits = integerBetween(20, 400);
+  if (integerBetween(0, 3) > 0) {
+    const kind = integerBetween(0, 2) === 0 ? "purchase" : "manual";
+    return { ...top, kind, credits, expiresAtMs: null };
+  }
+  const expiresAtMs = Date.now() + integerBetween(LIFE_MS.min, LIFE_MS.max);
+  return { ...top, kind: "promotion", credits, expiresAtMs };
+}
+
+/** Reverses an acknowledged consume, in half of all cases completely. Null if none was found. */
+function makeReversal({ calls }: History): ManageRequest | null {
+  const pool = integerBetween(0, 4) === 0 ? calls : calls.slice(-RECENT);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const call = pickFrom(pool);
+    const consumeId = call === null ? null : (findDecision(call)?.consumeId ?? null);
+    if (call === null || consumeId === null) continue;
+    const isWhole = integerBetween(0, 2) === 0;
+    const quantity = isWhole ? null : integerBetween(1, call.request.quantity + 1);
+    return { operation: "reverseConsume", consumeId, quantity };
+  }
+  return null;
+}
