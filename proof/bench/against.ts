@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { CUSTOMERS } from "../harness/calls.ts";
 import { median, rate } from "../harness/figures.ts";
-import { CUSTOMERS } from "../harness/load/calls.ts";
 import { checkOut } from "../harness/other-tree.ts";
 import type { PostgresServer } from "../harness/postgres.ts";
 import { THIS_TREE } from "../harness/purser.ts";
@@ -25,18 +25,18 @@ const LOADS: Readonly<Record<Compared, Load>> = {
   hot: { call: "consume", customers: 1 },
 };
 
-/** The server's own timetable would hit one tree and spare the other: a checkpoint comes between pairs and never within one. */
+/** Checkpoints and vacuum must not affect only one tree: checkpoints are run between pairs. */
 const SETTINGS = ["autovacuum=off", "checkpoint_timeout=1h"];
 
-/** Both are warm after their first load, and stay up. */
+/** Both services stay warm after their first load. */
 const AT_ONCE = { warmUpSeconds: 0, processes: 1 } as const;
 const PAIRS_PER_CHECKPOINT = 4;
 
-/** A service without load writes less than this in half a second. */
+/** An idle service writes less than this in half a second. */
 const QUIET_BYTES = 64 * 1024;
 const QUIET_SECONDS_MAX = 20;
 
-export type AgainstOptions = {
+type AgainstOptions = {
   readonly revision: string;
   readonly parts: ReadonlySet<Compared>;
   readonly pairs: number;
@@ -48,7 +48,7 @@ export type AgainstOptions = {
 
 type Comparison = MedianInterval & { readonly verdict: Verdict; readonly ratios: readonly number[] };
 
-export type AgainstResult = {
+type AgainstResult = {
   readonly commit: string;
   readonly pairs: number;
   readonly seconds: number;
@@ -59,8 +59,9 @@ export type AgainstResult = {
 type Pair = { readonly before: number; readonly now: number };
 
 /**
- * This tree against another commit: two services on one server, each with its own database, loaded at the same time by the load
- * generator of this tree. Whatever else the machine does hits both: in turns, a tree was up to six times as fast as itself.
+ * Compares this tree with another commit: two services on one server, each with its own database, loaded at the same time by
+ * the load generator of this tree, so that other load on the machine affects both. Measured in turns, one tree was up to six
+ * times as fast as itself.
  */
 export async function benchAgainst(options: AgainstOptions): Promise<AgainstResult> {
   const { stack, print, pairs } = options;
@@ -97,7 +98,7 @@ export async function benchAgainst(options: AgainstOptions): Promise<AgainstResu
   return { commit, pairs, seconds: options.seconds, verdict, parts: Object.fromEntries(compared) };
 }
 
-/** Holds the first caller until the second has called too. */
+/** Resolves for both callers when the second one calls. */
 function meetingOfTwo(): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let missing = 2;
@@ -134,7 +135,7 @@ function describe(part: Compared, comparison: Comparison, pairs: readonly Pair[]
   );
 }
 
-/** Waits until roll-ups have caught up with the last load: their work belongs to that load and not to the next. */
+/** Waits until the roll-ups of the last load are done, so that they do not slow down the next one. */
 async function untilQuiet(server: PostgresServer): Promise<void> {
   for (let tries = 0; tries < 2 * QUIET_SECONDS_MAX; tries++) {
     const start = await logPosition(server);

@@ -4,7 +4,7 @@ import { judgeRatio, medianInterval, worstVerdict } from "./median-interval.ts";
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-// Ranks and coverages of the sign test's tables, for example Conover, Practical Nonparametric Statistics, table A3.
+// Ranks and coverages from tables of the sign test, for example Conover, Practical Nonparametric Statistics, table A3.
 test.each([
   { count: 6, lower: 1, upper: 6, coverage: 0.9688 },
   { count: 9, lower: 2, upper: 8, coverage: 0.9609 },
@@ -12,7 +12,7 @@ test.each([
   { count: 20, lower: 6, upper: 15, coverage: 0.9586 },
   { count: 100, lower: 40, upper: 61, coverage: 0.9648 },
 ])(
-  "of $count values the interval is from the $lower. to the $upper.",
+  "the interval of $count values is from rank $lower to rank $upper",
   ({ count, lower, upper, coverage }) => {
     const interval = medianInterval(upTo(count).toReversed());
     expect(interval).toMatchObject({ median: (count + 1) / 2, lower, upper });

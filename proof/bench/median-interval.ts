@@ -9,13 +9,13 @@ export type MedianInterval = {
 };
 
 const COVERAGE_MIN = 0.95;
-/** With five values even the whole range contains the median only 94 times in 100. */
+/** With five values, even the whole range contains the median in only 94 % of cases. */
 export const VALUES_MIN = 6;
 
 /**
- * The exact interval of a median by order statistics. The number of values below the true median is binomial with p = 1/2,
- * whatever their distribution, so the interval needs no assumption of normality and no resampling: of 12 sorted values it is
- * the 3rd to the 10th (96.1 %).
+ * The exact confidence interval of a median by order statistics. The number of values below the true median is binomial with
+ * p = 1/2 for any distribution, so no assumption of normality and no resampling is needed. For 12 sorted values, the interval
+ * is from the 3rd to the 10th (96.1 %).
  */
 export function medianInterval(values: readonly number[]): MedianInterval {
   const { rank, coverage } = rankOf(values.length);
@@ -28,9 +28,9 @@ export function medianInterval(values: readonly number[]): MedianInterval {
   };
 }
 
-/** The largest rank, counted from both ends, whose interval still covers the median often enough. */
+/** The largest rank, counted from both ends, whose interval has the required coverage. */
 function rankOf(count: number): { readonly rank: number; readonly coverage: number } {
-  if (count < VALUES_MIN) throw new Error(`a 95 % interval of a median takes ${VALUES_MIN} values or more`);
+  if (count < VALUES_MIN) throw new Error(`a 95 % interval of a median needs ${VALUES_MIN} values or more`);
   let probability = 0.5 ** count;
   let tail = 0;
   for (let below = 0; ; below++) {
@@ -41,7 +41,7 @@ function rankOf(count: number): { readonly rank: number; readonly coverage: numb
   }
 }
 
-/** Losing less than this is within what a change may cost. */
+/** The throughput that a change must keep. */
 export const RATIO_MIN = 0.97;
 
 export type Verdict = "not slower" | "slower" | "cannot tell";
@@ -52,7 +52,7 @@ export function judgeRatio({ lower, upper }: Pick<MedianInterval, "lower" | "upp
   return upper < 1 ? "slower" : "cannot tell";
 }
 
-/** The strictest verdict of several: one part that is slower makes the change slower. */
+/** One slower part makes the change slower. */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict {
   return (
     verdicts.find((verdict) => verdict === "slower") ??

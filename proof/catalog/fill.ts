@@ -3,7 +3,7 @@ import type { Project } from "../harness/project.ts";
 
 export type Size = { readonly features: number; readonly plans: number; readonly publications: number };
 
-/** Beside what the project sells already: plans that include everything, each published once, and then again by turns. */
+/** Adds plans that include every feature. Each is published once; `publications` more versions are spread over them. */
 export async function fillCatalog(database: Database, { context }: Project, size: Size): Promise<number> {
   const { environmentId } = context;
   const run = (text: string): Promise<unknown> => database.query(text);

@@ -1,8 +1,8 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page, Request } from "playwright-core";
 import { collectComplaints, launchChromium } from "../../dashboard/test/chromium.ts";
 
 export type Owner = { readonly email: string; readonly password: string };
-export type Look = { readonly scheme: "light" | "dark"; readonly width: number };
+export type Appearance = { readonly scheme: "light" | "dark"; readonly width: number };
 
 export async function openChromium(stack: AsyncDisposableStack): Promise<Browser> {
   const browser = await launchChromium();
@@ -10,15 +10,15 @@ export async function openChromium(stack: AsyncDisposableStack): Promise<Browser
   return browser;
 }
 
-/** Of somebody who has never been here. What its pages complain of on the console is added to `complaints`. */
+/** A context of a new visitor. Errors and warnings on the console are added to `complaints`. */
 export async function openContext(
   browser: Browser,
-  { url, look, complaints }: { url: string; look: Look; complaints: string[] },
+  { url, appearance, complaints }: { url: string; appearance: Appearance; complaints: string[] },
 ): Promise<BrowserContext> {
   const context = await browser.newContext({
     baseURL: url,
-    viewport: { width: look.width, height: 900 },
-    colorScheme: look.scheme,
+    viewport: { width: appearance.width, height: 900 },
+    colorScheme: appearance.scheme,
     locale: "en-US",
     timezoneId: "UTC",
   });
@@ -36,8 +36,57 @@ export async function logIn(context: BrowserContext, { email, password }: Owner)
   return page;
 }
 
-/** When the page shows what it is about: no skeleton is left, and nothing is under way. */
+/** Waits for these elements, and until no loading placeholder is left. */
 export async function awaitReady(page: Page, wanted: readonly string[], timeoutMs: number): Promise<void> {
   await Promise.all(wanted.map((one) => page.locator(one).first().waitFor({ timeout: timeoutMs })));
   await page.locator("[aria-label=Loading]").waitFor({ state: "detached", timeout: timeoutMs });
+}
+
+type Traffic = {
+  /** Compressed size of all scripts so far, without charts. */
+  scriptBytes(): number;
+  /** Compressed size of the scripts of charts, which load after the page. */
+  chartBytes(): number;
+  /** Resolves when no request of the page is open. */
+  settle(): Promise<void>;
+};
+
+const SCRIPTS_AND_CALLS = new Set(["script", "fetch", "xhr"]);
+const CHARTS = /\/assets\/(charts|[a-z]+-chart)-[^/]*\.js$/;
+/** A page without a new request for this long is complete, because answers trigger follow-up requests immediately. */
+const QUIET_MS = 50;
+
+/** Watches the requests of a page. Must be called before its first request. */
+export async function watchTraffic(page: Page): Promise<Traffic> {
+  const pending = new Set<Request>();
+  let changes = 0;
+  page.on("request", (request) => {
+    if (SCRIPTS_AND_CALLS.has(request.resourceType())) pending.add(request);
+    changes++;
+  });
+  const onEnd = (request: Request): void => void (pending.delete(request) && changes++);
+  page.on("requestfinished", onEnd);
+  page.on("requestfailed", onEnd);
+
+  const scripts = new Map<string, "script" | "chart">();
+  const bytes = { script: 0, chart: 0 };
+  const session = await page.context().newCDPSession(page);
+  session.on("Network.responseReceived", ({ requestId, type, response }) => {
+    if (type === "Script") scripts.set(requestId, CHARTS.test(response.url) ? "chart" : "script");
+  });
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    const kind = scripts.get(requestId);
+    if (kind !== undefined) bytes[kind] += encodedDataLength;
+  });
+  await session.send("Network.enable");
+  return {
+    scriptBytes: () => bytes.script,
+    chartBytes: () => bytes.chart,
+    async settle() {
+      for (let seen = -1; pending.size > 0 || seen !== changes; ) {
+        seen = changes;
+        await page.waitForTimeout(QUIET_MS);
+      }
+    },
+  };
 }

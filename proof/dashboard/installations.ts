@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Caller } from "../harness/caller.ts";
-import { countRows, type Database, migrateDatabase } from "../harness/database.ts";
+import { countRows, migrateDatabase } from "../harness/database.ts";
 import { fillCustomers, makeBusyCustomer } from "../harness/fill-customers.ts";
 import { PostgresServer } from "../harness/postgres.ts";
-import { openProject, type Project } from "../harness/project.ts";
+import { openInstallation, type Project } from "../harness/project.ts";
 import { endProcess, Service, spawnPurser } from "../harness/purser.ts";
 import { steadyPort } from "../harness/steady-port.ts";
 import type { Owner } from "./chromium.ts";
@@ -26,14 +26,14 @@ const DRAFT = {
   ],
 };
 
-/** `purser dev` as a newcomer has it: a directory of its own, and nothing left of it afterwards. */
+/** `purser dev` in a temporary directory. */
 export async function startDevelopment(
   content: "demo" | "empty",
   stack: AsyncDisposableStack,
 ): Promise<Development> {
   const directory = await mkdtemp(join(tmpdir(), "purser-screenshots-"));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
-  // As root the server runs as another user, who must be able to enter.
+  // PostgreSQL runs as another user if this process is root, and needs access.
   await chmod(directory, 0o755);
   const port = await steadyPort();
   const options = ["--json", "--port", String(port), "--directory", directory];
@@ -50,49 +50,47 @@ export async function startDevelopment(
   });
   const { url, owner, managementToken: token } = JSON.parse(line);
   const caller = new Caller({ url }, { apiKey: "", token, here: "/manage/v1/projects/1/test" });
-  // So that a plan has something to publish.
+  // So that a plan has changes to publish.
   if (content === "demo") await caller.call("PUT", "plans/free/draft", { body: DRAFT });
   return { url, owner, caller };
 }
 
-/** A service that nobody owns yet: the link to become its owner that it prints. */
+/** A service without an owner. Returns the setup link that it logs. */
 export async function startUnowned(stack: AsyncDisposableStack): Promise<string> {
   const server = await PostgresServer.start(stack);
   await migrateDatabase(server.url("postgres"));
-  const service = await Service.start(server.url("postgres"), stack);
-  const [, setupUrl] = /"setupUrl":"([^"]+)"/.exec(service.lastOutput) ?? [];
-  if (setupUrl === undefined) throw new Error(`no link to set up was printed: ${service.lastOutput}`);
-  return setupUrl;
+  return (await Service.start(server.url("postgres"), stack)).logged("setupUrl");
 }
 
 const ENTRIES_EACH = 9;
 const BUSY_ENTRIES_MIN = 100;
 
-/** One of each customer. */
+/** One event for each customer. */
 const EVENTS = `
   insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
   select now(), gen_random_uuid(), environment_id, number, 'tokens.generated', 1, now(), 'fill'
   from cell.customers`;
 
-export type Filled = { readonly service: Service; readonly project: Project; readonly entries: number };
+type Filled = { readonly service: Service; readonly project: Project; readonly entries: number };
 
-/** Nine entries and an event for each of so many customers, and the others for a busy one, who was also denied, paid and moved often. */
-export async function fillDatabase(
-  database: Database,
+/** Nine entries and an event for each customer. The remaining entries belong to a busy one, who also has many denials, top-ups and plan changes. */
+export async function openFilled(
   wanted: { readonly customers: number; readonly entries: number },
   stack: AsyncDisposableStack,
 ): Promise<Filled> {
   const { customers } = wanted;
   const busyEntries = wanted.entries - customers * ENTRIES_EACH;
   if (busyEntries < BUSY_ENTRIES_MIN)
-    throw new Error(`${customers} customers have ${customers * ENTRIES_EACH} entries; ask for some more`);
-  const project = await openProject(database.url);
+    throw new Error(
+      `${customers} customers have ${customers * ENTRIES_EACH} entries; --entries must be at least ${BUSY_ENTRIES_MIN} more`,
+    );
+  const installation = await openInstallation(stack);
+  const { database, project } = installation;
   const service = await Service.start(database.url, stack);
-  const place = { database, service, project };
-  await fillCustomers(place, "pro", customers);
-  await makeBusyCustomer(place, busyEntries);
+  await fillCustomers({ ...installation, service }, "pro", customers);
+  await makeBusyCustomer({ ...installation, service }, busyEntries);
   await database.query(EVENTS);
-  // What autovacuum does over days for rows that came over years; else it does so now, beside the first pages.
+  // Otherwise autovacuum would run during the measurements.
   await database.query("vacuum (analyze)");
   return { service, project, entries: await countRows(database, "cell.ledger") };
 }

@@ -1,11 +1,13 @@
-/** A page of the dashboard, as its router knows it. */
+import type { Caller } from "../harness/caller.ts";
+
+/** A page of the dashboard and its route. */
 export type DashboardPage = {
-  /** Also its picture's name. */
+  /** Also the name of its screenshot. */
   readonly name: string;
   readonly route: string;
-  /** There once the page can be used, beside its heading: the first line of what it is about. */
+  /** Selects an element that is present once the page can be used, besides its heading. */
   readonly row: string;
-  /** Behind the address; for pages that are otherwise about nothing. */
+  /** Appended to the address, for pages that need a token. */
   readonly suffix?: string;
 };
 
@@ -13,7 +15,7 @@ const HERE = "/projects/$projectId/$environment";
 const LINE = "main table tbody tr";
 const FIELD = "main form input:enabled";
 
-/** Before the log-in. */
+/** Pages without log-in. */
 export const AUTH_PAGES: readonly DashboardPage[] = [
   { name: "log-in", route: "/log-in", row: FIELD },
   { name: "setup", route: "/setup", row: "main p" },
@@ -21,7 +23,7 @@ export const AUTH_PAGES: readonly DashboardPage[] = [
   { name: "sign-in", route: "/sign-in", row: "main button", suffix: "#pur_link_none" },
 ];
 
-/** Behind it. A page that is missing here fails `dashboard/test/pages.test.ts`. */
+/** Pages with log-in. `dashboard/test/pages.test.ts` fails if one is missing here. */
 export const PAGES: readonly DashboardPage[] = [
   { name: "home", route: `${HERE}/`, row: LINE },
   { name: "customers", route: `${HERE}/customers`, row: LINE },
@@ -57,19 +59,59 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "settings", route: "/workspace/settings", row: LINE },
 ];
 
-/** Addresses that only lead to one of the others. */
+/** Addresses that redirect to one of the pages. */
 export const REDIRECTS = ["/"] as const;
 
-/** What stands in the place of `$customerId` and so on. */
+/** Values for `$customerId` and the other parameters. */
 export type Subjects = Readonly<Record<string, string>>;
 
-/** Null: it is about something that is not there. */
+/** Null if the value of a parameter is missing. */
 export function addressOf({ route, suffix = "" }: DashboardPage, subjects: Subjects): string | null {
-  let isWhole = true;
+  let isComplete = true;
   const path = route.replace(/\$(\w+)/g, (_, name: string) => {
     const value = subjects[name];
-    if (value === undefined) isWhole = false;
+    if (value === undefined) isComplete = false;
     return encodeURIComponent(value ?? "");
   });
-  return isWhole ? `${path}${suffix}` : null;
+  return isComplete ? `${path}${suffix}` : null;
+}
+
+type Where = { readonly projectId: string; readonly environment: "test" | "live" };
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** Finds values for the parameters: a customer with a denial, the key of that request, and a plan. Omits those not found. */
+export async function findSubjects(caller: Caller, { projectId, environment }: Where): Promise<Subjects> {
+  const list = async (path: string): Promise<Line[]> => (await caller.get<{ items: Line[] }>(path)).items;
+  const [plan] = await list("plans?archived=false");
+  const { customerId, denials } = await findDenied(list);
+  const keyed = denials.find(({ idempotencyKey }) => idempotencyKey !== null);
+  const found = {
+    customerId,
+    key: text(plan?.["key"]),
+    denialId: text(denials[0]?.["denialId"]),
+    idempotencyKey: text(keyed?.["idempotencyKey"]),
+  };
+  const present = Object.entries(found).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return { projectId, environment, ...Object.fromEntries(present) };
+}
+
+/** A customer with a recent denial, else one with any denial, else any customer. */
+async function findDenied(
+  list: (path: string) => Promise<Line[]>,
+): Promise<{ customerId: string | undefined; denials: Line[] }> {
+  const recent = (await list("requests?status=200&limit=200")).filter(({ reason }) => reason !== null);
+  const customers = await list("customers?limit=200");
+  const ids = [...recent, ...customers].flatMap(({ customerId }) => text(customerId) ?? []);
+  for (const customerId of ids) {
+    const denials = await list(`customers/${encodeURIComponent(customerId)}/denials`);
+    if (denials.length > 0) return { customerId, denials };
+  }
+  return { customerId: ids[0], denials: [] };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

@@ -2,43 +2,40 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { runProof } from "../harness/command.ts";
-import { awaitReady, type Look, logIn, openChromium, openContext } from "./chromium.ts";
-import { findLayoutFaults } from "./find-layout-faults.ts";
-import { findSubjects } from "./find-subjects.ts";
+import { type Appearance, awaitReady, logIn, openChromium, openContext, watchTraffic } from "./chromium.ts";
 import { type Development, startDevelopment, startUnowned } from "./installations.ts";
-import { AUTH_PAGES, addressOf, type DashboardPage, PAGES, type Subjects } from "./pages.ts";
-import { watchTraffic } from "./traffic.ts";
+import { AUTH_PAGES, addressOf, type DashboardPage, findSubjects, PAGES, type Subjects } from "./pages.ts";
 
-const LOOKS: readonly Look[] = [1440, 390].flatMap((width) => [
+const APPEARANCES: readonly Appearance[] = [1440, 390].flatMap((width) => [
   { scheme: "light", width },
   { scheme: "dark", width },
 ]);
 
-/** Where nothing is, pages about something say that it is not there. */
-const NOBODY = { customerId: "nobody", key: "nothing", denialId: "1", idempotencyKey: "nothing" };
+/** Parameters in an empty installation, for which pages show that nothing was found. */
+const UNKNOWN = { customerId: "nobody", key: "nothing", denialId: "1", idempotencyKey: "nothing" };
 
 const READY_MS_MAX = 60_000;
-/** Until what is drawn over time has been drawn: a chart, a toast. */
+/** Until animations have ended. */
 const SETTLE_MS = 300;
 
 await runProof(
   {
     command: "npm run screenshots",
-    about: `Starts fresh installations, one with the demo, one without, and one that nobody owns, and takes a picture of every page of the
-dashboard: light and dark, 1440 and 390 wide, with data and empty. Fails when a page complains on its console, is wider than its
-window, or cuts text off that no title has the whole of.`,
+    about: `Starts three installations: with the demo, empty, and without an owner. Takes a screenshot of every page of the dashboard,
+light and dark, 1440 and 390 pixels wide, with data and empty. Fails if a page writes errors to its console, is wider than its
+window, or truncates text without a title.`,
     options: {
       out: {
         default: ".screenshots",
         takes: "DIR",
-        help: "where to; pictures are named home-demo-light-1440.png",
+        help: "directory for files such as home-demo-light-1440.png",
       },
-      only: { default: null, takes: "NAMES", help: "only these pages, by name, with commas between them" },
+      only: { default: null, takes: "NAMES", help: "only these pages, separated by commas" },
     },
   },
   async ({ options: { out, only }, stack }) => {
     const isWanted = readWanted(only);
-    // A picture of a page that is gone would look like one of today.
+    // Removes screenshots of pages that no longer exist.
     if (only === null) await rm(out, { recursive: true, force: true });
     await mkdir(out, { recursive: true });
     const browser = await openChromium(stack);
@@ -48,28 +45,28 @@ window, or cuts text off that no title has the whole of.`,
     for (const content of ["demo", "empty"] as const) {
       const development = await startDevelopment(content, stack);
       const found = await findSubjects(development.caller, { projectId: "1", environment: "test" });
-      const subjects = { ...(content === "empty" && NOBODY), ...found };
-      for (const look of LOOKS)
+      const subjects = { ...(content === "empty" && UNKNOWN), ...found };
+      for (const appearance of APPEARANCES)
         taken += await takeAll(browser, {
           out,
           development,
           content,
           subjects,
           setupUrl,
-          look,
+          appearance,
           isWanted,
           faults,
         });
     }
-    console.log(`${taken} pictures in ${out}`);
-    return { faults, figures: { pictures: taken, faults: faults.length } };
+    console.log(`${taken} screenshots in ${out}`);
+    return { faults, figures: { screenshots: taken, faults: faults.length } };
   },
 );
 
 function readWanted(only: string | null): (page: DashboardPage) => boolean {
   const wanted = only?.split(",");
   const unknown = wanted?.filter((name) => ![...AUTH_PAGES, ...PAGES].some((page) => page.name === name));
-  if (unknown !== undefined && unknown.length > 0) throw new Error(`there is no page ${unknown.join(", ")}`);
+  if (unknown !== undefined && unknown.length > 0) throw new Error(`unknown page: ${unknown.join(", ")}`);
   return ({ name }) => wanted === undefined || wanted.includes(name);
 }
 
@@ -79,15 +76,15 @@ type Taking = {
   readonly content: "demo" | "empty";
   readonly subjects: Subjects;
   readonly setupUrl: string;
-  readonly look: Look;
+  readonly appearance: Appearance;
   readonly isWanted: (page: DashboardPage) => boolean;
   readonly faults: string[];
 };
 
 async function takeAll(browser: Browser, taking: Taking): Promise<number> {
-  const { look, isWanted, faults, development } = taking;
+  const { appearance, isWanted, faults, development } = taking;
   const { url, owner } = development;
-  const context = await openContext(browser, { url, look, complaints: faults });
+  const context = await openContext(browser, { url, appearance, complaints: faults });
   const visitor = await context.newPage();
   const auth = AUTH_PAGES.filter(isWanted);
   for (const page of auth) await take(visitor, page, taking);
@@ -99,9 +96,9 @@ async function takeAll(browser: Browser, taking: Taking): Promise<number> {
 }
 
 async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<void> {
-  const { out, content, look, faults } = taking;
-  const name = `${shown.name}-${content}-${look.scheme}-${look.width}`;
-  // An address that differs behind the # alone would not be loaded anew.
+  const { out, content, appearance, faults } = taking;
+  const name = `${shown.name}-${content}-${appearance.scheme}-${appearance.width}`;
+  // Otherwise an address that differs only after the # would not be loaded again.
   await page.goto("about:blank");
   const traffic = await watchTraffic(page);
   await page.goto(findAddress(shown, taking));
@@ -114,9 +111,40 @@ async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<v
 
 function findAddress(shown: DashboardPage, { content, subjects, setupUrl, development }: Taking): string {
   if (content === "demo" && shown.name === "setup") return setupUrl;
-  // A link that lost its end.
+  // Shows the page of an incomplete link.
   const { suffix: _, ...withoutSuffix } = shown;
   const address = addressOf(content === "empty" ? withoutSuffix : shown, subjects);
-  if (address === null) throw new Error(`there is nothing for ${shown.name} to be about`);
+  if (address === null) throw new Error(`found no data for ${shown.name}`);
   return `${development.url}${address}`;
 }
+
+/** Finds a page wider than its window, tables wider than their container, and truncated text without a title. */
+async function findLayoutFaults(page: Page): Promise<string[]> {
+  const { overflow, tables, cut }: { overflow: number; tables: string[]; cut: string[] } = JSON.parse(
+    String(await page.evaluate(INSPECT_LAYOUT)),
+  );
+  return [
+    ...(overflow > 0 ? [`${overflow} pixels wider than its window`] : []),
+    ...tables.map((label) => `the table does not fit: ${label}`),
+    ...cut.map((text) => `truncated, and no title shows the whole text: ${text}`),
+  ];
+}
+
+// Runs in the page. Ignores scrollable elements, and those one pixel wide, which are for screen readers.
+const INSPECT_LAYOUT = `JSON.stringify({
+  overflow: document.scrollingElement.scrollWidth - innerWidth,
+  tables: [...document.querySelectorAll("table")]
+    .filter(({ scrollWidth, parentElement }) => scrollWidth > parentElement.clientWidth + 1)
+    .map(({ parentElement }) => parentElement.ariaLabel),
+  cut: [...document.querySelectorAll("body *")]
+    .filter((element) => {
+      const { overflowX } = getComputedStyle(element);
+      return (overflowX === "hidden" || overflowX === "clip")
+        && element.clientWidth > 1
+        && element.scrollWidth > element.clientWidth + 1
+        && element.textContent.trim() !== ""
+        && element.closest("[title], svg") === null
+        && element.querySelector("[title]") === null;
+    })
+    .map((element) => element.textContent.trim().slice(0, 80)),
+})`;

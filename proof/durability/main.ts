@@ -1,23 +1,22 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Caller, type Reply } from "../harness/caller.ts";
-import { integerBetween } from "../harness/random.ts";
 import { runProof } from "../harness/command.ts";
-import { PostgresServer } from "../harness/postgres.ts";
-import { openProject } from "../harness/project.ts";
+import { openInstallation } from "../harness/project.ts";
 import { Service } from "../harness/purser.ts";
+import { integerBetween } from "../harness/random.ts";
 
-/** So many are acknowledged before the crash, however slow the machine, and some more for as long as this. */
+/** The crash happens after this many acknowledged writes and a random further delay. */
 const WRITES_MIN = 10;
 const BURST_MAX_MS = 20_000;
 const BURST_MS = { min: 0, max: 300 };
-/** After the restart, until the service answers again. */
+/** From the restart of the database to the first answer of the service. */
 const BACK_WITHIN_MS = 60_000;
 
 const KINDS = ["topUp", "assignment", "import", "revocation", "reversal"] as const;
 type Kind = (typeof KINDS)[number];
 type Written = { readonly kind: Kind; readonly name: string };
 
-/** Which of these names are stored, by kind. */
+/** Selects those of the given names that are stored. */
 const FIND: Record<Kind, string> = {
   topUp: "select reference as name from cell.grants where reference = any($1::text[])",
   assignment: `
@@ -35,17 +34,15 @@ const FIND: Record<Kind, string> = {
 await runProof(
   {
     command: "npm run durability-proof",
-    about: `Writes through the management API on a database whose default is synchronous_commit = off, ends PostgreSQL in the middle with
-kill -9 or an immediate stop, in turn, and looks for every write that was acknowledged: top-ups, reversals, plan assignments,
-imports and key revocations. Needs Linux. Fails when one is lost.`,
-    options: { trials: { default: 50, help: "crashes" } },
+    about: `Writes through the management API to a database whose default is synchronous_commit = off. Ends PostgreSQL meanwhile with
+kill -9 or an immediate stop, in turn. Fails if an acknowledged write is lost: a top-up, reversal, plan assignment, import or key
+revocation. Needs Linux.`,
+    options: { trials: { default: 50, help: "number of crashes" } },
   },
   async ({ options: { trials }, stack }) => {
-    // Without a delay the server's own writer would save most of what an asynchronous commit would lose.
-    const postgres = await PostgresServer.start(stack, ["wal_writer_delay=10s"], []);
-    const database = await postgres.createDatabase("purser");
+    // Delays the WAL writer, which would otherwise save most of what an asynchronous commit can lose.
+    const { server, database, project } = await openInstallation(stack, ["wal_writer_delay=10s"], []);
     await database.query("alter database purser set synchronous_commit = off");
-    const project = await openProject(database.url);
     const service = await Service.start(database.url, stack);
     const caller = new Caller(service, project);
 
@@ -55,9 +52,9 @@ imports and key revocations. Needs Linux. Fails when one is lost.`,
       const isKill = trial % 2 === 0;
       await untilBack(service, caller, trial);
       const acknowledged = await writeUntil(caller, trial, () =>
-        isKill ? postgres.kill() : postgres.stopImmediately(),
+        isKill ? server.kill() : server.stopImmediately(),
       );
-      await postgres.startAgain();
+      await server.startAgain();
       for (const kind of KINDS) {
         const names = acknowledged.filter((write) => write.kind === kind).map(({ name }) => name);
         const found = new Set((await database.query(FIND[kind], [names])).map((row) => row["name"]));
@@ -77,22 +74,22 @@ function payerOf(trial: number): string {
   return `payer-${trial}`;
 }
 
-/** The payer of a trial is also the first to find the service back. */
+/** Assigns a plan to the payer of the trial, and repeats it until the service answers. */
 async function untilBack(service: Service, caller: Caller, trial: number): Promise<void> {
   const backBeforeMs = performance.now() + BACK_WITHIN_MS;
   const assign = () => caller.call("POST", `customers/${payerOf(trial)}/plan`, { body: { plan: "wide" } });
   while ((await assign().catch(() => null)) === null) {
     if (performance.now() > backBeforeMs)
-      throw new Error(`the service did not come back: ${service.lastOutput}`);
+      throw new Error(`the service did not answer after the restart: ${service.lastOutput}`);
     await pause(100);
   }
 }
 
-/** Writes of all kinds at once, until the crash; returns those that were acknowledged. */
+/** Writes of all kinds concurrently until the crash. Returns the acknowledged ones. */
 async function writeUntil(caller: Caller, trial: number, crash: () => Promise<unknown>): Promise<Written[]> {
   const customer = payerOf(trial);
   const post = (path: string, body: object): Promise<Reply> => caller.call("POST", path, { body });
-  // What reversals and revocations need, before: a charge's own commit would save what came before it.
+  // Created before the writes, because the synchronous commit of a charge would also save the writes before it.
   const charges: string[] = [];
   const keys: string[] = [];
   for (let i = 0; i < 20; i++) {
@@ -100,7 +97,7 @@ async function writeUntil(caller: Caller, trial: number, crash: () => Promise<un
     const { text } = await post("api-keys", { name: "Leaked", scopes: ["check"] });
     keys.push(/"id":"?(\d+)/.exec(text)?.[1] ?? "");
   }
-  /** What is written, by the name it can be found under afterwards. */
+  /** Each write has a name by which it is found afterwards. */
   const write: Record<Kind, (name: string, i: number) => { name: string; reply: Promise<Reply> } | null> = {
     topUp: (name) => {
       const body = { credits: 1, kind: "manual", reference: name };

@@ -1,27 +1,27 @@
 export type ExportFormat = "csv" | "ndjson";
 
-/** What was seen of the file so far: enough to tell a gap or a row that came twice, and to go on. */
+/** What was received so far: enough to detect missing and duplicate rows, and to resume. */
 export type Seen = {
   rows: number;
   quantity: number;
-  /** Occurred at, and id: every row must be after the one before. */
+  /** `occurredAt` and id of the last row. Rows must arrive in this order. */
   last: string;
   cursor: string | null;
 };
 
-export type Part = { readonly estimate: number; readonly asOf: string; readonly isWhole: boolean };
+type Part = { readonly estimate: number; readonly asOf: string; readonly isWhole: boolean };
 
-/** Reads on where `seen` ends, until the end, or until so many rows are there and the reader hangs up. */
+/** Resumes after `seen`, and reads to the end or until `seen` has `rowsMax` rows. Then it closes the connection. */
 export async function readExport(
   url: string,
   token: string,
   { format, seen, rowsMax }: { format: ExportFormat; seen: Seen; rowsMax: number },
 ): Promise<Part> {
-  const hangUp = new AbortController();
+  const controller = new AbortController();
   const query = `format=${format}${seen.cursor === null ? "" : `&cursor=${seen.cursor}`}`;
   const response = await fetch(`${url}?${query}`, {
     headers: { authorization: `Bearer ${token}` },
-    signal: hangUp.signal,
+    signal: controller.signal,
   });
   if (response.status !== 200 || response.body === null)
     throw new Error(`the export was answered with ${await response.text()}`);
@@ -39,15 +39,15 @@ export async function readExport(
     }
     return { ...part, isWhole: true };
   } catch (error) {
-    // The service was killed: what came until then is what there is to go on from.
-    if (error instanceof Misplaced || seen.cursor === null) throw error;
+    // The service was killed. The next part resumes after the last complete row.
+    if (error instanceof OutOfOrder || seen.cursor === null) throw error;
     return { ...part, isWhole: false };
   } finally {
-    hangUp.abort();
+    controller.abort();
   }
 }
 
-/** Whole ones: what was cut off within a line is dropped. */
+/** Complete lines. An incomplete last line is dropped. */
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -58,30 +58,30 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   }
 }
 
-class Misplaced extends Error {
-  override readonly name = "Misplaced";
+class OutOfOrder extends Error {
+  override readonly name = "OutOfOrder";
 }
 
-type Row = { readonly place: string; readonly quantity: number; readonly cursor: string };
+type Row = { readonly position: string; readonly quantity: number; readonly cursor: string };
 
-function add(seen: Seen, { place, quantity, cursor }: Row): void {
-  if (place <= seen.last) throw new Misplaced(`${place} came after ${seen.last}`);
+function add(seen: Seen, { position, quantity, cursor }: Row): void {
+  if (position <= seen.last) throw new OutOfOrder(`${position} came after ${seen.last}`);
   seen.rows += 1;
   seen.quantity += quantity;
-  seen.last = place;
+  seen.last = position;
   seen.cursor = cursor;
 }
 
 function readJson(line: string): Row {
   const { eventId, occurredAt, quantity, cursor } = JSON.parse(line);
-  return { place: `${occurredAt} ${eventId}`, quantity, cursor };
+  return { position: `${occurredAt} ${eventId}`, quantity, cursor };
 }
 
-/** Of this proof's events: no text before the metadata has a comma, and none a line break. */
+/** For the events of this proof only: they have no commas before the metadata, and no line breaks. */
 function readCsv(line: string): Row {
   const [eventId, , , quantity, occurredAt] = line.split(",", 5);
   return {
-    place: `${occurredAt} ${eventId}`,
+    position: `${occurredAt} ${eventId}`,
     quantity: Number(quantity),
     cursor: line.slice(line.lastIndexOf(",") + 1),
   };

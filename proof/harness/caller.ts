@@ -1,16 +1,42 @@
 import { randomUUID } from "node:crypto";
-import { FEATURE } from "./load/calls.ts";
+import { FEATURE } from "./calls.ts";
 import type { Project } from "./project.ts";
 
-export type Reply = { readonly status: number; readonly text: string; readonly ms: number };
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly ms: number;
+};
 
 export type Sent = {
-  /** Text is sent as it is, everything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of the project's API key or management token. */
-  readonly secret?: string;
+  /** An API key, management token or session. Null: no credential. */
+  readonly secret?: string | null;
 };
+
+/** Returns the reply, whatever its status. */
+export async function send(
+  url: string,
+  method: string,
+  { body, headers = {}, secret = null }: Sent,
+): Promise<Reply> {
+  const startMs = performance.now();
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(600_000),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, ms: performance.now() - startMs };
+}
 
 export type Consumed = {
   readonly allowed: boolean;
@@ -18,7 +44,7 @@ export type Consumed = {
   readonly consumeId: string;
 };
 
-/** A product's backend and its operators, at one process of the service. */
+/** The product's backend and its operators, calling one process of the service. */
 export class Caller {
   readonly #url: string;
   readonly #project: Pick<Project, "apiKey" | "token" | "here">;
@@ -28,26 +54,17 @@ export class Caller {
     this.#project = project;
   }
 
-  /** Whatever the status is. A path without a slash before it is one of the project's environment. */
-  async send(method: string, path: string, { body, headers = {}, secret }: Sent = {}): Promise<Reply> {
+  /** Whatever the status. A path without a leading slash is relative to the project's live environment. */
+  send(method: string, path: string, sent: Sent = {}): Promise<Reply> {
     const { here, token, apiKey } = this.#project;
     const whole = path.startsWith("/") ? path : `${here}/${path}`;
-    const startMs = performance.now();
-    const response = await fetch(`${this.#url}${whole}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${secret ?? (whole.startsWith("/v1/") ? apiKey : token)}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(600_000),
+    return send(`${this.#url}${whole}`, method, {
+      secret: whole.startsWith("/v1/") ? apiKey : token,
+      ...sent,
     });
-    const text = await response.text();
-    return { status: response.status, text, ms: performance.now() - startMs };
   }
 
-  /** Throws unless the answer is 2xx. */
+  /** Throws unless the status is 2xx. */
   async call(method: string, path: string, sent: Sent = {}): Promise<Reply> {
     const reply = await this.send(method, path, sent);
     if (reply.status < 200 || reply.status > 299)
@@ -55,7 +72,7 @@ export class Caller {
     return reply;
   }
 
-  /** Throws unless the answer is 2xx with JSON in it. */
+  /** Throws unless the status is 2xx and the body JSON. */
   async get<Answer>(path: string): Promise<Answer> {
     return JSON.parse((await this.call("GET", path)).text);
   }

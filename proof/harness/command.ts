@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 
-/** The default says what an option takes: a whole number, text, several texts, or, where it is null, text that may be missing. */
+/** The default determines the type of the value: a whole number, text, a list of texts, or optional text (null). */
 export type Option = {
   readonly default: number | string | null | readonly string[];
   readonly help: string;
-  /** What the help calls the value. */
+  /** The name of the value in the help text. */
   readonly takes?: string;
-  /** Of a number; 1 unless it says otherwise. */
+  /** The smallest number allowed. Default: 1. */
   readonly min?: number;
 };
 
@@ -27,28 +27,27 @@ export type Proof<Declared extends Options> = {
   readonly command: string;
   readonly about: string;
   readonly options: Declared;
-  /** When it could not be carried out: 1 unless it says otherwise. */
+  /** Exit code if the proof could not be completed. Default: 1. */
   readonly exitCodeOnError?: number;
 };
 
 export type Run<Declared extends Options> = {
   readonly options: Values<Declared>;
-  /** Words behind the command that belong to no option. */
-  readonly words: readonly string[];
-  /** Stops what was started, the last first, whichever way the run ends. */
+  readonly positionals: readonly string[];
+  /** Stops everything that was started, in reverse order, however the run ends. */
   readonly stack: AsyncDisposableStack;
 };
 
 export type Result = {
-  /** Each is printed, and any of them fails the proof. */
+  /** Printed. Any fault fails the proof. */
   readonly faults?: readonly string[];
-  /** With `--json` the last line. */
+  /** The last line with `--json`. */
   readonly figures: object;
-  /** Instead of 0, or 1 with faults. */
+  /** Default: 0, or 1 with faults. */
   readonly exitCode?: number;
 };
 
-/** The main function of every proof: reads the options, runs the work, stops what it started, reports and sets the exit code. */
+/** The main function of every proof: reads options, runs `work`, cleans up, reports, and sets the exit code. */
 export async function runProof<const Declared extends Options>(
   proof: Proof<Declared>,
   work: (run: Run<Declared>) => Promise<Result>,
@@ -77,17 +76,17 @@ export async function runProof<const Declared extends Options>(
   });
   try {
     const options = readValues(proof.options, values) as Values<Declared>;
-    const { faults = [], figures, exitCode } = await work({ options, words: positionals, stack });
+    const { faults = [], figures, exitCode } = await work({ options, positionals, stack });
     for (const fault of faults) console.error(`FAILED: ${fault}`);
     if (values["json"] === true) console.log(JSON.stringify(figures));
     process.exitCode = exitCode ?? (faults.length > 0 ? 1 : 0);
   } catch (error) {
-    // Whatever fails because everything is being stopped is not worth a line.
+    // Errors caused by the shutdown are not reported.
     if (isLeaving) return;
     console.error(error);
     process.exitCode = exitCodeOnError;
   } finally {
-    // From here on the stack is being disposed of, which must not be cut short.
+    // The stack is disposed of next, which must not be interrupted.
     isLeaving = true;
   }
 }
@@ -108,7 +107,8 @@ function readValues(options: Options, given: Readonly<Record<string, unknown>>):
 
 export function toCount(name: string, text: string, min = 1): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < min) throw new Error(`--${name} takes a number, not ${text}`);
+  if (!Number.isInteger(count) || count < min)
+    throw new Error(`--${name} takes a whole number of at least ${min}, not ${text}`);
   return count;
 }
 
@@ -117,7 +117,7 @@ function describe({ command, about, options }: Proof<Options>): string {
     const isShown = typeof value === "number" || typeof value === "string";
     return [`--${name} ${takes ?? "N"}`, `${help}${isShown ? ` (${value})` : ""}`] as const;
   });
-  const all = [...lines, ["--json", "the last line is JSON"] as const];
+  const all = [...lines, ["--json", "print the figures as JSON in the last line"] as const];
   const width = Math.max(...all.map(([name]) => name.length)) + 2;
   const table = all.map(([name, help]) => `  ${name.padEnd(width)}${help}`);
   const usage = `${command}${command.includes(" -- ") ? "" : " --"} [options]`;

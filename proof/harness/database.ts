@@ -2,10 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { migrate } from "../../service/src/postgres/migrate.ts";
 import { openPool, type Pool } from "../../service/src/postgres/pool.ts";
+import { startLoop } from "./loop.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One database of a server. Every query has a connection of its own, so that it outlives a crash of the server. */
+/** One database of a server. Each query opens its own connection, so that it works after a crash of the server. */
 export type Database = {
   readonly name: string;
   readonly url: string;
@@ -51,7 +52,7 @@ export async function countRows(database: Pick<Database, "query">, table: string
   return Number(row?.["rows"]);
 }
 
-/** Waits until autovacuum has analyzed the filled tables: until then the planner knows nothing about them. */
+/** Waits until autovacuum has analyzed the tables, so that the planner has statistics. */
 export async function awaitStatistics(database: Database, tables: readonly string[]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 500) {
     const [row] = await database.query(
@@ -63,29 +64,20 @@ export async function awaitStatistics(database: Database, tables: readonly strin
     if (Number(row?.["known"]) === tables.length) return;
     await pause(500);
   }
-  throw new Error("autovacuum has not come by within two minutes");
+  throw new Error("autovacuum did not analyze the tables within two minutes");
 }
 
-/** How long the longest transaction of the service's management side was seen to last. */
+/** Samples the running transactions of the management API. `stop` returns the longest duration seen, in milliseconds. */
 export function watchTransactions(database: Database): { stop(): Promise<number> } {
-  let isWatching = true;
-  const watching = (async () => {
-    let msMax = 0;
-    while (isWatching) {
-      const [row] = await database.query(
-        `select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0) as ms
-         from pg_stat_activity
-         where application_name = 'purser manage' and xact_start is not null and state <> 'idle'`,
-      );
-      msMax = Math.max(msMax, Number(row?.["ms"]));
-      await pause(20);
-    }
-    return msMax;
-  })();
-  return {
-    stop: () => {
-      isWatching = false;
-      return watching;
-    },
-  };
+  let msMax = 0;
+  const loop = startLoop(async () => {
+    const [row] = await database.query(
+      `select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0) as ms
+       from pg_stat_activity
+       where application_name = 'purser manage' and xact_start is not null and state <> 'idle'`,
+    );
+    msMax = Math.max(msMax, Number(row?.["ms"]));
+    await pause(20);
+  });
+  return { stop: () => loop.stop().then(() => msMax) };
 }

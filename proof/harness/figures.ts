@@ -5,6 +5,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 0 ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
 }
 
+/** The smallest value that at least this share of all values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+}
+
+/** To two decimals. */
 export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
@@ -14,8 +20,14 @@ export function rate(perSecond: number): string {
   return `${Math.round(perSecond).toLocaleString("en")}/s`;
 }
 
+/** `1.5 ms` */
 export function ms(value: number): string {
   return `${value.toFixed(1)} ms`;
+}
+
+/** `12 MB` */
+export function megabytes(value: number): string {
+  return `${value.toFixed(0)} MB`;
 }
 
 /** `12,345` */
@@ -23,11 +35,16 @@ export function count(value: number): string {
   return value.toLocaleString("en");
 }
 
-/** The smallest value that so large a share of all values does not exceed. */
-export function quantile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+export function expectEqual(what: string, found: unknown, expected: unknown): void {
+  if (found !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(found)}`);
 }
 
-export function expectEqual(what: string, found: unknown, expected: unknown): void {
-  if (found !== expected) throw new Error(`${what}: ${String(expected)} expected, ${String(found)} found`);
+/** A figure and the most it may be, in the format in which both are printed. */
+export type Bound = readonly [what: string, value: number, max: number, format: (value: number) => string];
+
+/** A fault for each figure beyond its bound. */
+export function findExceeded(bounds: readonly Bound[]): string[] {
+  return bounds
+    .filter(([, value, max]) => !(value <= max))
+    .map(([what, value, max, format]) => `${what}: ${format(value)}, more than ${format(max)}`);
 }

@@ -6,7 +6,7 @@ import { brandAs, type CustomerId, type Instant } from "../../service/src/primit
 import { decodeWalletState, encodeWalletState } from "../../service/src/store/cell/wallet-state.ts";
 import { Caller } from "./caller.ts";
 import { type Database, withPool } from "./database.ts";
-import { FEATURE_NOT_IN_PLANS, type PLANS, POOL, type Project } from "./project.ts";
+import { FEATURE_NOT_IN_PLANS, type Installation, type PLANS, POOL, type Project } from "./project.ts";
 import type { Service } from "./purser.ts";
 
 export const BUSY = "busy";
@@ -15,20 +15,20 @@ const TOP_UPS = 300;
 const PLAN_CHANGES = 300;
 const AT_ONCE = 20;
 
-/** Where customers are made: the rows by the database, and what a decision needs by the service. */
-export type Place = { readonly database: Database; readonly service: Service; readonly project: Project };
+/** An installation in which to create customers. */
+type Filled = Pick<Installation, "database" | "project"> & { readonly service: Service };
 
 /**
- * Nine entries each. The first customer comes by them as any customer does: a plan, two top-ups of which one is merged,
- * consumes, a reversal; the others are copies.
+ * Creates customers with nine ledger entries each. The first one uses the service: a plan, two top-ups of which one is
+ * merged, consumes, and a reversal. The others are copies.
  */
 export async function fillCustomers(
-  place: Place,
+  installation: Filled,
   plan: keyof typeof PLANS,
   customers: number,
 ): Promise<void> {
-  const { database, project } = place;
-  const caller = new Caller(place.service, project);
+  const { database, project, service } = installation;
+  const caller = new Caller(service, project);
   const customerId = brandAs<CustomerId>("customer_1");
   await withPool(database.url, async (pool) => {
     await assignPlan(pool, project.context, { customerId, plan, anchor: null });
@@ -40,27 +40,28 @@ export async function fillCustomers(
   await copyCustomer(database, project.context.environmentId, customers);
 }
 
-/** One customer with a long history of everything: charges, denials, top-ups and plans. */
-export async function makeBusyCustomer(place: Place, entries: number): Promise<void> {
-  const { context } = place.project;
+/** Creates one customer with a long history of charges, denials, top-ups and plan changes. */
+export async function makeBusyCustomer(installation: Filled, entries: number): Promise<void> {
+  const { database, project, service } = installation;
+  const { context } = project;
   const customerId = brandAs<CustomerId>(BUSY);
-  await makeHotCustomer(place, { customerId: BUSY, plan: "wide", entries });
-  await withPool(place.database.url, async (pool) => {
+  await makeHotCustomer(installation, { customerId: BUSY, plan: "wide", entries });
+  await withPool(database.url, async (pool) => {
     for (let i = 0; i < PLAN_CHANGES; i++)
       await assignPlan(pool, context, { customerId, plan: i % 2 === 0 ? "pro" : "wide", anchor: null });
     for (let i = 0; i < TOP_UPS; i++)
-      await topUp(pool, place.project, { customerId, kind: "purchase", reference: `pay_${i}` });
+      await topUp(pool, project, { customerId, kind: "purchase", reference: `pay_${i}` });
   });
-  const caller = new Caller(place.service, place.project);
+  const caller = new Caller(service, project);
   for (let i = 0; i < DENIALS; i += AT_ONCE) {
     const deny = (): Promise<unknown> => caller.consume(BUSY, { feature: FEATURE_NOT_IN_PLANS });
     await Promise.all(Array.from({ length: AT_ONCE }, deny));
   }
 }
 
-/** One customer who has consumed so often that the ledger has so many entries. */
+/** Creates one customer with this many ledger entries, nearly all of them consumes. */
 export async function makeHotCustomer(
-  { database, service, project }: Place,
+  { database, service, project }: Filled,
   hot: { readonly customerId: string; readonly plan: keyof typeof PLANS; readonly entries: number },
 ): Promise<void> {
   const customerId = brandAs<CustomerId>(hot.customerId);
@@ -85,10 +86,10 @@ function topUp(
   return addCredits(pool, context, { customerId, ...credits });
 }
 
-/** What a customer has beside its row, all of it numbered within the customer: a copy under another number is whole. */
+/** The other rows of a customer. Their numbers are per customer, so they can be copied unchanged. */
 const TABLES = ["wallets", "grants", "assignments", "ledger"];
 
-/** Makes `customer_2` and so on from `customer_1`, who came by its plan as any customer does. */
+/** Creates `customer_2` and so on as copies of `customer_1`. */
 export async function copyCustomer(
   database: Pick<Database, "query">,
   environmentId: number,
@@ -122,13 +123,13 @@ async function listCopiedColumns(database: Pick<Database, "query">, table: strin
      where table_schema = 'cell'
        and table_name = '${table}'
        and is_identity = 'NO'
-       -- A copy is written by a transaction of its own.
+       -- Set by the transaction that inserts the copy.
        and column_name not in ('customer_number', 'transaction_number')`,
   );
   return rows.map((row) => String(row["column_name"]));
 }
 
-/** Repeats a customer's last consume until the ledger has so many entries, and makes the wallet agree. */
+/** Repeats a customer's last consume until the ledger has this many entries, and updates the wallet. */
 async function copyLastConsume(
   database: Database,
   { environmentId, customerId, entries }: { environmentId: number; customerId: string; entries: number },

@@ -9,10 +9,10 @@ const run = promisify(execFile);
 
 export type OtherTree = { readonly directory: string; readonly commit: string };
 
-/** Another commit of this repository in a temporary git worktree, with the packages of its own lockfile. */
+/** Checks out another commit into a temporary git worktree and installs the packages of its lockfile. */
 export async function checkOut(revision: string, stack: AsyncDisposableStack): Promise<OtherTree> {
   const commit = await git("rev-parse", "--verify", "--quiet", `${revision}^{commit}`).catch(() => {
-    throw new Error(`${revision} is no commit of this repository`);
+    throw new Error(`${revision} is not a commit of this repository`);
   });
   const parent = await mkdtemp(join(tmpdir(), "purser-against-"));
   const directory = join(parent, "tree");
@@ -25,7 +25,7 @@ export async function checkOut(revision: string, stack: AsyncDisposableStack): P
   return { directory, commit };
 }
 
-/** The same lockfile means the same packages: then those of this tree are used, which takes no time. */
+/** Links the packages of this tree if both lockfiles are the same. */
 async function installPackages(directory: string): Promise<void> {
   const lockfiles = [THIS_TREE, directory].map((tree) => readFile(join(tree, "package-lock.json"), "utf8"));
   const [ours, theirs] = await Promise.all(lockfiles);

@@ -7,7 +7,7 @@ import { type Database, databaseAt, withClient } from "./database.ts";
 import { integerBetween } from "./random.ts";
 import { steadyPort } from "./steady-port.ts";
 
-/** For large databases whose statements are explained. Analyzes within seconds, which is a minute by default. */
+/** For large databases whose statements are explained. Autovacuum analyzes within seconds instead of a minute. */
 const SETTINGS = [
   "shared_buffers=512MB",
   "max_wal_size=4GB",
@@ -18,20 +18,20 @@ const SETTINGS = [
   "auto_explain.log_format=json",
 ];
 
-/** Until every session has heard of a setting, and until the log is written. */
+/** Until every session uses a changed setting, and until the log is written. */
 const SETTLE_MS = 300;
 const GONE_WITHIN_MS = 10_000;
-const GONE_LOOK_MS = 10;
+const GONE_POLL_MS = 10;
 const LOAD_AGAIN_MS = { min: 20, max: 60 };
 const ACCEPTS_WITHIN_MS = 60_000;
 const PROBE_PAUSE_MS = 10;
 
-/** A real PostgreSQL with durability on, on a port and files of its own; it can be killed and started again. */
+/** A PostgreSQL server with durability on and its own port and files. It can be killed and restarted. */
 export class PostgresServer {
   readonly #server: TemporaryServer;
   readonly #dataDirectory: string;
 
-  /** Of two settings of one name the last is in force. */
+  /** `settings` override those of `basis`. */
   static async start(
     stack: AsyncDisposableStack,
     settings: readonly string[] = [],
@@ -40,7 +40,7 @@ export class PostgresServer {
     const port = await steadyPort();
     const server = await startTemporaryServer("proof", { port, settings: [...basis, ...settings] });
     stack.defer(() => server.stop());
-    // The real path, as /proc names it.
+    // The real path, as in /proc.
     return new PostgresServer(server, await realpath(server.dataDirectory));
   }
 
@@ -62,7 +62,7 @@ export class PostgresServer {
     return databaseAt(this.url(name));
   }
 
-  /** PostgreSQL's version and what makes it durable, as the server itself reports them. */
+  /** The version and the durability settings that the server reports. Throws unless they are on. */
   async describe(): Promise<string> {
     const names = ["server_version", "fsync", "synchronous_commit", "full_page_writes"];
     const [row = {}] = await this.query(
@@ -71,11 +71,11 @@ export class PostgresServer {
     );
     const { server_version, ...durability } = row;
     const weak = Object.entries(durability).find(([, value]) => value !== "on");
-    if (weak !== undefined) throw new Error(`${weak[0]} is ${weak[1]}: such figures mean nothing`);
+    if (weak !== undefined) throw new Error(`${weak[0]} is ${weak[1]}: figures would be meaningless`);
     return `PostgreSQL ${server_version}, ${Object.keys(durability).join(", ")} on`;
   }
 
-  /** Has the server log the plan of every statement that `work` runs, and returns the log. */
+  /** Logs the plan of every statement that `work` runs, and returns the log. */
   async explain(work: () => Promise<void>): Promise<string> {
     const [row = {}] = await this.query("postgres", "select pg_current_logfile('jsonlog') as file");
     const file = join(this.#dataDirectory, String(row["file"]));
@@ -89,37 +89,36 @@ export class PostgresServer {
   }
 
   /**
-   * Postmaster and backends with SIGKILL; ends when all are gone, so that nothing holds the old shared memory. They
-   * are found by their working directory: a backend is in no process group of the postmaster's, and once that is dead
-   * it is nobody's child.
+   * Kills postmaster and backends with SIGKILL, and returns when all have ended, so that nothing holds the old shared memory.
+   * They are found by their working directory, because backends are not in the postmaster's process group.
    */
   async kill(): Promise<{ killedAtMs: number }> {
     const pids = listWorkingIn(this.#dataDirectory);
-    if (pids.length < 2) throw new Error("there is no PostgreSQL to kill");
-    // The search held up the clients, who are in this process: killed now, the server would be idle.
+    if (pids.length < 2) throw new Error("found no PostgreSQL to kill");
+    // The search blocked the clients, which run in this process. Without a pause the server would be idle when killed.
     await pause(integerBetween(LOAD_AGAIN_MS.min, LOAD_AGAIN_MS.max));
     const killedAtMs = performance.now();
-    // Again and again, for those that were forked in between.
+    // Repeated for backends that were forked in the meantime.
     for (let left = pids; left.length > 0; left = listWorkingIn(this.#dataDirectory)) {
       if (performance.now() - killedAtMs > GONE_WITHIN_MS) throw new Error("PostgreSQL survived SIGKILL");
       for (const pid of left) kill(pid);
-      await pause(GONE_LOOK_MS);
+      await pause(GONE_POLL_MS);
     }
     return { killedAtMs };
   }
 
-  /** `pg_ctl stop -m immediate`: the server ends at once and writes nothing more. Ends when it is gone. */
+  /** `pg_ctl stop -m immediate`: the server ends without writing anything. Returns when it has ended. */
   stopImmediately(): Promise<void> {
     return this.#server.crash();
   }
 
-  /** On the data that a crash left. Ends when it accepts connections, with the moment of the first one. */
+  /** Restarts on the same data. Returns when it accepts connections, with the time of the first one. */
   async startAgain(): Promise<{ acceptedAtMs: number }> {
     const [acceptedAtMs] = await Promise.all([this.#probe(), this.#server.restart()]);
     return { acceptedAtMs };
   }
 
-  /** More often than the starter looks: the time to recovery is counted from this moment. */
+  /** Polls more often than `restart`, because the time to recovery counts from this moment. */
   async #probe(): Promise<number> {
     const giveUpAtMs = performance.now() + ACCEPTS_WITHIN_MS;
     while (performance.now() < giveUpAtMs) {
@@ -139,7 +138,7 @@ export class PostgresServer {
   }
 }
 
-/** Zombies have no working directory any more, and are not among them. */
+/** Excludes zombies, which have no working directory. */
 function listWorkingIn(directory: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && findWorkingDirectory(name) === directory)
@@ -158,6 +157,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }

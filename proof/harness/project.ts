@@ -6,23 +6,23 @@ import { publishPlan } from "../../service/src/manage/plans/publish-plan.ts";
 import { setDefaultPlan } from "../../service/src/manage/plans/set-default-plan.ts";
 import { createProject } from "../../service/src/manage/projects/create-project.ts";
 import type { Pool } from "../../service/src/postgres/pool.ts";
-import { migrateDatabase, withPool } from "./database.ts";
-import { FEATURE } from "./load/calls.ts";
+import { FEATURE } from "./calls.ts";
+import { type Database, migrateDatabase, withPool } from "./database.ts";
+import { PostgresServer } from "./postgres.ts";
 
 export type Cost = { readonly credits: number; readonly per: number };
 export type Limit = { readonly quantity: number; readonly period: "day" | "month" };
 
-/** What a project sells, all of it in one pool. */
+/** The features and plans of a project, all in one pool. */
 export type CatalogContent = {
   readonly features: Readonly<Record<string, Cost>>;
   readonly plans: Readonly<Record<string, PlanContent>>;
-  /** Of customers to whom nobody assigned a plan. */
   readonly defaultPlan?: string;
 };
 
 export type PlanContent = {
   readonly allowance: { readonly credits: number; readonly period: "month" | "once" };
-  /** Null: included without a limit. A feature that is not named is not in the plan. */
+  /** Null: included without a limit. Features that are not listed are not in the plan. */
   readonly features: Readonly<Record<string, Limit | null>>;
 };
 
@@ -31,7 +31,7 @@ export const OWNER = { email: "owner@example.com", name: "Owner", password: "sev
 
 export const FEATURE_NOT_IN_PLANS = "video.render";
 const UNLIMITED = { [FEATURE]: null };
-/** More than anybody uses up. */
+/** More than any proof uses. */
 const PLENTY = 1_000_000_000;
 
 export const PLANS = {
@@ -50,13 +50,29 @@ const CATALOG = { features: { [FEATURE]: COST, [FEATURE_NOT_IN_PLANS]: COST }, p
 export type Project = {
   readonly context: Context;
   readonly apiKey: string;
-  /** Of an owner's automation. */
+  /** A management token with the role of owner. */
   readonly token: string;
-  /** Of the live environment: `/manage/v1/projects/1/live`. */
+  /** The path of the live environment: `/manage/v1/projects/1/live`. */
   readonly here: string;
 };
 
-/** A product before its first day: something to sell, an owner, a token for automation, and no customer yet. */
+export type Installation = {
+  readonly server: PostgresServer;
+  readonly database: Database;
+  readonly project: Project;
+};
+
+/** A PostgreSQL server with one database and one project. Services are started separately. */
+export async function openInstallation(
+  stack: AsyncDisposableStack,
+  ...settings: readonly [settings?: readonly string[], basis?: readonly string[]]
+): Promise<Installation> {
+  const server = await PostgresServer.start(stack, ...settings);
+  const database = await server.createDatabase("purser");
+  return { server, database, project: await openProject(database.url) };
+}
+
+/** Migrates the database and creates an owner, a management token, and a project with a catalog and no customers. */
 export async function openProject(databaseUrl: string, catalog: CatalogContent = CATALOG): Promise<Project> {
   await migrateDatabase(databaseUrl);
   return withPool(databaseUrl, async (pool) => {
@@ -99,6 +115,5 @@ async function publishCatalog(pool: Pool, context: Context, catalog: CatalogCont
 }
 
 function expectKind(expected: string, outcome: { readonly kind: string }): void {
-  if (outcome.kind !== expected)
-    throw new Error(`the catalog could not be set up: ${JSON.stringify(outcome)}`);
+  if (outcome.kind !== expected) throw new Error(`could not create the catalog: ${JSON.stringify(outcome)}`);
 }

@@ -10,15 +10,16 @@ export const THIS_TREE = join(import.meta.dirname, "../..");
 
 const LOG_PIECES_MAX = 40;
 const STOP_MAX_MS = 30_000;
+const LOG_MAX_MS = 5_000;
 const SAMPLE_MS = 20;
 
-/** Purser as operators run it. Nothing else of this program's environment: a stray setting must not change what is proven. */
+/** Starts a command of Purser with a clean environment, so that no setting of the caller changes the result. */
 export function spawnPurser(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  { tree = THIS_TREE, memory = [] }: { tree?: string; memory?: readonly string[] } = {},
+  { tree = THIS_TREE, node = [] }: { tree?: string; node?: readonly string[] } = {},
 ) {
-  return spawn(process.execPath, [...memory, join(tree, "service/src/main.ts"), ...args], {
+  return spawn(process.execPath, [...node, join(tree, "service/src/main.ts"), ...args], {
     env: { PATH: process.env["PATH"], ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -26,14 +27,16 @@ export function spawnPurser(
 
 export type ServiceOptions = {
   readonly name?: string;
-  /** Of another commit, to compare with. */
+  /** The source tree of another commit. */
   readonly tree?: string;
-  readonly memory?: readonly string[];
-  /** With "error" it does not report that it is ready, and an outage costs it no time for writing warnings. */
+  /** Options of Node.js. */
+  readonly node?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** With "error", the service writes no ready message, and spends no time on warnings during an outage. */
   readonly logLevel?: "info" | "error";
 };
 
-/** `purser serve` as a process of its own, so that a kill is a real one. It keeps its port when it is started again. */
+/** `purser serve` in its own process. A restart keeps the port. */
 export class Service {
   readonly name: string;
   readonly port: number;
@@ -42,7 +45,7 @@ export class Service {
   readonly #log: string[] = [];
   #child: ChildProcess | null = null;
 
-  /** Ready when this returns. */
+  /** Returns when the service is ready. */
   static async start(
     databaseUrl: string,
     stack: AsyncDisposableStack,
@@ -53,7 +56,7 @@ export class Service {
     return service;
   }
 
-  /** Not started yet; stopped at the latest with the stack. */
+  /** Does not start it. The stack stops it. */
   static async prepare(
     databaseUrl: string,
     stack: AsyncDisposableStack,
@@ -75,27 +78,28 @@ export class Service {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Whether it runs, or at least has not ended. */
+  /** Whether it was started and has not ended. */
   get isAlive(): boolean {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** How it ended, if it did, and the last that it printed. */
+  /** Its exit status and the end of its output. */
   get lastOutput(): string {
     const { exitCode, signalCode } = this.#child ?? { exitCode: null, signalCode: null };
     return `exit code ${exitCode}, signal ${signalCode}\n${this.#log.join("")}`;
   }
 
-  /** Resolves when it is ready, rejects when it ends before. */
+  /** Resolves when it is ready. Rejects if it ends first. */
   launch(): Promise<void> {
-    const { memory = ["--max-semi-space-size=64"], logLevel = "info", ...options } = this.#options;
+    const { node = ["--max-semi-space-size=64"], logLevel = "info", tree = THIS_TREE } = this.#options;
     const environment = {
+      ...this.#options.environment,
       DATABASE_URL: this.#databaseUrl,
       PORT: String(this.port),
       METRICS_PORT: "0",
       LOG_LEVEL: logLevel,
     };
-    const child = spawnPurser(["serve"], environment, { ...options, memory });
+    const child = spawnPurser(["serve"], environment, { tree, node });
     this.#child = child;
     return new Promise((resolve, reject) => {
       child.once("exit", () => reject(new Error(`the service ended: ${this.lastOutput}`)));
@@ -108,19 +112,30 @@ export class Service {
     });
   }
 
-  /** `kill -9`; ends when the process has ended. */
+  /** The value of this field in the JSON lines of its log. Waits for it for a few seconds. */
+  async logged(field: string): Promise<string> {
+    const pattern = new RegExp(`"${field}":"([^"]+)"`);
+    for (let waitedMs = 0; waitedMs < LOG_MAX_MS; waitedMs += SAMPLE_MS) {
+      const [, value] = pattern.exec(this.lastOutput) ?? [];
+      if (value !== undefined) return value;
+      await pause(SAMPLE_MS);
+    }
+    throw new Error(`the service did not log ${field}: ${this.lastOutput}`);
+  }
+
+  /** `kill -9`. Returns when the process has ended. */
   kill(): Promise<void> {
     return this.#end("SIGKILL");
   }
 
-  /** Asks it to stop, and returns whether it did, in time and with exit code 0. */
+  /** Sends SIGTERM and returns whether it ended in time with exit code 0. */
   async stop(): Promise<boolean> {
     if (!this.isAlive) return false;
     await this.#end("SIGTERM");
     return this.#child?.exitCode === 0;
   }
 
-  /** The most memory that it ever had, as the kernel counts it. */
+  /** Peak resident memory, as reported by the kernel. */
   peakMegabytes(): Promise<number> {
     return readMegabytes(this.#child, "VmHWM");
   }
@@ -134,7 +149,7 @@ export class Service {
   }
 }
 
-/** Ends when the process has ended; one that does not end in time is killed. */
+/** Returns when the process has ended. Kills it if it does not end in time. */
 export async function endProcess(
   child: ChildProcess,
   signal: "SIGTERM" | "SIGKILL" = "SIGTERM",
@@ -148,14 +163,14 @@ export async function endProcess(
 }
 
 export type CommandRun = {
-  /** Null: it was stopped. */
+  /** Null if it was stopped by a signal. */
   readonly code: number | null;
   readonly output: string;
   readonly seconds: number;
   readonly peakMegabytes: number;
 };
 
-/** `purser verify`, in a process of its own. */
+/** Starts `purser verify`. */
 export function startVerify(
   databaseUrl: string,
   options: readonly string[] = [],
@@ -166,7 +181,7 @@ export function startVerify(
     let peakMegabytes = 0;
     const sample = async (): Promise<void> => {
       while (child.exitCode === null && child.signalCode === null) {
-        // Gone at the end of the process.
+        // Fails when the process has just ended.
         const megabytes = await readMegabytes(child, "VmHWM").catch(() => 0);
         peakMegabytes = Math.max(peakMegabytes, megabytes || 0);
         await pause(SAMPLE_MS);
@@ -179,7 +194,7 @@ export function startVerify(
   return { ended: finish(), stop: () => void child.kill("SIGTERM") };
 }
 
-/** To its end, which must be a good one. */
+/** Runs `purser verify`. Throws unless it succeeds. */
 export async function verify(databaseUrl: string): Promise<CommandRun> {
   const run = await startVerify(databaseUrl).ended;
   if (run.code !== 0) throw new Error(`purser verify ended with code ${run.code}: ${run.output}`);

@@ -1,13 +1,13 @@
 import { createServer } from "node:net";
 import { integerBetween } from "./random.ts";
 
-/** Below the range from which Linux takes the local ports of outgoing connections. */
+/** Below Linux's ephemeral port range. */
 const PORTS = { min: 20_000, max: 32_000 };
 const ATTEMPTS_MAX = 100;
 
 /**
- * A free port that stays free while its server is down. One from the ephemeral range would not do: among thousands of
- * connection attempts to a dead local port, one is given that very port as its own and connects to itself.
+ * A free port that stays free while its server is down. A port of the ephemeral range would not: a connection attempt to a
+ * closed local port can get the same port as its source and connect to itself.
  */
 export async function steadyPort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -1,7 +1,7 @@
 export type Explained = {
-  /** The statements of one call, each with the indexes that it was answered from. */
+  /** The statements of one call, each with the indexes it used. */
   readonly statements: readonly string[];
-  /** Tables that were read from end to end, by the rows found in them. */
+  /** Tables read by a sequential scan, with the estimated number of rows. */
   readonly wholeTables: readonly { readonly table: string; readonly rows: number }[];
 };
 
@@ -13,11 +13,11 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
-/** Who may come in, and what an environment sells: read with every call, and small. */
+/** Authentication and catalog: read by every call, and small. */
 const OF_EVERY_CALL = /^(management_tokens|sessions|places|catalogs|clock|workspaces|projects)\./;
 const MARK = "plan:\n";
 
-/** From the server's log, in which auto_explain has written a plan for each statement. */
+/** Parses the plans that auto_explain wrote to the server's log. */
 export function describePlans(log: string): Explained {
   const statements: string[] = [];
   const wholeTables: { table: string; rows: number }[] = [];
@@ -44,7 +44,7 @@ export function describePlans(log: string): Explained {
 function describe(name: string, nodes: readonly Plan[]): string {
   const indexes = nodes.flatMap((node) => node["Index Name"] ?? []);
   const sorts = nodes.some((node) => node["Node Type"] === "Sort") ? " and a sort" : "";
-  // Partitions of one table have one index each.
+  // Each partition of a table has its own index.
   const named = indexes.map((index) => index.replace(/_\d{4}_\d{2}_/, "_*_"));
   return `${name}: ${indexes.length === 0 ? "no index" : [...new Set(named)].join(", ")}${sorts}`;
 }

@@ -1,20 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
+import { ANY_CHECK } from "../harness/calls.ts";
 import { median } from "../harness/figures.ts";
-import { CALLS } from "../harness/load/calls.ts";
-import { runOpenLoop } from "../harness/load/open-loop.ts";
+import { measureBeside, runOpenLoop } from "../harness/open-loop.ts";
 import type { Project } from "../harness/project.ts";
 import type { Service } from "../harness/purser.ts";
 
 const AT_ONCE = 50;
-/** Denied ones count too. */
-const CHECK = { ...CALLS.check, proof: '"allowed":' };
 
 export type StormResult = {
   readonly withoutP99Ms: number;
   readonly besideP99Ms: number;
-  /** How the guesses were answered: 401 those that were compared, 429 those that were not. */
+  /** Statuses of the log-in attempts: 401 if the password was compared, 429 if not. */
   readonly answers: Readonly<Record<number, number>>;
 };
 
@@ -27,59 +25,49 @@ type Options = {
   readonly rounds: number;
 };
 
-/** Checks at a fixed rate, without and beside fifty guessers of passwords, in turns. */
+/** Measures checks at a fixed rate, with and without fifty clients that guess passwords, in turns. */
 export async function measureLogInStorm(options: Options): Promise<StormResult> {
-  const without: number[] = [];
-  const beside: number[] = [];
   const answers: Record<number, number> = {};
   await check(options);
-  for (let round = 0; round < options.rounds; round++) {
-    without.push(await check(options));
-    const storm = startStorm(options.service, answers);
-    beside.push(await check(options));
-    await storm.stop();
-  }
-  return { withoutP99Ms: median(without), besideP99Ms: median(beside), answers };
+  const { alone, beside } = await measureBeside(
+    options.rounds,
+    () => check(options),
+    async () => startStorm(options.service, answers),
+  );
+  return { withoutP99Ms: median(alone), besideP99Ms: median(beside), answers };
 }
 
 async function check({ service, project, customers, perSecond, seconds }: Options): Promise<number> {
   const { errors, p99Ms } = await runOpenLoop({
-    url: service.url,
-    apiKey: project.apiKey,
-    call: CHECK,
-    customers: customers - 1,
-    perSecond,
-    warmUpSeconds: 1,
-    seconds,
-    connections: 64,
-    keyPrefix: "",
+    ...{ url: service.url, apiKey: project.apiKey, call: ANY_CHECK, customers: customers - 1 },
+    ...{ perSecond, warmUpSeconds: 1, seconds, connections: 64 },
   });
   if (errors > 0) throw new Error(`${errors} checks failed`);
   return p99Ms;
 }
 
 /**
- * Fifty who guess at the same time, each from another address and each time for another email: what a guard by those does
- * not stop at once. Who is told to come later comes then.
+ * Each client has its own address and uses another email for each attempt, so that throttling by address or email does not
+ * stop it immediately. It respects Retry-After.
  */
 function startStorm(service: Service, answers: Record<number, number>): { stop(): Promise<void> } {
   const end = new AbortController();
-  const guessOn = async (_: unknown, index: number): Promise<void> => {
+  const guessUntilEnd = async (_: unknown, index: number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, localAddress: `127.0.0.${index + 2}` });
     while (!end.signal.aborted) {
       const { status, waitSeconds } = await guess(service, agent);
       answers[status] = (answers[status] ?? 0) + 1;
-      // Not all in the same moment again.
+      // A random delay, so that not all clients retry at the same time.
       const waitMs = waitSeconds * 1_000 * (1 + Math.random());
       await pause(waitMs, null, { signal: end.signal }).catch(() => {});
     }
     agent.destroy();
   };
-  const raging = Promise.all(Array.from({ length: AT_ONCE }, guessOn));
+  const clients = Promise.all(Array.from({ length: AT_ONCE }, guessUntilEnd));
   return {
     stop: async () => {
       end.abort();
-      await raging;
+      await clients;
     },
   };
 }

@@ -18,7 +18,7 @@ export type Measured = {
 
 type Parts = { readonly server: PostgresServer; readonly service: Service; readonly project: Project };
 
-/** Times every list and search, one call after another, and has the server explain one call of each. */
+/** Times every list and search sequentially, and explains one call of each. */
 export async function measurePages(
   parts: Parts & { readonly customers: number; readonly calls: number },
   onMeasured: (measured: Measured) => void,
@@ -40,7 +40,7 @@ export async function measurePages(
     onMeasured(result);
     measured.push(result);
   };
-  // One that does not work keeps nobody from measuring the others.
+  // A failure must not prevent the other measurements.
   const attempt = (work: Promise<void>): Promise<void> =>
     work.catch(
       (error: unknown) => void failures.push(error instanceof Error ? error.message : String(error)),
@@ -63,7 +63,7 @@ type ListPage = {
   readonly nextCursor?: string | null;
 };
 
-/** From the first to the last, which also shows that the list has everybody, once. */
+/** Reads all pages of the list of customers, and checks that it contains each customer once. */
 async function walkCustomers(get: Get, { here }: Project, customers: number): Promise<string[]> {
   const cursors: string[] = [];
   const seen = new Set<string>();
@@ -77,13 +77,12 @@ async function walkCustomers(get: Get, { here }: Project, customers: number): Pr
     cursors.push(nextCursor);
     cursor = `&cursor=${nextCursor}`;
   }
-  // And the busy one.
   if (rows !== customers + 1 || seen.size !== rows)
-    throw new Error(`the list has ${rows} rows of ${seen.size} customers`);
+    throw new Error(`the list has ${rows} rows of ${seen.size} customers, expected ${customers + 1}`);
   return cursors;
 }
 
-/** The page that is some pages further on, where there is one. */
+/** A later page of the list, if there is one. */
 async function findFurther(get: Get, { name, path }: Page): Promise<Page | null> {
   const first = path(0);
   let further = first;
@@ -92,7 +91,7 @@ async function findFurther(get: Get, { name, path }: Page): Promise<Page | null>
     if (typeof nextCursor !== "string") break;
     further = `${first}${first.includes("?") ? "&" : "?"}cursor=${nextCursor}`;
   }
-  return further === first ? null : { name: `${name}, further on`, path: () => further };
+  return further === first ? null : { name: `${name}, later page`, path: () => further };
 }
 
 async function time(get: Get, page: Page, calls: number): Promise<{ p50Ms: number; p95Ms: number }> {

@@ -1,7 +1,7 @@
 import { BUSY } from "../harness/fill-customers.ts";
 import type { Project } from "../harness/project.ts";
 
-/** One kind of call, each with another of the customers or another place in the list. */
+/** One kind of call. Its path varies with the number of the call: another customer, or another page of the list. */
 export type Page = { readonly name: string; readonly path: (call: number) => string };
 
 export type World = {
@@ -11,7 +11,7 @@ export type World = {
   readonly cursors: readonly string[];
 };
 
-/** The customers, in every way a list of them can be asked for. */
+/** All filters, searches and pages of the list of customers. */
 export function customerPages({ project, customers, cursors }: World): Page[] {
   const list = `${project.here}/customers`;
   const any = (call: number): number => (call * 7_919) % customers;
@@ -30,20 +30,20 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     search("by name", (call) => `COMPANY ${any(call)}`),
     search("by email", (call) => `billing${any(call)}@ex`),
     search("by billing reference", (call) => `cus_${any(call)}`),
-    search("that finds nobody", (call) => `nobody-${call}`),
-    search("that finds everybody by id", () => "c"),
-    search("that finds everybody by email", () => "billing"),
-    search("that finds a tenth", (call) => `customer_${1 + (call % 9)}`),
-    page("search that finds everybody, deep page", (call) => `search=customer&cursor=${cursor(call)}`),
-    page("search that finds a tenth, deep page", (call) => `search=company%201&cursor=${cursor(call)}`),
-    page("on a plan that most have", () => "plan=pro"),
-    page("on a plan that few have", () => "plan=free"),
-    page("on a plan that few have, deep page", (call) => `plan=free&cursor=${cursor(call)}`),
-    page("on a plan that nobody has", () => "plan=none"),
+    search("without a match", (call) => `nobody-${call}`),
+    search("by id that matches all", () => "c"),
+    search("by email that matches all", () => "billing"),
+    search("that matches a tenth", (call) => `customer_${1 + (call % 9)}`),
+    page("search that matches all, deep page", (call) => `search=customer&cursor=${cursor(call)}`),
+    page("search that matches a tenth, deep page", (call) => `search=company%201&cursor=${cursor(call)}`),
+    page("on a common plan", () => "plan=pro"),
+    page("on a rare plan", () => "plan=free"),
+    page("on a rare plan, deep page", (call) => `plan=free&cursor=${cursor(call)}`),
+    page("on an unknown plan", () => "plan=none"),
     page("balance below, many", () => "balanceBelow=1500"),
     page("balance below, few", () => "balanceBelow=5"),
-    page("balance below, nobody, deep page", (call) => `balanceBelow=0&cursor=${cursor(call)}`),
-    page("blocked, which nobody is", () => "blocked=true"),
+    page("balance below, none, deep page", (call) => `balanceBelow=0&cursor=${cursor(call)}`),
+    page("blocked, none", () => "blocked=true"),
     page("search and plan", (call) => `search=customer_${any(call)}&plan=pro`),
   ];
 }
@@ -53,13 +53,13 @@ type Get = { readonly parameters?: readonly { readonly name: string; readonly in
 
 const KNOWN = /\{(projectId|environment|customerId)\}/;
 
-/** Everything else that can be read, as the service itself describes it, of a customer with a long history. */
+/** All other GET operations of the service's OpenAPI document, for the customer with a long history. */
 export function otherPages(document: Document, { project }: World): { pages: Page[]; left: string[] } {
   const pages: Page[] = [];
   const left: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
     if (get === undefined || path.endsWith("/customers")) continue;
-    // A file of everything is no page.
+    // Exports are files, not pages.
     if (path.includes("/exports/")) {
       left.push(path);
       continue;
@@ -75,7 +75,7 @@ export function otherPages(document: Document, { project }: World): { pages: Pag
     else if ((get.parameters ?? []).some((parameter) => parameter.name === "q")) {
       pages.push({ name: `${name} by customer`, path: (call) => `${filled}?q=customer_${call}` });
       pages.push({ name: `${name} by payment`, path: (call) => `${filled}?q=pay_${call % 300}` });
-      pages.push({ name: `${name} that finds everybody`, path: () => `${filled}?q=c` });
+      pages.push({ name: `${name} that matches all`, path: () => `${filled}?q=c` });
     } else pages.push({ name, path: () => filled });
   }
   return { pages, left };

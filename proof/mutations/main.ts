@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
-// A test that cannot fail proves nothing. Each of these mistakes is made in a copy of the code, and must turn a test red;
-// without them all must be green.
+// Proves that the tests can fail: applies each mutation to a copy of the code, and expects a failing test. Without mutations,
+// all of these tests must pass.
 
 const ROOT = join(import.meta.dirname, "../..");
 const HANG_MS = 120_000;
@@ -25,12 +25,16 @@ process.exit(isProven ? 0 : 1);
 async function prove(): Promise<boolean> {
   const all = [...new Set(MUTATIONS.flatMap(({ tests }) => tests))];
   const isGreen = await passes(all);
-  console.log(isGreen ? "green without a mutation" : "red without any mutation: nothing can be shown");
+  console.log(
+    isGreen
+      ? "the tests pass without a mutation"
+      : "the tests fail without a mutation, so nothing can be proven",
+  );
   if (!isGreen) return false;
   let missed = 0;
   for (const mutation of MUTATIONS) {
     const isMissed = await withMutation(mutation, () => passes(mutation.tests));
-    console.log(`${isMissed ? "MISSED" : "red  "}  ${mutation.name}`);
+    console.log(`${isMissed ? "MISSED" : "caught"}  ${mutation.name}`);
     if (isMissed) missed += 1;
   }
   console.log(JSON.stringify({ mutations: MUTATIONS.length, caught: MUTATIONS.length - missed }));
@@ -42,7 +46,8 @@ async function withMutation<T>(mutation: Mutation, work: () => Promise<T>): Prom
   const original = await readFile(file, "utf8");
   let text = original;
   for (const { find, replace } of mutation.edits) {
-    if (text.split(find).length !== 2) throw new Error(`${mutation.file} does not hold this once: ${find}`);
+    if (text.split(find).length !== 2)
+      throw new Error(`${mutation.file} does not contain this exactly once: ${find}`);
     text = text.replace(find, () => replace);
   }
   await writeFile(file, text);
@@ -60,7 +65,7 @@ function passes(tests: readonly string[]): Promise<boolean> {
     cwd: copy,
     stdio: "ignore",
   });
-  // A mutation that makes a test hang has turned it red.
+  // A test that hangs counts as failed.
   const timer = setTimeout(() => child.kill("SIGKILL"), HANG_MS);
   return new Promise((resolve, reject) => {
     child.once("exit", () => clearTimeout(timer));

@@ -1,4 +1,4 @@
-/** A mistake somebody could make, as an edit of one file, and the tests that must turn red. */
+/** A plausible bug, as edits of one file, and the tests of which at least one must fail. */
 export type Mutation = {
   readonly name: string;
   readonly file: string;
@@ -6,7 +6,7 @@ export type Mutation = {
   readonly tests: readonly string[];
 };
 
-/** What is found must stand in the file exactly once. */
+/** The file must contain `find` exactly once. */
 export type Edit = { readonly find: string; readonly replace: string };
 
 const CORE = "service/src/entitlement";
@@ -20,7 +20,7 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: [`${CORE}/decide.test.ts`],
   },
   {
-    name: "off-by-one period",
+    name: "period off by one",
     file: `${CORE}/period.ts`,
     edits: [
       { find: "boundary(kind, anchor, index + 1) <= at", replace: "boundary(kind, anchor, index + 1) < at" },
@@ -28,7 +28,7 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: [`${CORE}/period.test.ts`],
   },
   {
-    name: "lost limit reset",
+    name: "limit that never resets",
     file: `${CORE}/decide.ts`,
     edits: [
       {
@@ -39,7 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: [`${CORE}/decide.test.ts`],
   },
   {
-    name: "double grant at a period's edge",
+    name: "allowance granted twice at the end of a period",
     file: `${CORE}/catch-up.ts`,
     edits: [
       { find: "period.start, allowance.rollover);", replace: "period.start, allowance.rollover + 1);" },
@@ -61,7 +61,7 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: [`${CORE}/properties.test.ts`],
   },
   {
-    name: "replay that re-decides",
+    name: "replay that decides again",
     file: `${COMMIT}/decide-batch.ts`,
     edits: [
       {
@@ -83,7 +83,7 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: [`${CORE}/decide.test.ts`],
   },
   {
-    name: "missing lock",
+    name: "missing row lock",
     file: "service/src/store/cell/wallets.ts",
     edits: [{ find: '"for update skip locked"', replace: '""' }],
     tests: ["service/src/runtime/consume/races.test.ts"],

@@ -6,15 +6,15 @@ import { promisify } from "node:util";
 import { runProof } from "../harness/command.ts";
 import { checkOut } from "../harness/other-tree.ts";
 import { THIS_TREE } from "../harness/purser.ts";
-import { open } from "./opening.ts";
 import { exportAll, readAll, refuseAll } from "./reading.ts";
 import { Recorder, type Section } from "./recorder.ts";
 import { Scene } from "./scene.ts";
-import { openTrade } from "./trade.ts";
+import { setUp } from "./set-up.ts";
+import { openTraffic } from "./traffic.ts";
 import { openWorld, type World } from "./world.ts";
 
 const SECOND = 1_000;
-/** Where the clock is moved to between parts of the trade: one begins 50 ms before the end of a month. */
+/** Times to which the clock is moved between rounds of calls. One is 50 ms before the end of a second, minute and month. */
 const MOMENTS = [
   "2027-01-29T23:00:00Z",
   "2027-01-31T23:59:58.950Z",
@@ -23,11 +23,11 @@ const MOMENTS = [
   "2027-02-20T10:00:00Z",
   "2027-03-03T10:00:00Z",
 ];
-/** From the first to the last day. */
+/** From the first to the last of these days. */
 const DAYS = 33;
-/** The first run may have begun before the clock was moved. */
+/** Two, because the first run may have started before the clock was moved. */
 const RUNS = 2;
-/** So many calls are made besides the trade, after the opening. */
+/** Number of calls after the setup that are not everyday calls. */
 const READING_CALLS = 690;
 const REASONS = [
   "customer_blocked",
@@ -47,28 +47,28 @@ type Calls = { readonly calls: number; readonly seed: number; readonly except: r
 await runProof(
   {
     command: "npm run witness -- --against COMMIT",
-    about: `Makes the same calls through HTTP to this tree, as it lies on disk, and to another commit, each on a fresh PostgreSQL with a
-clock that only this program moves. Compares every answer and every row that was left. What is random is compared by the order
-of its first appearance. Exit code 0: identical; 1: something differs, a call failed with 5xx, or an operation or a reason was missed.
+    about: `Makes the same HTTP calls to this working tree and to another commit, each with a new PostgreSQL and a clock that only this
+program moves. Compares every answer and every row. Random values are compared by the order of their first appearance.
+Exit code 0: identical; 1: something differs, a call got a 5xx, or an operation or denial reason was not covered.
 Needs libfaketime (Debian: apt-get install faketime).`,
     options: {
-      against: { default: null, takes: "COMMIT", help: "what to compare this tree with" },
-      calls: { default: 2_000, help: "how many calls" },
-      seed: { default: 1, help: "another seed makes other calls" },
+      against: { default: null, takes: "COMMIT", help: "the commit to compare with" },
+      calls: { default: 2_000, help: "number of calls" },
+      seed: { default: 1, help: "selects other calls" },
       except: {
         default: [],
         takes: "NAME",
-        help: "leaves out a table (cell.grants), a column (cell.grants.note), a text in answers (detail) or a header (etag) that is meant to differ; may be given several times",
+        help: "ignore a table (cell.grants), a column (cell.grants.note), a text field of answers (detail) or a header (etag). Can be repeated",
       },
       keep: {
         default: null,
         takes: "DIRECTORY",
-        help: "writes all that was recorded there, as before.txt and now.txt",
+        help: "write everything recorded to before.txt and now.txt in this directory",
       },
     },
   },
   async ({ options, stack }) => {
-    if (options.against === null) throw new Error("--against takes a commit to compare with");
+    if (options.against === null) throw new Error("--against is required");
     const startMs = performance.now();
     const { directory, commit } = await checkOut(options.against, stack);
     const [now, before] = await Promise.all([
@@ -88,7 +88,7 @@ Needs libfaketime (Debian: apt-get install faketime).`,
     console.log(
       `${verdict}: ${calls} calls of ${coverage.size} operations, ${rows} rows; this tree against ${commit.slice(0, 12)}, ${seconds} s`,
     );
-    if (options.except.length > 0) console.log(`left out: ${options.except.join(", ")}`);
+    if (options.except.length > 0) console.log(`ignored: ${options.except.join(", ")}`);
     const first = differing.slice(0, SHOWN_MAX).map(titleOf);
     return {
       faults,
@@ -98,7 +98,7 @@ Needs libfaketime (Debian: apt-get install faketime).`,
   },
 );
 
-/** A run that fails is compared up to there: that it fails in one tree alone is a difference. */
+/** A failed run is compared up to the failure. A failure in one tree only is a difference. */
 async function record(tree: string, calls: Calls, stack: AsyncDisposableStack): Promise<Recorder> {
   const recorder = new Recorder(await openWorld(tree, stack), calls.except);
   try {
@@ -114,13 +114,13 @@ async function play(recorder: Recorder, { calls, seed }: Calls): Promise<void> {
   const { world } = recorder;
   const scene = new Scene(recorder, seed);
   await world.awaitJobs(1);
-  await open(scene);
+  await setUp(scene);
   await recorder.recordRows();
-  const trade = openTrade(scene);
-  await trade.begin();
+  const traffic = openTraffic(scene);
+  await traffic.begin();
   const share = Math.max(0, (calls - recorder.calls - READING_CALLS) / MOMENTS.length);
   for (const [index, moment] of MOMENTS.entries()) {
-    await trade.run(share);
+    await traffic.run(share);
     await moveClock(world, Date.parse(moment));
     if (index % 2 === 1) await recorder.recordRows();
     if (index === 2) await readAll(scene);
@@ -128,18 +128,18 @@ async function play(recorder: Recorder, { calls, seed }: Calls): Promise<void> {
   await readAll(scene);
   await exportAll(scene);
   await refuseAll(scene);
-  // Each run adds one day to the sums of months.
+  // Each run adds one day to the monthly roll-ups.
   await world.awaitJobs(RUNS + DAYS);
   await recorder.recordRows();
 }
 
-/** Jobs run by real time. So they finish what was due before the clock is moved, and what is due after it before the next call. */
+/** Jobs use real time, so this waits until they have done everything due before and after the move. */
 async function moveClock({ clock, awaitJobs }: World, moment: number): Promise<void> {
   await awaitJobs(RUNS);
   clock.advance(moment - clock.now);
-  // A walk over all wallets takes one run more.
+  // A sweep over all wallets takes one more run.
   await awaitJobs(RUNS + 1);
-  // The sums of usage are made at most every 700 ms, and another job's open transaction may have kept them back.
+  // Usage is rolled up at most every 700 ms, and an open transaction of another job can delay it.
   clock.advance(SECOND);
   await awaitJobs(RUNS);
 }
@@ -150,7 +150,7 @@ function titleOf({ before, now }: Difference): string {
   return now?.title ?? before?.title ?? "";
 }
 
-/** By number of call and by table: one table more does not move all that follows. */
+/** Matches sections by call number and table name, so that an additional table does not affect the others. */
 function findDifferences(before: readonly Section[], now: readonly Section[]): Difference[] {
   const keyOf = ({ title }: Section): string => title.split(",", 1)[0] ?? "";
   const [theirs, ours] = [before, now].map((all) => new Map(all.map((section) => [keyOf(section), section])));
@@ -169,14 +169,14 @@ async function show({ before, now }: Difference): Promise<void> {
   await writeFile(join(directory, "now"), textOf(now));
   const words = '--word-diff-regex=[^[:space:]",:{}]+';
   const args = ["diff", "--no-index", "--unified=1", "--word-diff=plain", words, "before", "now"];
-  // Differing files make it end with code 1.
+  // Exits with code 1 if the files differ.
   const compared: Promise<{ stdout: string }> = run("git", args, { cwd: directory });
   const { stdout } = await compared.catch((difference) => difference);
   await rm(directory, { recursive: true });
   const lines = stdout.split("\n").slice(4);
   console.log(`\n${titleOf({ before, now })}`);
   console.log(lines.slice(0, SHOWN_LINES_MAX).join("\n"));
-  if (lines.length > SHOWN_LINES_MAX) console.log(`… and ${lines.length - SHOWN_LINES_MAX} lines more`);
+  if (lines.length > SHOWN_LINES_MAX) console.log(`… and ${lines.length - SHOWN_LINES_MAX} more lines`);
 }
 
 async function keep(directory: string, recorders: Readonly<Record<string, Recorder>>): Promise<void> {

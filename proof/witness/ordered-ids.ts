@@ -1,8 +1,8 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-// Loaded into the service before anything else. Ids of one millisecond are otherwise in random order, and so are the lists that are
-// sorted by them: here they are in the order in which they were created.
+// Loaded into the service before any other module. Without it, ids of the same millisecond have a random order, and so do lists
+// sorted by id. With it, they are in creation order.
 const BYTES = 16;
 let count = 0;
 

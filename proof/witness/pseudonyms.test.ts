@@ -17,16 +17,16 @@ test("a random value keeps its pseudonym wherever it appears", () => {
 });
 
 test.each([
-  // A consume id: its customer number begins with zeros.
+  // A consume id: its customer number starts with zeros.
   "0190a1b2-c3d4-0000-0000-7c0000000009",
   "con_01k9zq6n2wf3rvd0m6zj8b6c1t",
   "Wednesday-evening",
   "erased:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-])("%s is not random and stays", (text) => {
+])("%s is not random and stays unchanged", (text) => {
   expect(new Pseudonyms().replace(text)).toBe(text);
 });
 
-test("rows are sorted by what is not random, and references between them are kept", () => {
+test("rows are sorted without their random values, and references between them are kept", () => {
   const one = new Pseudonyms().replaceRows([`b ${UUIDS[0]}`, `a ${UUIDS[1]}`, `c ${UUIDS[0]}`]);
   const other = new Pseudonyms().replaceRows([`c ${UUIDS[1]}`, `b ${UUIDS[1]}`, `a ${UUIDS[0]}`]);
   expect(one).toEqual(["a uuid-1", "b uuid-2", "c uuid-2"]);

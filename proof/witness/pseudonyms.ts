@@ -1,4 +1,4 @@
-/** Shapes of what is random. Consume ids are made of time, customer and sequence, so they are compared as they are. */
+/** Patterns of random values. Consume ids derive from time, customer and sequence, so they are compared unchanged. */
 const RANDOM = new RegExp(
   [
     /(?<secret>pur_[a-z]+_[0-9A-Za-z]{38})/,
@@ -8,11 +8,11 @@ const RANDOM = new RegExp(
     // SHA-256 of a secret, as PostgreSQL writes bytea.
     /(?<hash>\\x[0-9a-f]{64})/,
     /(?<password>\$argon2[^"\s]+)/,
-    // Also where JSON stands in a column, with its quotes escaped.
+    // Also in JSON inside a column, with escaped quotes.
     /(?<=last_?[fF]our\\?": ?\\?")(?<four>[0-9A-Za-z]{4})/,
-    // Those of plans are made of a random identity.
+    // ETags of plans derive from a random identity.
     /(?<=etag: ")(?<etag>[0-9a-f]{64})/,
-    // Base64url of a JSON array: ids and transaction numbers are inside.
+    // Base64url of a JSON array with ids and transaction numbers.
     /(?<cursor>(?<![\w-])W[\w-]{7,}(?![\w-]))/,
   ]
     .map(({ source }) => source)
@@ -21,8 +21,8 @@ const RANDOM = new RegExp(
 );
 
 /**
- * Replaces each random value by the order of its first appearance, such as `uuid-17`. Two runs of the same calls then read alike,
- * as long as the same values appear in the same places.
+ * Replaces each random value by the order of its first appearance, such as `uuid-17`. Two runs of the same calls then have the
+ * same text if the same values appear in the same places.
  */
 export class Pseudonyms {
   readonly #names = new Map<string, string>();
@@ -32,7 +32,7 @@ export class Pseudonyms {
     return replaceRandom(text, (value, kind) => this.#names.get(value) ?? this.#add(value, kind));
   }
 
-  /** Rows in an order that does not depend on what is random in them, with that replaced. */
+  /** Sorts rows independently of their random values, and replaces these values. */
   replaceRows(rows: readonly string[]): string[] {
     const keyed = rows.map((row) => ({
       row,

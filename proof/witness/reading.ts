@@ -4,7 +4,6 @@ import { LIVE, type Scene, textIn } from "./scene.ts";
 const DAY = 24 * 3_600_000;
 const PAGES_MAX = 3;
 
-/** Paths with white space between them. */
 const listOf = (text: string): string[] => text.trim().split(/\s+/);
 
 const LISTS = listOf(`
@@ -29,7 +28,7 @@ const SINGLE = listOf(`
   usage?source=events&customerId=c-3&bucket=hour usage?source=charges&pool=video months/2027-01 months/2027-02
   months/2030-01`);
 
-/** Every list by its first pages, every single thing, and what was used: after the jobs have caught up. */
+/** The first pages of every list, every single resource, and usage. Called when the jobs are up to date. */
 export async function readAll(scene: Scene): Promise<void> {
   for (const path of LISTS) await readPages(scene, path);
   for (const path of SINGLE) await scene.manage("GET", path, undefined, { token: tokenFor(scene, path) });
@@ -48,7 +47,7 @@ export async function readAll(scene: Scene): Promise<void> {
   await readOneOfEach(scene);
 }
 
-/** Looks up an event, a denial and keys that lists have named. */
+/** Reads an event, denials and keys whose ids come from lists. */
 async function readOneOfEach(scene: Scene): Promise<void> {
   const events = await scene.manage("GET", "events?limit=1");
   await scene.manage("GET", `events/${textIn(events.body, "items", 0, "eventId")}`);
@@ -62,7 +61,7 @@ async function readOneOfEach(scene: Scene): Promise<void> {
   await scene.manage("GET", "keys/event-40");
 }
 
-/** Whole files, and the rest of each from a row in its middle. */
+/** Complete exports, and the rest of each from a row in the middle. */
 export async function exportAll(scene: Scene): Promise<void> {
   for (const kind of ["events", "charges", "ledger", "grants"]) {
     await scene.manage("GET", `exports/${kind}?format=csv`);
@@ -75,7 +74,7 @@ export async function exportAll(scene: Scene): Promise<void> {
   await scene.manage("GET", "/manage/v1/audit/export?action=token");
 }
 
-/** Every operation without a credential, by one that may only read, in an unknown project, and with what it does not take. */
+/** Every operation without a credential, as a viewer, in an unknown project, and with invalid parameters and bodies. */
 export async function refuseAll(scene: Scene): Promise<void> {
   for (const { method, path } of OPERATIONS) {
     const fill = (project: string): string =>
@@ -109,7 +108,7 @@ async function readPages(scene: Scene, path: string): Promise<void> {
   }
 }
 
-/** Reading takes no more than a viewer, except where it is about who has access. */
+/** Reads as a viewer, except for access of members, which needs an owner. */
 function tokenFor({ tokens }: Scene, path: string): string {
   return path.endsWith("/access") ? tokens.owner : tokens.viewer;
 }

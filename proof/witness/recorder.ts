@@ -1,18 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Reply as Sent, send } from "../harness/caller.ts";
 import { THIS_TREE } from "../harness/purser.ts";
 import { Pseudonyms } from "./pseudonyms.ts";
 import type { World } from "./world.ts";
 
-/** What was recorded about one call or one table, to be compared line by line. */
+/** The record of one call or one table, compared line by line. */
 export type Section = { readonly title: string; readonly lines: readonly string[] };
 
-export type Reply = {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly body: unknown;
-};
+export type Reply = Sent & { readonly body: unknown };
 
 export type CallOptions = {
   /** Sent as JSON; a string is sent as it is. */
@@ -21,36 +17,36 @@ export type CallOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Tables and columns whose rows are not compared, with the reason. */
+/** Tables and columns that are not compared, with the reason. */
 const NOT_COMPARED: ReadonlyMap<string, string> = new Map([
   ["control.migrations", "the trees may have different migrations"],
   ["cell.migrations", "the trees may have different migrations"],
-  ["cell.request_log", "lossy, and timed by the process"],
-  ["cell.request_counts", "written by a timer, under the hour of that moment"],
-  ["cell.usage_progress", "positions in the server's transaction numbers, which jobs use up as well"],
-  ["cell.sweeps", "how far jobs are, which depends on when they run"],
-  ["transaction_number", "jobs use up transaction numbers as well"],
-  ["written_by", "a transaction number"],
+  ["cell.request_log", "lossy, with times of the process"],
+  ["cell.request_counts", "written by a timer, with the hour at that time"],
+  ["cell.usage_progress", "transaction IDs, which jobs also consume"],
+  ["cell.sweeps", "the progress of jobs, which depends on when they run"],
+  ["transaction_number", "jobs also consume transaction IDs"],
+  ["written_by", "a transaction ID"],
   ["last_used_at", "written by a timer"],
 ]);
 
-/** Columns of type uuid that are hashes of what was sent: compared as they are. */
+/** Columns of type uuid that are hashes of requests. They are compared unchanged. */
 const HASHES: ReadonlySet<string> = new Set(["key_hash", "fingerprint"]);
 
-/** Values that depend on when a timer ran or how long something took: last use, how far the sums of usage are, and in the request log. */
+/** Values that depend on timers or durations: last use, progress of the roll-ups, and fields of the request log. */
 const TIMED = new RegExp(
   [
     /(?<="(?:lastUsedAt|completeTo|durationMs)":)(?:"[^"]*"|[\d.]+|null)/,
     /(?<=(?:"requestId":"[^"]*"|"kind":"logged","id":"[^"]*"),"recordedAt":)"[^"]*"/,
     /(?<="requests":\d+,"lastSeenAt":)"[^"]*"/,
-    // Null until the customer is known, by the time the log is written.
+    // Null if the customer did not exist when the log was written.
     /(?<="customerId":)(?:"[^"]*"|null)(?=,"durationMs")/,
   ]
     .map(({ source }) => source)
     .join("|"),
   "g",
 );
-/** Sorted by such a value, or by counts that are equal: compared as sets. */
+/** Sorted by such a value, or by equal counts. Compared as sets. */
 const UNORDERED: ReadonlySet<string> = new Set([
   "listSessions",
   "readMemberAccess",
@@ -59,9 +55,9 @@ const UNORDERED: ReadonlySet<string> = new Set([
 ]);
 /** Between the items of lists. */
 const ITEMS = /(?<=\[)(?=\{)|(?<=\}),(?=\{)|(?<=\})(?=\])/;
-/** Requests are counted under the hour in which a timer wrote them. */
+/** Requests are counted in the hour in which a timer wrote them. */
 const HOUR = '{"hour":';
-/** About the process and the server: only its members are compared. */
+/** Describes the process and the server. Only the names of its fields are compared. */
 const HEALTH = "readHealth";
 
 const HEADERS_NOT_COMPARED = new Set([
@@ -70,22 +66,22 @@ const HEADERS_NOT_COMPARED = new Set([
   "keep-alive",
   "content-length",
   "transfer-encoding",
-  // The planner's guess.
+  // The planner's estimate.
   "purser-rows-estimate",
 ]);
 
-/** Between two calls. */
+/** The clock advances by this before each call. */
 const CALL_MS = 1;
 
-/** Makes calls to one tree's service, and writes down every answer and, when told to, every row. */
+/** Calls the service of one tree and records every answer and, on request, every row. */
 export class Recorder {
   readonly world: World;
   readonly sections: Section[] = [];
   /** How many calls of each operation succeeded and how many were refused. */
   readonly coverage: ReadonlyMap<string, { succeeded: number; refused: number }>;
-  /** Of denials that consumes were answered with. */
+  /** Denial reasons that consumes returned. */
   readonly reasons = new Set<string>();
-  /** Calls that the service failed to answer. */
+  /** Calls answered with a 5xx. */
   readonly faults: string[] = [];
   readonly #pseudonyms = new Pseudonyms();
   readonly #except: ReadonlySet<string>;
@@ -104,21 +100,12 @@ export class Recorder {
   ): Promise<Reply> {
     this.calls += 1;
     this.world.clock.advance(CALL_MS);
-    const response = await fetch(`${this.world.url}${path}`, {
-      method,
-      headers: {
-        "x-request-id": `call-${this.calls}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const reply = { status: response.status, headers: response.headers, text, body: parse(text) };
+    const named = { "x-request-id": `call-${this.calls}`, ...headers };
+    const sent = await send(`${this.world.url}${path}`, method, { body, headers: named, secret: token });
+    const reply = { ...sent, body: parse(sent.text) };
     const id = operationOf(method, path);
     const counts = this.coverage.get(id);
-    if (counts !== undefined) counts[response.ok ? "succeeded" : "refused"] += 1;
+    if (counts !== undefined) counts[reply.status < 300 ? "succeeded" : "refused"] += 1;
     if (id === "consume") this.reasons.add(String(Object(reply.body)["reason"]));
     if (reply.status >= 500) this.faults.push(`call ${this.calls}, ${id}: ${reply.status}`);
     this.#record(id, `${method} ${path}`, body, reply);
@@ -140,13 +127,13 @@ export class Recorder {
         ...head.map((line) => this.#pseudonyms.replace(line)),
         ...(UNORDERED.has(id)
           ? this.#pseudonyms.replaceRows(comparable.split(ITEMS).filter((item) => !item.startsWith(HOUR)))
-          : // Adds line breaks and nothing else, so that the bytes are still compared.
+          : // Adds line breaks only, so that the bytes are still compared.
             this.#pseudonyms.replace(comparable).replaceAll(',"', ',\n"').split("\n")),
       ],
     });
   }
 
-  /** Members of answers that the caller asked to leave out. */
+  /** Replaces the fields of answers that `--except` names. */
   #leaveOut(text: string): string {
     if (this.#except.size === 0) return text;
     return text.replaceAll(/"(\w+)":"(?:[^"\\]|\\.)*"/g, (member, name: string) =>
@@ -163,10 +150,10 @@ export class Recorder {
       join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       where n.nspname in ('control', 'cell') and c.relkind in ('r', 'p') and not c.relispartition
       order by 1, 2`);
-    for (const [table, its] of Map.groupBy(columns, ({ table }) => table ?? "")) {
+    for (const [table, its] of Map.groupBy(columns, ({ table }) => String(table))) {
       if (this.#isLeftOut(table)) continue;
       const compared = its
-        .map(({ column }) => column ?? "")
+        .map(({ column }) => String(column))
         .filter((column) => !this.#isLeftOut(column) && !this.#isLeftOut(`${table}.${column}`));
       const list = compared.map((name) =>
         HASHES.has(name) ? `replace("${name}"::text, '-', '') as "${name}"` : `"${name}"::text`,
@@ -206,11 +193,11 @@ export const OPERATIONS: readonly Operation[] = ["runtime", "manage"].flatMap((a
   );
 });
 
-/** What has no operation, such as a wrong path, is called by its method. */
+/** The id of the operation, or "no operation" for a wrong path. */
 function operationOf(method: string, path: string): string {
   const [bare = ""] = path.split("?", 1);
   const fitting = OPERATIONS.filter((operation) => operation.method === method && operation.form.test(bare));
-  // `/plans/{key}` also fits what has a name of its own there.
+  // Prefers the path with fewer parameters if several match.
   return (
     fitting.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)[0]?.id ?? "no operation"
   );

@@ -4,10 +4,10 @@ import type { CallOptions, Recorder, Reply } from "./recorder.ts";
 export const LIVE = "/manage/v1/projects/1/live";
 export const TEST = "/manage/v1/projects/1/test";
 
-/** `narrow` is for one environment, and `short` ends in the first night. */
+/** `narrow` is for one environment only, and `short` expires in the first night. */
 type Tokens = Record<"owner" | "operator" | "viewer" | "narrow" | "short", string>;
 
-/** What calls are made with, and chance that is the same in every run. */
+/** Credentials for calls, and random numbers that are the same in every run. */
 export class Scene {
   readonly recorder: Recorder;
   readonly tokens: Tokens = { owner: "", operator: "", viewer: "", narrow: "", short: "" };
@@ -20,7 +20,7 @@ export class Scene {
     this.#random = seededRandom(seed);
   }
 
-  /** By the owner's token; a path without a slash at its beginning is below the live environment. */
+  /** With the owner's token. A path without a leading slash is relative to the live environment. */
   readonly manage = (
     method: string,
     path: string,
@@ -34,21 +34,20 @@ export class Scene {
   readonly run = (endpoint: Endpoint, body: unknown, options: CallOptions = {}): Promise<Reply> =>
     this.recorder.call("POST", `/v1/${endpoint}`, { token: this.keys.live, body, ...options });
 
-  /** A moment relative to the present one. */
+  /** A time relative to the current one. */
   readonly at = (ms: number): string => new Date(this.recorder.world.clock.now + ms).toISOString();
 
-  /** From 0 to below this. */
+  /** From 0 to `count`, exclusive. */
   readonly upTo = (count: number): number => Math.floor(this.#random() * count);
 
   readonly isLucky = (probability: number): boolean => this.#random() < probability;
 
-  /** One of these, which are some. */
   readonly pick = <T>(...list: readonly [T, ...T[]]): T => list[this.upTo(list.length)] ?? list[0];
 }
 
 export type Endpoint = "check" | "consume" | "events";
 
-/** A text in an answer; where a changed tree no longer has it, the calls go on with what stands in for it. */
+/** A text in an answer, or MISSING, so that calls continue if a changed tree no longer has it. */
 export function textIn(value: unknown, ...path: readonly (string | number)[]): string {
   let found: unknown = value;
   for (const name of path) found = Object(found)[name];

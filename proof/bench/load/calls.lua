@@ -1,9 +1,9 @@
--- Sends one kind of call with distinct idempotency keys over many customers or one; prints its figures as a line of JSON.
+-- Sends one kind of call with distinct idempotency keys, for many customers or one. Prints the figures as one line of JSON.
 local customers = tonumber(os.getenv("CUSTOMERS"))
 local prefix = os.getenv("RUN")
 local template = os.getenv("BODY")
 local proof = os.getenv("PROOF")
--- Put together once: what this program spends is missing from the service beside it.
+-- Built once, because processor time spent here is not available to the service.
 local head = "POST " .. os.getenv("CALL_PATH") .. " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
   .. os.getenv("API_KEY") .. "\r\nContent-Type: application/json\r\nContent-Length: "
 local count = 0
@@ -15,7 +15,7 @@ function setup(thread)
 end
 
 function init()
-  -- Two that start within one second must not walk through the same customers side by side.
+  -- Two instances must not use the same customers in the same order.
   math.randomseed(tonumber(os.getenv("SEED")))
 end
 

@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Call } from "../../harness/load/calls.ts";
+import type { Call } from "../../harness/calls.ts";
 
 const run = promisify(execFile);
 
-export type WrkOptions = {
+type WrkOptions = {
   readonly url: string;
   readonly apiKey: string;
   readonly call: Call;
@@ -18,13 +18,13 @@ export type WrkOptions = {
 export type WrkResult = {
   readonly requests: number;
   readonly seconds: number;
-  /** Answers that were not what the call is for, too: a denial is quick, and no charge. */
+  /** Includes unexpected answers: a denial is faster than a charge. */
   readonly errors: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 };
 
-/** A closed loop: each connection sends its next call when it has the answer to the last. */
+/** A closed loop: each connection sends its next call when it has received the last answer. */
 export async function runWrk(options: WrkOptions): Promise<WrkResult> {
   const { stdout } = await run(
     "wrk",
@@ -40,7 +40,7 @@ export async function runWrk(options: WrkOptions): Promise<WrkResult> {
         BODY: options.call.body,
         PROOF: options.call.proof ?? "",
         CUSTOMERS: String(options.customers),
-        // New ones for each run: a load that reuses its keys measures replays.
+        // New keys for each run. Reused keys would measure replays.
         RUN: `bench-${randomUUID().slice(0, 13)}-`,
         SEED: String(randomInt(2 ** 31)),
       },

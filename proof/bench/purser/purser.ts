@@ -2,21 +2,21 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { CALLS, type CallName } from "../../harness/load/calls.ts";
-import { type OpenLoopResult, runOpenLoop } from "../../harness/load/open-loop.ts";
+import { CALLS, type CallName } from "../../harness/calls.ts";
+import { type OpenLoopResult, runOpenLoop } from "../../harness/open-loop.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
 
-/** A service runs for weeks; its first seconds, while the compiler is at work, are not what is measured. */
+/** Until the code of a new process is compiled. */
 const FIRST_WARM_UP_SECONDS = 8;
 const WARM_UP_SECONDS = 2;
-/** More than are ever under way: a call that is due must not wait for one that is slow. */
+/** More than are ever open, so that no due call waits for a slow one. */
 const OPEN_LOOP_CONNECTIONS = 256;
 const QUIET_MS = 500;
 
-/** What a call leaves behind, so that no answer is counted whose work was not done, or done twice. */
+/** Rows are counted to check that each answered call was executed exactly once. */
 const ROWS = {
   entries: "select count(*) from cell.ledger",
   denials: "select count(*) from cell.denials",
@@ -29,7 +29,7 @@ const ROWS_OF_CALL: Readonly<Record<CallName, Counts>> = {
   events: { entries: 0, denials: 0, events: 1, keys: 1 },
 };
 
-/** Tables, partitions and indexes of the cell, and the log written so far. */
+/** Size of tables, partitions and indexes of the cell, and the WAL position. */
 const BYTES = {
   stored: `select sum(pg_total_relation_size(c.oid))
     from pg_class as c
@@ -37,7 +37,7 @@ const BYTES = {
   wal: "select pg_current_wal_lsn() - '0/0'::pg_lsn",
 };
 
-/** Each charge is one entry under one key: these are all the same number. */
+/** Each charge is one entry with one key, so these numbers must be equal. */
 const CHARGES = `
   select
     count(*) as entries,
@@ -58,7 +58,7 @@ export type Measured = {
   readonly walBytesPerCall: number;
 };
 
-/** Purser as it is run in production, and its callers. */
+/** Purser as in production, and its callers. */
 export class Purser {
   readonly #server: PostgresServer;
   readonly #stack: AsyncDisposableStack;
@@ -74,7 +74,7 @@ export class Purser {
     { tree, database } = { tree: THIS_TREE, database: "purser" },
   ): Promise<Purser> {
     await server.query("postgres", `create database ${database}`);
-    // By the code of that tree: its tables may differ from ours.
+    // Uses the code of the other tree, whose tables may differ. Its path must not change.
     const preparation: typeof import("./prepare-database.ts") = await import(
       join(tree, "proof/bench/purser/prepare-database.ts")
     );
@@ -96,7 +96,7 @@ export class Purser {
     this.#apiKey = parts.apiKey;
   }
 
-  /** As fast as it answers; the connections are shared out among the processes. */
+  /** At full speed. The connections are divided among the processes. */
   async measure(
     load: Load,
     options: {
@@ -104,28 +104,17 @@ export class Purser {
       connections: number;
       processes: 1 | 2;
       warmUpSeconds?: number;
-      /** Ends when the load may begin. */
+      /** Resolves when the load may start. */
       untilStart?: () => Promise<void>;
     },
   ): Promise<Measured> {
     const urls = await this.#addresses(options.processes);
     const connections = Math.ceil(options.connections / urls.length);
     const run = (seconds: number): Promise<WrkResult[]> =>
-      Promise.all(
-        urls.map((url) =>
-          runWrk({
-            url,
-            apiKey: this.#apiKey,
-            call: CALLS[load.call],
-            customers: load.customers,
-            seconds,
-            connections,
-          }),
-        ),
-      );
+      Promise.all(urls.map((url) => runWrk({ ...this.#target(url, load), seconds, connections })));
     const warmUpSeconds = this.#warmUpSeconds(load.call, urls.length, options.warmUpSeconds);
     if (warmUpSeconds > 0) await run(warmUpSeconds);
-    // Counting sets hint bits, which are logged: the bytes are read on the inner side of it.
+    // Counting rows sets hint bits, which are written to the WAL, so bytes are read after the first and before the second count.
     const rowsBefore = await this.#countAtRest();
     const bytesBefore = await this.#count(BYTES);
     await options.untilStart?.();
@@ -137,11 +126,11 @@ export class Purser {
     if (errors > 0) throw new Error(`${load.call}: ${errors} calls failed or were denied`);
     const read = sum(results.map((result) => result.requests));
     const done = (load.call === "check" ? null : grown["keys"]) ?? read;
-    // Those under way when wrk stops are stored but not counted by it.
+    // Calls that are open when wrk stops are stored, but not counted by it.
     if (done < read || done > read + connections * urls.length) {
       throw new Error(`${load.call}: wrk read ${read} answers, but ${done} are stored`);
     }
-    expectGrowth(grown, rowsOf(load.call, done));
+    expectGrowth(grown, ROWS_OF_CALL[load.call], done);
     return {
       perSecond: sum(results.map((result) => result.requests / result.seconds)),
       p50Ms: Math.max(...results.map((result) => result.p50Ms)),
@@ -156,29 +145,24 @@ export class Purser {
     const [url = ""] = await this.#addresses(1);
     const before = await this.#countAtRest();
     const result = await runOpenLoop({
-      url,
-      apiKey: this.#apiKey,
-      call: CALLS[load.call],
-      customers: load.customers,
-      perSecond: options.perSecond,
+      ...{ ...this.#target(url, load), ...options },
       warmUpSeconds: WARM_UP_SECONDS,
-      seconds: options.seconds,
       connections: OPEN_LOOP_CONNECTIONS,
       keyPrefix: `bench-${randomUUID().slice(0, 13)}-`,
     });
     if (result.errors > 0) throw new Error(`${load.call}: ${result.errors} calls failed or were denied`);
-    expectGrowth(growth(before, await this.#count(ROWS)), rowsOf(load.call, result.sent));
+    expectGrowth(growth(before, await this.#count(ROWS)), ROWS_OF_CALL[load.call], result.sent);
     return result;
   }
 
-  /** Over all that was measured: no charge without its key, none under another's. */
+  /** Checks that every charge of all measurements has its own key. */
   async checkCharges(): Promise<void> {
     const [row = {}] = await this.#server.query(this.#database, CHARGES);
     const counts = Object.values(row).map(Number);
     if (new Set(counts).size !== 1) throw new Error(`charges and keys differ: ${JSON.stringify(row)}`);
   }
 
-  /** Every wallet against its ledger, by the command that operators have for it. */
+  /** Runs `purser verify`. */
   async verify(): Promise<void> {
     await verify(this.#server.url(this.#database));
   }
@@ -191,6 +175,10 @@ export class Purser {
     return this.#urls.slice(0, processes);
   }
 
+  #target(url: string, { call, customers }: Load) {
+    return { url, apiKey: this.#apiKey, call: CALLS[call], customers };
+  }
+
   #warmUpSeconds(call: CallName, processes: number, later = WARM_UP_SECONDS): number {
     const name = `${call} ${processes}`;
     if (this.#warm.has(name)) return later;
@@ -198,7 +186,7 @@ export class Purser {
     return FIRST_WARM_UP_SECONDS;
   }
 
-  /** When nothing of the load before is under way any more: on a busy machine that takes longer than a moment. */
+  /** Waits until no call of the previous load is open. */
   async #countAtRest(): Promise<Counts> {
     for (let last = await this.#count(ROWS); ; ) {
       await pause(QUIET_MS);
@@ -211,10 +199,6 @@ export class Purser {
   #count(queries: typeof ROWS | typeof BYTES): Promise<Counts> {
     return count(this.#server, this.#database, queries);
   }
-}
-
-function rowsOf(call: CallName, done: number): Counts {
-  return Object.fromEntries(Object.entries(ROWS_OF_CALL[call]).map(([name, each]) => [name, each * done]));
 }
 
 function sum(values: readonly number[]): number {

@@ -3,7 +3,7 @@ import { type Endpoint, MISSING, type Scene, TEST, textIn } from "./scene.ts";
 const DAY = 24 * 3_600_000;
 const CUSTOMERS = 24;
 
-/** Mistakes in bodies. */
+/** Invalid fields. */
 const MISTAKES: readonly object[] = [
   { customerId: undefined },
   { customerId: "" },
@@ -20,7 +20,7 @@ const MISTAKES: readonly object[] = [
   { nonsense: true },
 ];
 
-/** One for each reason. */
+/** One consume for each denial reason. */
 const DENIED: readonly [customer: string, feature: string, quantity: number][] = [
   ["c-1", "image.render", 1_000],
   ["c-1", "export", 5],
@@ -33,15 +33,15 @@ const DENIED: readonly [customer: string, feature: string, quantity: number][] =
 type Body = Readonly<Record<string, unknown>>;
 type Action = () => Promise<unknown>;
 
-export type Trade = {
-  /** What depends on something before it: once each, so that short runs have it too. */
+type Traffic = {
+  /** Calls that depend on each other, once each, so that short runs include them. */
   begin(): Promise<void>;
-  /** About so many calls, in an order that only the seed decides. */
+  /** About this many calls, in an order determined by the seed. */
   run(calls: number): Promise<void>;
 };
 
-/** Everyday calls. Ids come from earlier answers. */
-export function openTrade(scene: Scene): Trade {
+/** Everyday calls, with ids from earlier answers. */
+export function openTraffic(scene: Scene): Traffic {
   const { run, at, upTo, isLucky, pick, tokens, recorder } = scene;
   const sent: { endpoint: Endpoint; body: Body }[] = [];
   const consumes: { customer: string; id: string }[] = [];
@@ -49,14 +49,14 @@ export function openTrade(scene: Scene): Trade {
   const references: { customer: string; body: Body }[] = [];
   let count = 0;
 
-  /** One of those; before there is one, nothing. */
+  /** Uses one item of the list, or does nothing if it is empty. */
   const withOne = async <T>(list: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> => {
     const one = list[upTo(list.length)];
     if (one !== undefined) await work(one);
   };
   const sometimes = (probability: number, body: () => Body): Body => (isLucky(probability) ? body() : {});
   const inDays = (from: number, to: number): string => at((from + upTo(to - from)) * DAY + 1);
-  /** The first ones more often, so that they have several grants to spend; a few are new. */
+  /** Prefers the first customers, so that they have several grants. A few are new. */
   const someone = (): string => (isLucky(0.97) ? `c-${1 + upTo(1 + upTo(CUSTOMERS))}` : `new-${count}`);
   const metadata = (): Body =>
     sometimes(0.4, () => ({ metadata: { region: pick("eu", "us", "ap"), job: count } }));
@@ -94,7 +94,7 @@ export function openTrade(scene: Scene): Trade {
     sent.push({ endpoint: "events", body });
     await run("events", body);
   };
-  /** For another quantity, another endpoint, or in the other environment. */
+  /** With another quantity, on another endpoint, or in the other environment. */
   const reuseKey: Action = () =>
     withOne(sent, ({ endpoint, body }) => {
       const { idempotencyKey, customerId } = body;

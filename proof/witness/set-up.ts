@@ -4,21 +4,21 @@ import { LIVE, type Scene, TEST, textIn } from "./scene.ts";
 
 const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
 const HOUR = 3_600_000;
-/** Failed log-ins are written to the audit after their answer. */
+/** Failed log-ins are written to the audit log after their answer. */
 const AUDIT_MS = 1_000;
-/** After this long a process has noticed that an API key was revoked. */
+/** Time until all processes know that an API key was revoked. */
 const REVOKED_MS = 5_000;
 
-/** What happens before anything is sold: the first owner, people, tokens, a project, its keys and its catalog. */
-export async function open(scene: Scene): Promise<void> {
-  await setUp(scene);
+/** Everything before the first sale: the first owner, members, tokens, a project, its keys and its catalog. */
+export async function setUp(scene: Scene): Promise<void> {
+  await createOwner(scene);
   await createTokens(scene);
   await managePeople(scene);
   await createKeys(scene);
   await editCatalog(scene);
 }
 
-async function setUp(scene: Scene): Promise<void> {
+async function createOwner(scene: Scene): Promise<void> {
   const { recorder, tokens } = scene;
   const { setupToken } = recorder.world;
   const ask = (body: object) => recorder.call("POST", "/manage/v1/setup", { body });
@@ -35,7 +35,7 @@ async function setUp(scene: Scene): Promise<void> {
     (await recorder.call("POST", "/manage/v1/tokens", { headers: owner, body })).body,
     "secret",
   );
-  // A timer writes when a session was last used, which decides when it ends.
+  // Logs out, because a timer writes the last use of a session, which determines its expiry.
   await recorder.call("DELETE", "/manage/v1/session", { headers: owner });
   await scene.manage("POST", "/manage/v1/projects", { name: "Main product" }).then(({ body }) => {
     scene.keys.test = textIn(body, "secrets", "test");
@@ -187,7 +187,7 @@ const CATALOG = {
   defaultPlan: null,
 };
 
-/** Written in test, promoted to live, and edited there piece by piece. */
+/** Applied to test, promoted to live, and then edited there. */
 async function editCatalog(scene: Scene): Promise<void> {
   const { manage: call } = scene;
   const document = { catalog: CATALOG, reach: "now" };
@@ -235,7 +235,7 @@ async function editCatalog(scene: Scene): Promise<void> {
   await call("PUT", "default-plan", { plan: null });
 }
 
-/** What a browser would send back. */
+/** The cookies that a browser would send back. */
 function cookieOf({ headers }: Reply): Record<string, string> {
   return {
     cookie: headers
