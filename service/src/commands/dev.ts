@@ -132,7 +132,7 @@ function describeStart(ready: Ready & { directory: string; demoCustomer: Custome
 Purser is ready at ${url}
 
 Dashboard       ${signIn}
-                                (works once; then log in as ${owner.email} with password ${owner.password})
+                (works once; then log in as ${owner.email} with password ${owner.password})
 Reference       ${url}/docs/
 
 Test key        ${keys.test}
