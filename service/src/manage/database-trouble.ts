@@ -1,5 +1,5 @@
 import { Problem } from "../edge/problem.ts";
-import { OutcomeUnknown } from "../postgres/outcome-unknown.ts";
+import { OutcomeUnknown } from "../postgres/commit.ts";
 import { findDatabaseTrouble } from "../postgres/sql-error.ts";
 
 /** Turns database failures into retryable problems instead of a 500, and says whether anything was changed. */

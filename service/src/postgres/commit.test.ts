@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { binariesOfTheTestServer } from "../../test/own-server.ts";
 import { openTestPool } from "../../test/seed.ts";
 import { startTemporaryServer, type TemporaryServer } from "../../test/temporary-server.ts";
-import { RolledBack } from "./commit.ts";
-import { OutcomeUnknown } from "./outcome-unknown.ts";
+import { OutcomeUnknown, RolledBack } from "./commit.ts";
 import { Session } from "./session.ts";
 import { statement } from "./statement.ts";
 import { transaction } from "./transaction.ts";
 
-// A server whose commits wait for a synchronous standby that never comes.
+// A server whose commits wait for a synchronous standby that does not exist.
 
 const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
 const FAIL = statement("test.fail", "select 1 / $1::integer");
@@ -42,14 +41,14 @@ async function openSession(): Promise<Session> {
   return session;
 }
 
-/** All at once, as a lane does. */
+/** Pipelined, as in a lane. */
 async function send(session: Session, id: number): Promise<void> {
   const sent = [session.begin(), session.run(INSERT, [id]), session.commit()];
   await Promise.allSettled(sent);
   await Promise.all(sent);
 }
 
-/** Does `action` (a function of pg_catalog) to the backend that waits for the standby. */
+/** Calls `action` (a function of pg_catalog) on the backend that waits for the standby. */
 async function onWaiting(action: "pg_cancel_backend" | "pg_terminate_backend"): Promise<void> {
   const act = `select ${action}(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
   await expect.poll(async () => (await admin.query(act)).rowCount).toBe(1);
@@ -59,7 +58,7 @@ async function isVisible(id: number): Promise<boolean> {
   return (await admin.query("select from notes where id = $1", [id])).rowCount === 1;
 }
 
-test("a commit whose wait for the standby is cancelled is of unknown outcome, though the server says COMMIT", async () => {
+test("a cancelled wait for the standby gives an unknown outcome, although the server returns COMMIT", async () => {
   const pool = openTestPool(url);
   onTestFinished(() => pool.end());
   const work = expect(transaction(pool, (tx) => tx.run(INSERT, [1]))).rejects.toBeInstanceOf(OutcomeUnknown);
@@ -68,7 +67,7 @@ test("a commit whose wait for the standby is cancelled is of unknown outcome, th
   expect(await isVisible(1)).toBe(true);
 });
 
-test("the same holds for a pipelined batch of a lane", async () => {
+test("a cancelled wait in a pipelined batch gives an unknown outcome", async () => {
   const session = await openSession();
   const work = expect(send(session, 2)).rejects.toBeInstanceOf(OutcomeUnknown);
   await onWaiting("pg_cancel_backend");
@@ -79,7 +78,7 @@ test("the same holds for a pipelined batch of a lane", async () => {
 test.each([
   ["hides warnings", "client_min_messages = error"],
   ["weakens commits", "synchronous_commit = local"],
-])("a role whose setting %s changes nothing of that", async (_, setting) => {
+])("a role with the setting %s does not change that", async (_, setting) => {
   await admin.query(`create role careless superuser login; alter role careless set ${setting}`);
   onTestFinished(async () => void (await admin.query("drop role careless")));
   const carelessUrl = url.replace("postgres@", "careless@");
@@ -91,7 +90,7 @@ test.each([
   await work;
 });
 
-test("a backend that is terminated while it waits leaves the outcome unknown and the session closed", async () => {
+test("terminating a waiting backend gives an unknown outcome and closes the session", async () => {
   const session = await openSession();
   const work = expect(send(session, 3)).rejects.toBeInstanceOf(OutcomeUnknown);
   await onWaiting("pg_terminate_backend");
@@ -99,7 +98,7 @@ test("a backend that is terminated while it waits leaves the outcome unknown and
   await expect.poll(() => session.isOpen).toBe(false);
 });
 
-test("after 5 s a lane stops waiting: the outcome is unknown, and the session is closed", async () => {
+test("after 5 s a lane stops waiting: the outcome is unknown and the session closed", async () => {
   const session = await openSession();
   const startedAtMs = performance.now();
   await expect(send(session, 4)).rejects.toBeInstanceOf(OutcomeUnknown);
@@ -109,7 +108,7 @@ test("after 5 s a lane stops waiting: the outcome is unknown, and the session is
   await expect.poll(() => session.isOpen).toBe(false);
 });
 
-test("a failed statement in a pipelined batch rolls back what came before and after it", async () => {
+test("a failed statement in a pipelined batch rolls back all others", async () => {
   const session = await openSession();
   const [begun, before, ...answers] = await Promise.allSettled([
     session.begin(),

@@ -1,16 +1,15 @@
 import type { ClientBase, QueryResult } from "pg";
-import { OutcomeUnknown } from "./outcome-unknown.ts";
 import { decodeSqlError } from "./sql-error.ts";
 
 /**
- * Commits, and returns only when the transaction is certainly durable.
+ * Commits, and returns only if the transaction is certainly durable.
  *
- * Two traps lie here. After a failed statement `commit` answers with the tag ROLLBACK and no error. And a wait
- * for a synchronous standby that is cancelled "succeeds" with a WARNING, though a failover may lose the data.
+ * Two cases look like success and are not. After a failed statement, `commit` returns the tag ROLLBACK without an error. And
+ * a cancelled wait for a synchronous standby returns COMMIT with a WARNING, although a failover may lose the data.
  */
 export async function commit(client: ClientBase): Promise<void> {
   let warned = false;
-  // By its code: the word WARNING is translated where the server speaks another language.
+  // Checks the code, because the severity is translated on servers with another language.
   const onNotice = (notice: { code?: string | undefined }): void => {
     if (notice.code !== "00000") warned = true;
   };
@@ -29,7 +28,12 @@ export async function commit(client: ClientBase): Promise<void> {
   if (warned) throw new OutcomeUnknown("committed, but perhaps not on the standby");
 }
 
-/** The transaction is certainly not in force: an earlier statement of it failed. */
+/** The transaction was certainly rolled back, because one of its statements failed. */
 export class RolledBack extends Error {
   override readonly name = "RolledBack";
+}
+
+/** A commit was sent, and its outcome is unknown. It must not be treated as success or failure. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
 }

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../test/harness.ts";
-import { RolledBack } from "./commit.ts";
-import { OutcomeUnknown } from "./outcome-unknown.ts";
+import { OutcomeUnknown, RolledBack } from "./commit.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { statement } from "./statement.ts";
 import { single, snapshot, transaction } from "./transaction.ts";
@@ -25,13 +24,13 @@ async function openNotes(): Promise<Notes> {
 const terminate = ({ database }: Notes, pid: unknown) =>
   database.query("select pg_terminate_backend($1, 5000)", [pid]);
 
-test("what a transaction returns is committed", async () => {
+test("the result of a transaction is committed", async () => {
   const { database, pool } = await openNotes();
   const result = await transaction(pool, async (tx) => (await tx.run(INSERT, [1])).rowCount);
   expect([result, await database.count("notes")]).toEqual([1, 1]);
 });
 
-test("a failed statement leaves nothing behind, and its connection is used again", async () => {
+test("a failed statement is rolled back, and its connection is reused", async () => {
   const { database, pool } = await openNotes();
   const pidBefore = await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]);
   const work = transaction(pool, async (tx) => {
@@ -43,7 +42,7 @@ test("a failed statement leaves nothing behind, and its connection is used again
   expect(await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0])).toBe(pidBefore);
 });
 
-test("an error of the work itself leaves nothing behind, and its connection is used again", async () => {
+test("an exception in the work is rolled back, and its connection is reused", async () => {
   const { database, pool } = await openNotes();
   const pidBefore = await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]);
   const work = transaction(pool, async (tx) => {
@@ -56,7 +55,7 @@ test("an error of the work itself leaves nothing behind, and its connection is u
   expect(await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0])).toBe(pidBefore);
 });
 
-test("work that goes on after it has failed reaches no later transaction", async () => {
+test("work that continues after a failure cannot reach a later transaction", async () => {
   const { database, pool } = await openNotes();
   let goOn = (): void => {};
   const gate = new Promise<void>((resolve) => {
@@ -77,7 +76,7 @@ test("work that goes on after it has failed reaches no later transaction", async
   expect(await database.query("select id from notes")).toEqual([{ id: 2 }]);
 });
 
-test("the commit of an aborted transaction is not taken for a commit", async () => {
+test("the commit of an aborted transaction is an error", async () => {
   const { database, pool } = await openNotes();
   const work = transaction(pool, async (tx) => {
     await tx.run(INSERT, [1]);
@@ -88,15 +87,15 @@ test("the commit of an aborted transaction is not taken for a commit", async () 
   expect(await database.count("notes")).toBe(0);
 });
 
-test("a commit that the server refuses is a failure of known outcome", async () => {
+test("a commit refused by the server has a known outcome", async () => {
   const { database, pool } = await openNotes();
   await database.query("insert into notes (id) values (1)");
-  // The constraint is deferred: the commit is what fails.
+  // The constraint is deferred, so the commit fails.
   await expect(transaction(pool, (tx) => tx.run(INSERT, [1]))).rejects.toMatchObject({ code: "23505" });
   expect(pool.idleCount).toBe(1);
 });
 
-test("a connection that is lost in the commit leaves the outcome unknown", async () => {
+test("a connection lost during the commit gives an unknown outcome", async () => {
   const { database, pool } = await openNotes();
   await database.query(`
     create function die() returns trigger language plpgsql
@@ -122,7 +121,7 @@ test("a client whose backend was terminated does not return to the pool, and the
   expect(await database.query("select id from notes")).toEqual([{ id: 3 }]);
 });
 
-test("the death of an idle client is reported, ends no process and harms no later transaction", async () => {
+test("a broken idle connection is reported, and later transactions work", async () => {
   const notes = await openNotes();
   const { database, pool, idleErrors } = notes;
   await terminate(notes, await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]));
@@ -131,7 +130,7 @@ test("the death of an idle client is reported, ends no process and harms no late
   expect(await database.count("notes")).toBe(1);
 });
 
-test("a snapshot sees one instant, refuses to write, and its connection is used again", async () => {
+test("a snapshot sees one instant, refuses writes, and its connection is reused", async () => {
   const { database, pool } = await openNotes();
   const count = statement("test.count", "select count(*)::integer from notes");
   const counts = await snapshot(pool, async (tx) => {
@@ -144,7 +143,7 @@ test("a snapshot sees one instant, refuses to write, and its connection is used 
   expect(await transaction(pool, async (tx) => (await tx.run(INSERT, [2])).rowCount)).toBe(1);
 });
 
-test("all that is read in one snapshot has the time of one statement, and the next has it anew", async () => {
+test("all reads of a snapshot share the timeout of one statement, and the next snapshot gets a new one", async () => {
   const { pool } = await openNotes();
   const sleep = statement("test.sleep", "select pg_sleep(1.5)");
   const startedMs = performance.now();

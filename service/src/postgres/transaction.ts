@@ -1,19 +1,18 @@
 import type { PoolClient } from "pg";
 import { assert } from "../primitives/assert.ts";
-import { commit } from "./commit.ts";
+import { commit, OutcomeUnknown } from "./commit.ts";
 import { Lacking } from "./lacking.ts";
-import { OutcomeUnknown } from "./outcome-unknown.ts";
 import { backendOf, begin, findWaiting, UnfitConnection } from "./own-backend.ts";
 import type { Pool } from "./pool.ts";
 import { findDatabaseTrouble } from "./sql-error.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
 /**
- * Runs `work` in one transaction and returns only what is certainly committed. A result that `isKept` turns down is
- * returned too, and everything that led to it is rolled back: a refusal leaves nothing behind.
+ * Runs `work` in one transaction, and returns its result only if it is certainly committed. If `isKept` rejects the result,
+ * the transaction is rolled back and the result returned: a refusal writes nothing.
  *
- * `confirm` is for results that are rolled back and acknowledged all the same, because nothing had to be changed. It locks a row, and
- * is committed on the same backend, so on the same primary: then what the work has read is as durable as what it would have written.
+ * `confirm` is for results that are rolled back and still acknowledged, because nothing had to change. It locks a row and
+ * commits on the same backend, so on the same primary, which proves that the data read is durable.
  */
 export async function transaction<T>(
   pool: Pool,
@@ -40,19 +39,19 @@ export async function transaction<T>(
 }
 
 /**
- * A commit that waits for a standby outlives the client that gave it up. While one does, the pool begins no other: at most as
- * many wait as the pool has connections, and the server never runs out of them.
+ * A commit that waits for a standby outlives its client. While one does, the pool starts no transaction, so that at most as
+ * many backends wait as the pool has connections.
  */
 async function refuseWhileWaiting(pool: Pool, tx: Tx): Promise<void> {
   if (pool.unanswered.length === 0) return;
   const asked = pool.unanswered;
   const waiting = await findWaiting(tx, asked);
-  // Another commit may have joined them meanwhile.
+  // Another backend may have been added in the meantime.
   pool.unanswered = pool.unanswered.filter((pid) => waiting.includes(pid) || !asked.includes(pid));
   if (pool.unanswered.length > 0) throw new UnfitConnection("waiting");
 }
 
-/** For what nobody is promised, such as a last use: it waits neither for the disk nor for a standby, and a crash may lose it. */
+/** For data that may be lost in a crash, such as the last use of a key. Does not wait for disk or standby. */
 export async function lossyTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     await begin(client, "read committed");
@@ -72,14 +71,13 @@ async function commitOn(pool: Pool, client: PoolClient): Promise<void> {
   }
 }
 
-/** An open snapshot keeps the dead versions of a busy wallet's row alive: it may be open as long as one statement may run. */
+/** An open snapshot prevents cleanup of dead row versions, so it may last only as long as one statement. */
 const SNAPSHOT_MS = 4_000;
-/** So much later a statement may end than that: whoever is quick is not asked about the time before each. */
+/** Tolerance, so that short statements do not need a new timeout before each. */
 const LATE_MS = 200;
 
 /**
- * Reads that all see one and the same instant, whatever is written meanwhile; the server refuses to write in it. They have
- * the time of one statement together, and what runs out of it fails as that one would.
+ * Runs reads that all see the same instant, in a read-only transaction. Together they have the timeout of one statement.
  */
 export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
@@ -106,17 +104,17 @@ function withinTime(tx: Tx, ms: number): Tx {
   };
 }
 
-/** Reads that need no common instant; the server refuses to write in it. As quick as without a transaction. */
+/** Runs reads that need no common instant, in a read-only transaction. As fast as without a transaction. */
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     const begun = begin(client, "read committed, read only");
-    // Right behind it, without waiting for its answer. Nothing is returned before that is known.
+    // Sent right behind `begin`, without waiting for its answer, which is checked below.
     const working = (async () => work(tx))();
-    // Also after a failed begin: the next owner of this client must not find statements of this work under way.
+    // Also after a failed `begin`: no statement may be in flight when the client is reused.
     await Promise.allSettled([begun, working]);
     await begun;
     const result = await working;
-    // Nobody waits for it: there is nothing to undo, and whoever is next comes after it.
+    // Not awaited: there is nothing to undo, and later statements of this client run after it.
     client.query("rollback").catch(() => {});
     return result;
   });
@@ -130,13 +128,13 @@ async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
   const tx: Tx = {
     source: pool,
     async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
-      // Work that fails in one of two branches may go on in the other, and the client has its next owner by then.
+      // Work that fails in one of two parallel branches may continue in the other, after the client was released.
       assert(!isOver, "a statement came after its transaction has ended");
       return toRows(await client.query({ ...statement, values: [...parameters], rowMode: "array" }));
     },
   };
   try {
-    const result = await untilNothingLacks(client, tx, work);
+    const result = await retryWhileLacking(client, tx, work);
     isOver = true;
     client.release();
     return result;
@@ -147,10 +145,10 @@ async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
   }
 }
 
-/** A page of customers may lack one thing after another. Beyond this it is overloaded. */
+/** A page of customers may lack several parts of the catalog, one after another. */
 const FETCHES_MAX = 200;
 
-async function untilNothingLacks<T>(client: PoolClient, tx: Tx, work: Work<T>): Promise<T> {
+async function retryWhileLacking<T>(client: PoolClient, tx: Tx, work: Work<T>): Promise<T> {
   for (let fetches = 0; ; fetches++) {
     try {
       return await work(client, tx);
@@ -165,8 +163,8 @@ async function untilNothingLacks<T>(client: PoolClient, tx: Tx, work: Work<T>): 
 }
 
 /**
- * A client goes back to the pool only when its rollback was answered. Where the connection is known to be lost, or a commit
- * is perhaps still under way, nobody waits for that.
+ * A client returns to the pool only after its rollback was answered. If the connection is lost, or a commit may still be
+ * running, it is destroyed instead.
  */
 async function mustDestroy(client: PoolClient, error: unknown): Promise<boolean> {
   if (error instanceof OutcomeUnknown || findDatabaseTrouble(error) === "lost") return true;

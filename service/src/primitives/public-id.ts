@@ -1,13 +1,14 @@
 import { assert } from "./assert.ts";
+import { TIME_MAX } from "./timestamp.ts";
 import type { Uuid } from "./uuid.ts";
 
-/** Crockford's base 32, lower case: no i, l, o or u to misread. */
+/** Crockford's base 32 in lower case, without i, l, o and u. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const CODES = Buffer.from(ALPHABET);
-/** Where an id is put together: a text that grew by a digit at a time would leave thirty behind. */
+/** Reused buffer: appending to a string digit by digit would allocate thirty strings. */
 const DIGITS = Buffer.alloc(32);
 
-/** `evt_01k9…`: a prefix that says what it is, and 16 bytes in 26 characters, which sort as the bytes do: by time. */
+/** For example `evt_01k9…`: the prefix names the type; 26 characters encode 16 bytes and sort like them, by time. */
 export type PublicIdPrefix = "con" | "den" | "evt" | "log" | "req";
 
 export function publicId(prefix: PublicIdPrefix, uuid: Uuid): string {
@@ -28,7 +29,7 @@ export function publicId(prefix: PublicIdPrefix, uuid: Uuid): string {
   return DIGITS.toString("latin1", 0, length);
 }
 
-/** Null when it is not an id of this kind. */
+/** Null if the text is not an id with this prefix. */
 export function parsePublicId(prefix: PublicIdPrefix, text: string): Uuid | null {
   const digits = text.slice(prefix.length + 1);
   if (!text.startsWith(`${prefix}_`) || digits.length !== 26) return null;
@@ -49,4 +50,10 @@ export function parsePublicId(prefix: PublicIdPrefix, text: string): Uuid | null
     bits &= (1 << held) - 1;
   }
   return uuid;
+}
+
+/** For ids that start with the time of creation. Null also if that time is beyond the year 9999. */
+export function parseTimedId(prefix: PublicIdPrefix, text: string): Uuid | null {
+  const id = parsePublicId(prefix, text);
+  return id === null || id.readUIntBE(0, 6) > TIME_MAX ? null : id;
 }

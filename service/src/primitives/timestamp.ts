@@ -1,17 +1,14 @@
 import { brandAs, type Instant } from "./brand.ts";
 
-export type ParsedTimestamp =
-  | { kind: "instant"; at: Instant }
-  | { kind: "no_offset" }
-  | { kind: "not_a_timestamp" };
+type ParsedTimestamp = { kind: "instant"; at: Instant } | { kind: "no_offset" } | { kind: "not_a_timestamp" };
 
-/** The first and the last moment that are written with a year of four digits, from 1000 on. */
-export const TIME_MIN = -30_610_224_000_000;
+/** The first and the last millisecond of the years 1000 to 9999. */
+const TIME_MIN = -30_610_224_000_000;
 export const TIME_MAX = 253_402_300_799_999;
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?$/;
 
-/** RFC 3339 with up to 9 decimals, of which milliseconds are kept. A time without an offset is nobody's time. */
+/** RFC 3339 with up to 9 decimals, truncated to milliseconds. The offset is required. */
 export function parseTimestamp(text: string): ParsedTimestamp {
   const match = FORM.exec(text);
   if (match === null) return { kind: "not_a_timestamp" };
@@ -25,7 +22,7 @@ export function parseTimestamp(text: string): ParsedTimestamp {
     Number(minute),
     Number(second),
   );
-  // Date.UTC rolls 31 February over into March: only a date that survives the round trip exists.
+  // Date.UTC turns 31 February into March, so a date exists only if it survives the round trip.
   if (Number(year) < 1000 || new Date(local).toISOString().slice(0, 19) !== text.slice(0, 19).toUpperCase()) {
     return { kind: "not_a_timestamp" };
   }
@@ -33,7 +30,7 @@ export function parseTimestamp(text: string): ParsedTimestamp {
   if (offsetMinutes === null) return { kind: "not_a_timestamp" };
   const milliseconds = Number((decimals ?? "").padEnd(3, "0").slice(0, 3));
   const at = local + milliseconds - offsetMinutes * 60_000;
-  // An offset can carry a time out of the years that are written with four digits, and no answer could show it.
+  // An offset can move a time outside of four-digit years, which cannot be formatted.
   if (at < TIME_MIN || at > TIME_MAX) return { kind: "not_a_timestamp" };
   return { kind: "instant", at: brandAs<Instant>(at) };
 }

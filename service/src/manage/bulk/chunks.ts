@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
+import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Patience } from "../../store/cell/open-wallets.ts";
 

@@ -1,5 +1,5 @@
 import { Problem } from "../../edge/problem.ts";
-import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
+import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { admitAgain, type Call } from "../operation.ts";
 

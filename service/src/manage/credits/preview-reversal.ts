@@ -9,7 +9,7 @@ import { snapshot } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerId, EnvironmentId } from "../../primitives/brand.ts";
 import { readConsumeId } from "../../primitives/consume-id.ts";
-import { parseTimedId } from "../../primitives/timed-id.ts";
+import { parseTimedId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";

@@ -10,7 +10,7 @@ import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
 import { type ConsumeId, readConsumeId } from "../../primitives/consume-id.ts";
-import { parseTimedId } from "../../primitives/timed-id.ts";
+import { parseTimedId } from "../../primitives/public-id.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
 import { findConsume, findReversal } from "../../store/cell/ledger.ts";

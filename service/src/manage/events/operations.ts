@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
-import { parsePublicId, publicId } from "../../primitives/public-id.ts";
-import { parseTimedId } from "../../primitives/timed-id.ts";
+import { parsePublicId, parseTimedId, publicId } from "../../primitives/public-id.ts";
 import { TIME_MAX } from "../../primitives/timestamp.ts";
 import type { EventPosition } from "../../store/cell/event-list.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
-import { parseTimedId } from "../../primitives/timed-id.ts";
+import { parseTimedId } from "../../primitives/public-id.ts";
 import { historyStartOf } from "../history-window.ts";
 import {
   ENVIRONMENT_PATH,

@@ -5,7 +5,7 @@ import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
-import { parseTimedId } from "../../primitives/timed-id.ts";
+import { parseTimedId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import {
   type FoundKey,

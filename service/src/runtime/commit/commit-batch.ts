@@ -1,6 +1,6 @@
 import { exceededLimit } from "../../entitlement/metadata.ts";
+import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { Lacking } from "../../postgres/lacking.ts";
-import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assert } from "../../primitives/assert.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { OutcomeUnknown } from "../../postgres/commit.ts";
 import type { Lacking } from "../../postgres/lacking.ts";
-import { OutcomeUnknown } from "../../postgres/outcome-unknown.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assert, assertNever } from "../../primitives/assert.ts";
