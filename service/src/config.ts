@@ -4,26 +4,26 @@ import { isEmail } from "./manage/people/email.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./manage/people/password.ts";
 import { isWellFormedApiKey } from "./primitives/secret.ts";
 
-/** Everything the environment can decide. Read once, here and nowhere else. */
+/** All settings. The environment is read once, and only in this file. */
 export type Config = {
   readonly databaseUrl: string;
-  /** How long a start waits for a primary. */
+  /** How long a start waits for a primary database. */
   readonly databaseWaitSeconds: number;
   readonly host: string;
   readonly port: number;
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly lanes: number;
-  /** How long a key names its request. Null: for ever. */
+  /** How long idempotency keys are kept. Null: forever. */
   readonly idempotencyDays: number | null;
-  /** A session ends when nobody used it for so long. */
+  /** A session ends after this time without use. */
   readonly sessionIdleHours: number;
-  /** How long a known API key is trusted while the database is out of reach. */
+  /** How long a known API key is trusted while the database is unreachable. */
   readonly keyGraceSeconds: number;
   readonly logLevel: string;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** What a database that nobody uses yet begins with. */
+  /** Initial owner and API key of an empty database. */
   readonly init: {
     readonly owner: { readonly email: string; readonly password: string } | null;
     readonly apiKey: string | null;
@@ -38,10 +38,10 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Each may come from a file instead, whose name the setting with `_FILE` behind it holds. */
+/** Each can also be read from a file, named by the same setting with `_FILE` appended. */
 type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_TOKEN";
 
-/** Every setting with what it means, for `purser --help` and the README. */
+/** Every setting and its description, for `purser help`. */
 export const SETTINGS = {
   DATABASE_URL: "PostgreSQL 15 to 18, as postgres://user:password@host:port/database (required)",
   DATABASE_WAIT_SECONDS: "how long serve waits for a primary database at its start (120)",
@@ -51,24 +51,25 @@ export const SETTINGS = {
   METRICS_PORT: "port of /metrics, /livez and /readyz (9464)",
   TLS_CERT_FILE: "serve https with this certificate chain (PEM), together with TLS_KEY_FILE",
   TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
-  TRUST_PROXY: "comma-separated addresses or CIDR ranges whose X-Forwarded-Proto is believed",
-  LANES: "database connections that commit batches (1; more where the database is larger or far away)",
+  TRUST_PROXY: "comma-separated addresses or CIDR ranges of proxies whose X-Forwarded headers are trusted",
+  LANES: "database connections that commit batches (1; use more for a large or distant database)",
   IDEMPOTENCY_DAYS:
-    "days after which an idempotency key is free again, 40 at least, as events may be 35 days late (never)",
+    "days after which an idempotency key expires, at least 40, because events may be 35 days late (never)",
   SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (12)",
   KEY_GRACE_SECONDS:
-    "seconds for which a known API key is trusted while the database cannot be reached, 0 for none (300)",
+    "seconds for which a known API key is trusted while the database is unreachable, 0 to disable (300)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
   INIT_OWNER_EMAIL:
-    "serve makes this first owner, together with INIT_OWNER_PASSWORD, while there is no member",
+    "serve creates this first owner, together with INIT_OWNER_PASSWORD, if the database has no member",
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
-  INIT_API_KEY: "serve makes a first project with this pur_test_ or pur_live_ key, while there is no project",
-  PURSER_URL: "the running service that purser catalog calls (http://127.0.0.1:3300)",
-  PURSER_TOKEN: "the management token that purser catalog calls it with",
-  DATABASE_URL_FILE: "a file that holds DATABASE_URL, in its place",
-  INIT_OWNER_PASSWORD_FILE: "a file that holds INIT_OWNER_PASSWORD, in its place",
-  INIT_API_KEY_FILE: "a file that holds INIT_API_KEY, in its place",
-  PURSER_TOKEN_FILE: "a file that holds PURSER_TOKEN, in its place",
+  INIT_API_KEY:
+    "serve creates a first project with this pur_test_ or pur_live_ key, if the database has no project",
+  PURSER_URL: "URL of the service that purser catalog calls (http://127.0.0.1:3300)",
+  PURSER_TOKEN: "management token for purser catalog",
+  DATABASE_URL_FILE: "file to read DATABASE_URL from",
+  INIT_OWNER_PASSWORD_FILE: "file to read INIT_OWNER_PASSWORD from",
+  INIT_API_KEY_FILE: "file to read INIT_API_KEY from",
+  PURSER_TOKEN_FILE: "file to read PURSER_TOKEN from",
 } as const;
 
 export function readConfig(overrides: Environment = {}): Config {
@@ -114,7 +115,7 @@ export function readConfig(overrides: Environment = {}): Config {
   return Object.freeze(config);
 }
 
-/** What a command needs that calls a running service instead of its database. */
+/** Settings of a command that calls a running service instead of its database. */
 export type ClientConfig = { readonly url: string; readonly token: string };
 
 export function readClientConfig(overrides: Environment = {}): ClientConfig {
@@ -123,14 +124,14 @@ export function readClientConfig(overrides: Environment = {}): ClientConfig {
   const problems: string[] = [];
   const token = readSecret(environment, "PURSER_TOKEN", problems) ?? "";
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    problems.push("PURSER_URL must begin with http:// or https://");
+    problems.push("PURSER_URL must start with http:// or https://");
   if (token === "" && problems.length === 0)
     problems.push("PURSER_TOKEN must be set to a management token, pur_mgmt_…");
   if (problems.length > 0) throw new ConfigInvalid(problems.join("\n"));
   return Object.freeze({ url: url.replace(/\/+$/, ""), token });
 }
 
-/** Null: it is not set. What is wrong is said by the setting's name, never by its value. */
+/** Null: not set. Messages name the setting, never its value. */
 function readSecret(environment: Environment, name: Secret, problems: string[]): string | null {
   const value = environment[name] || null;
   const file = environment[`${name}_FILE`] || null;
@@ -154,8 +155,8 @@ function readDatabaseUrl(environment: Environment, problems: string[]): string {
   const before = problems.length;
   const url = readSecret(environment, "DATABASE_URL", problems) ?? "";
   if (problems.length === before && !/^postgres(ql)?:\/\//.test(url))
-    problems.push("DATABASE_URL must be set, and begin with postgres://");
-  // The driver would look up the list as one name, and ignore the attribute without a word.
+    problems.push("DATABASE_URL must be set, and start with postgres://");
+  // The driver would look up the list as one host name, and silently ignore the attribute.
   const [authority = ""] = url.replace(/^\w+:\/\//, "").split(/[/?]/, 1);
   if (authority.slice(authority.lastIndexOf("@") + 1).includes(",") || /[?&]host=[^&]*(,|%2c)/i.test(url))
     problems.push(`DATABASE_URL must name one host: ${FOLLOW_PRIMARY}`);
@@ -194,7 +195,7 @@ function readTrustProxy(environment: Environment, problems: string[]): string[] 
     const [address = "", prefix = "0"] = range.split("/");
     const bits = isIP(address) === 6 ? 128 : 32;
     if (isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits) continue;
-    problems.push(`TRUST_PROXY holds ${JSON.stringify(range)}, which is no address or CIDR range`);
+    problems.push(`TRUST_PROXY contains ${JSON.stringify(range)}, which is not an address or CIDR range`);
   }
   return given;
 }
@@ -208,7 +209,7 @@ function readTls(environment: Environment, problems: string[]): Config["tls"] {
   return null;
 }
 
-/** Neither value is repeated in a message: one of them is a secret. */
+/** Messages contain neither value, because one is a secret. */
 function readFirstOwner(environment: Environment, problems: string[]): Config["init"]["owner"] {
   const email = environment["INIT_OWNER_EMAIL"] || null;
   const password = readSecret(environment, "INIT_OWNER_PASSWORD", problems);
@@ -225,7 +226,7 @@ function readFirstApiKey(environment: Environment, problems: string[]): string |
   const key = readSecret(environment, "INIT_API_KEY", problems);
   if (key !== null && !isWellFormedApiKey(key)) {
     problems.push(
-      "INIT_API_KEY must be a key as Purser makes them: pur_test_ or pur_live_, 32 random characters and 6 of checksum",
+      "INIT_API_KEY must be a key in Purser's format: pur_test_ or pur_live_, 32 random characters and a checksum of 6",
     );
   }
   return key;

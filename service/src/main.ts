@@ -17,37 +17,37 @@ import { ORDINAL_MAX } from "./postgres/migrate.ts";
 import type { Instant } from "./primitives/brand.ts";
 import { VERSION } from "./version.ts";
 
-const HELP = `Purser ${VERSION}: usage metering and credit entitlements beside your own billing system
+const HELP = `Purser ${VERSION}: usage metering and credit entitlements next to your own billing system
 
 Usage: purser <command> [options]
 
 Commands
-  dev                    everything at once for development: PostgreSQL, a project with keys, the service
+  dev                    start everything for development: PostgreSQL, a project with keys, and the service
       --port N             listen on this port (3300)
-      --directory DIR      keep data and keys here (.purser)
-      --json               print one line of JSON when ready
+      --directory DIR      folder for data and keys (.purser)
+      --json               print one line of JSON once ready
       --no-demo            leave the test environment empty at the first start
-  migrate                bring the database up to this release; safe to repeat
-      --ordinal N          for a further database: take customer numbers from its own range (0 to 255)
-      --grant-to ROLE      also give ROLE the privileges the service needs, and no others; to delete expired
-                           keys only where IDEMPOTENCY_DAYS is set
+  migrate                migrate the database to this release; safe to repeat
+      --ordinal N          for an additional database: use its own range of customer numbers (0 to 255)
+      --grant-to ROLE      also grant ROLE the privileges that the service needs; with IDEMPOTENCY_DAYS including
+                           the deletion of expired keys
   serve                  run the service
-  create-project NAME    make a project and print its API keys, once
-  revoke-key KEY         end an API key, everywhere within 5 seconds
-  reset-owner EMAIL      make this member an owner, or create one, and print a link to a new password, once
-  doctor                 look for what would hurt: version, durability, migrations, clock, long transactions, disk
-  verify                 fold every ledger and compare wallets, grants and limits with it, while the service runs
-      --usage              instead, compare all sums of usage with the events, charges and denials
-      --repair DAY         first make the sums of this day (2026-11-15, in UTC) anew
-  catalog export         print what an environment sells as one JSON document
-  catalog apply FILE     make an environment sell what the document says, and show what that changes
-      --project ID         of this project
+  create-project NAME    create a project and print its API keys, once
+  revoke-key KEY         revoke an API key; takes effect within 5 seconds
+  reset-owner EMAIL      make this member an owner, or create one, and print a one-time link to set a password
+  doctor                 run diagnostics: version, durability, migrations, clock, long transactions, disk
+  verify                 recompute every wallet, grant and limit from its ledger and compare, while the service runs
+      --usage              instead, compare the usage roll-ups with the events, charges and denials
+      --repair DAY         first rebuild the roll-ups of this day (2026-11-15, in UTC)
+  catalog export         print the catalog of an environment as a JSON document
+  catalog apply FILE     change the catalog of an environment to match the document, and print the changes
+      --project ID         the project
       --environment NAME   test or live (test)
-      --dry-run            only show it
-      --reach WHO          who gets changed plans: new_assignments, next_period or now (new_assignments)
-      --archive-missing    archive the plans and features that the document lacks
+      --dry-run            only print the changes
+      --reach WHO          who gets changed plan versions: new_assignments, next_period or now (new_assignments)
+      --archive-missing    archive plans and features that are not in the document
   openapi                print the runtime API as an OpenAPI document
-      --manage             the management API
+      --manage             print the management API instead
   help, version
 
 Settings, from the environment
@@ -104,7 +104,7 @@ async function main(args: string[]): Promise<void> {
     }
     case "verify": {
       const { usage, repair } = values;
-      if (repair !== undefined && !usage) throw new UsageError("--repair goes with --usage");
+      if (repair !== undefined && !usage) throw new UsageError("--repair requires --usage");
       const { databaseUrl } = readConfig();
       const isSound = usage
         ? await verifyUsageCommand({ databaseUrl, repair: readDay(repair), print })
@@ -181,7 +181,7 @@ function readDay(text: string | undefined): Instant | null {
   return day;
 }
 
-/** What a person can do about the errors that are met most often. */
+/** Adds advice to the most common errors. */
 function explain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && "code" in error ? error.code : null;
@@ -192,9 +192,9 @@ function explain(error: unknown): string {
     case "3F000": // invalid_schema_name
       return `${message}: the database lacks migrations, run purser migrate`;
     case "42501": // insufficient_privilege
-      return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md for a role of its own`;
+      return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md about a separate role`;
     case "ERR_MODULE_NOT_FOUND":
-      return `${message}\nAre the dependencies installed? purser dev needs those for development too: npm ci`;
+      return `${message}\nAre the dependencies installed? purser dev also needs the development dependencies: npm ci`;
     default:
       return message;
   }

@@ -33,7 +33,7 @@ import { VERSION } from "./version.ts";
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy">;
-  /** Null: plain http, for a proxy in front. */
+  /** Null: plain HTTP, behind a proxy. */
   readonly certificate: Certificate | null;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -47,7 +47,7 @@ export type ServerParts = {
   readonly manage: ManageParts;
 };
 
-/** The whole route table on one screen. */
+/** The complete route table. */
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = createApp(parts);
   acceptOnlyJson(app);
@@ -86,35 +86,35 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   return app;
 }
 
-/** Headers within 5 s, looked at every second; Node by itself looks only every 30. */
+/** Headers must arrive within 5 s, checked every second; Node's default is every 30 s. */
 const SLOW_CLIENTS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
   return Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // No logger of its own for each request: ours are logged in one place, by an allow-list.
+    // No logger per request: `observe.ts` logs requests, by an allow-list.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: chooseRequestId,
     bodyLimit: BODY_BYTES_MAX,
-    // The router counts before it decodes: 255 characters of 4 bytes each are 3,060, where it would stop at 100.
+    // The router's limit applies before decoding: 255 characters of 4 bytes, percent-encoded, are 3,060. Its default is 100.
     routerOptions: { maxParamLength: 3_072 },
     schemaController: compileWhenNeeded(),
-    // Who is behind a proxy that we trust is told by it: guesses at passwords are counted by address.
+    // Uses the address that a trusted proxy forwards, because failed log-ins are counted by address.
     trustProxy: [...config.trustProxy],
     requestTimeout: 10_000,
     http: SLOW_CLIENTS,
     forceCloseConnections: "idle",
-    // A request that arrives while we stop is still served, on a connection that then closes.
+    // A request that arrives during shutdown is still served, on a connection that then closes.
     return503OnClosing: false,
-    // A URL that cannot be decoded has no route, and comes here instead of to the error handler.
+    // A URL that cannot be decoded has no route, and does not reach the error handler.
     frameworkErrors: (error, request, reply) =>
       replyWithProblem(reply.headers(NO_SNIFF).header("x-request-id", request.id), toProblem(error)),
     clientErrorHandler: (error, socket) => {
-      // A file that is read in pieces takes as long as dealing with them does.
+      // An upload takes as long as processing its rows does.
       if ("code" in error && error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isUploading(socket)) return;
-      // Not even HTTP: there is no request to answer, and nothing of it to log.
+      // Not valid HTTP: there is no request to answer or log.
       const status =
         "code" in error && error.code === "HPE_HEADER_OVERFLOW"
           ? "431 Request Header Fields Too Large"
@@ -127,12 +127,12 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
     },
     ajv: {
       customOptions: {
-        // Strict: what a caller sends is what is judged, never a guess at what was meant.
+        // Strict: validates what the caller sent, without conversions.
         coerceTypes: false,
         removeAdditional: false,
         useDefaults: false,
       },
-      // Times are read by our own parser, which can say what is wrong with one.
+      // Times are checked by `parseTimestamp`, which gives a precise error.
       onCreate: (ajv) => ajv.addFormat("date-time", true),
     },
     ...(certificate === null ? {} : { https: { ...SLOW_CLIENTS, ...certificate.options } }),

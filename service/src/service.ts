@@ -41,31 +41,31 @@ const SESSION_USES_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
 const USAGE_EVERY_MS = 1_000;
-/** Less than the time between two turns, whose timer is not exact. */
+/** Less than the interval between two runs, because timers are not exact. */
 const USAGE_REST_MS = 700;
 const FORGET_EVERY_MS = 5 * 60_000;
-/** One step of a sweep over a large table. */
-const WALK_EVERY_MS = 1_000;
+/** Interval between two steps of a sweep over a large table. */
+const SWEEP_EVERY_MS = 1_000;
 
 /** Connections besides those of the lanes and the reader. The operations guide states their sum. */
 export const POOLS = {
   keys: { name: "purser", sizeMax: 4 },
-  // Of its own: what people do must not make a key's look-up wait.
+  // Separate pool, so that dashboard queries cannot delay API key look-ups.
   manage: { name: "purser manage", sizeMax: 8 },
-  // Of their own, and one for each: sums must not fall behind while people ask long questions, or another job is slow.
+  // Separate pool with a connection per job, so that slow dashboard queries or jobs cannot delay the roll-ups.
   jobs: { name: "purser jobs", sizeMax: 4 },
-  // Of its own: a large catalog that is fetched must not make anybody wait but those who lack it.
+  // Separate pool, so that loading a large catalog delays only the requests that need it.
   catalogs: { name: "purser catalogs", sizeMax: 2 },
 } as const;
 
 export type Service = {
   readonly url: string;
   readonly metricsUrl: string;
-  /** Finishes what was accepted, then lets go of everything. */
+  /** Finishes accepted requests, then closes everything. */
   stop(): Promise<void>;
 };
 
-/** Puts the parts together, and takes them apart again in the opposite order. */
+/** Starts all parts, and stops them in reverse order. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const open = (pool: keyof typeof POOLS) =>
     openPool({
@@ -130,7 +130,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
               name: "certificate",
               everyMs: CERTIFICATE_EVERY_MS,
               run: async () => {
-                assert(app.server instanceof TlsServer, "with a certificate the server speaks TLS");
+                assert(app.server instanceof TlsServer, "with a certificate the server uses TLS");
                 if (certificate.reload(app.server)) log.info("the certificate has changed");
               },
             },
@@ -148,7 +148,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
       {
         name: "expiries",
-        everyMs: WALK_EVERY_MS,
+        everyMs: SWEEP_EVERY_MS,
         run: async () => metrics.unreadableWallets((await sweepExpiries(jobPool)).unreadable),
       },
       ...(idempotencyDays === null
@@ -156,7 +156,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         : [
             {
               name: "ended keys",
-              everyMs: WALK_EVERY_MS,
+              everyMs: SWEEP_EVERY_MS,
               run: () => purgeEndedKeys(jobPool, idempotencyDays),
             },
           ]),
@@ -167,7 +167,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     },
   );
 
-  // One cell by default: every project is in it.
+  // A single cell holds every project.
   const lanesOf = () => lanes;
   const readerOf = () => reader;
   const missingFeature = findMissingFeature((work) => single(pool, work));
@@ -208,7 +208,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const end = async (): Promise<void> => {
     readiness.isStopping = true;
     stopping.abort();
-    // Closing lets go of connections that idle now; those that were busy become idle only afterwards.
+    // `close` ends connections that are idle now; busy ones become idle later.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
     await app.close();
     clearInterval(sweep);
@@ -227,7 +227,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return ended;
   };
   try {
-    // The public port last: nobody is let in before everything else stands.
+    // Opens the public port last, once everything else is ready.
     const metricsUrl = await listen(health, config.metricsHost, config.metricsPort);
     const url = await app.listen({ host: config.host, port: config.port });
     return { url, metricsUrl, stop };

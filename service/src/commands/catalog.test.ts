@@ -86,7 +86,7 @@ test("the command reports missing arguments and settings", async () => {
   ]);
   expect(() => readClientConfig({ PURSER_TOKEN: "" })).toThrow("PURSER_TOKEN must be set");
   expect(() => readClientConfig({ PURSER_TOKEN: "x", PURSER_URL: "purser" })).toThrow(
-    "PURSER_URL must begin",
+    "PURSER_URL must start",
   );
   const config = readClientConfig({ PURSER_TOKEN: "x", PURSER_URL: "https://purser.example/" });
   expect(config).toEqual({ url: "https://purser.example", token: "x" });

@@ -82,7 +82,7 @@ test("serve refuses a database that lacks a migration", async () => {
 });
 
 test.each([
-  [{ INIT_API_KEY: "pur_live_mine" }, "INIT_API_KEY must be a key as Purser makes them"],
+  [{ INIT_API_KEY: "pur_live_mine" }, "INIT_API_KEY must be a key in Purser's format"],
   [{ INIT_OWNER_EMAIL: "boss@example.com" }, "INIT_OWNER_EMAIL and INIT_OWNER_PASSWORD must be set together"],
   [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "short-one" }, "12 to 200 characters, not 9"],
   [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "Password1234!" }, "is easy to guess"],

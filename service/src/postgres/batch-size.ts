@@ -1,20 +1,20 @@
 import { isTooLong } from "./sql-error.ts";
 
-/** Rows that one statement of a job or a check reads or writes: about half a second's work. */
+/** Rows that one statement of a job or check reads or writes: about half a second of work. */
 export const ROWS_MAX = 20_000;
 
 type Limits = {
   readonly first: number;
-  /** Sizes are whole multiples of it. */
+  /** Sizes are multiples of it. */
   readonly least?: number;
   readonly most: number;
-  /** What a size is multiplied by to become larger. */
+  /** Factor by which a size grows. */
   readonly growth: number;
 };
 
 /**
- * How much one statement takes at once: half as much after a timeout or too many rows, more again after few. What is too much
- * now would be too much at the next attempt, and so on forever.
+ * An adaptive batch size: halved after a timeout or too many rows, increased after few. Without it, a batch that times out
+ * would time out at every attempt.
  */
 export class BatchSize {
   readonly #least: number;
@@ -33,7 +33,7 @@ export class BatchSize {
     return this.#size;
   }
 
-  /** Fails after a timeout, too; the next attempt takes less. */
+  /** Throws after a timeout; the next attempt takes less. */
   async attempt<T>(work: (size: number) => Promise<T>): Promise<T> {
     try {
       return await work(this.#size);
@@ -43,7 +43,7 @@ export class BatchSize {
     }
   }
 
-  /** Attempts it again after a timeout, down to the least size. */
+  /** Retries after a timeout, down to the smallest size. */
   async fit<T>(work: (size: number) => Promise<T>): Promise<T> {
     for (;;) {
       const isLeast = this.#size === this.#least;
@@ -55,7 +55,7 @@ export class BatchSize {
     }
   }
 
-  /** After a success: `load` is 1 where that was as much as one statement should take. */
+  /** After a success: `load` is 1 if the statement did as much work as it should. */
   adjust(load: number): void {
     if (load > 1) this.#halve();
     else if (load < 0.5)

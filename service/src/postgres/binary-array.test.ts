@@ -4,7 +4,7 @@ import { createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { hexUuids, integers, smallints, texts, timestamps, uuids } from "./binary-array.ts";
 
-/** What the server reads in an array of ours, element by element. */
+/** The elements of an array as the server reads them. */
 async function readBack(
   database: TestDatabase,
   type: string,
@@ -18,7 +18,7 @@ async function readBack(
   return rows.map((row) => row["v"]);
 }
 
-/** Random arrays, and the empty one, come back as they were sent. */
+/** Random arrays, including the empty one, are returned unchanged. */
 async function expectRoundTrip<T>(
   element: fc.Arbitrary<T>,
   read: (values: T[]) => Promise<unknown[]>,
@@ -32,21 +32,21 @@ async function expectRoundTrip<T>(
   );
 }
 
-test("integers reach the server as they are", async () => {
+test("integers reach the server unchanged", async () => {
   const database = await createDatabase();
   await expectRoundTrip(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), (values) =>
     readBack(database, "integer", integers(values)),
   );
 });
 
-test("smallints reach the server as they are", async () => {
+test("smallints reach the server unchanged", async () => {
   const database = await createDatabase();
   await expectRoundTrip(fc.integer({ min: -(2 ** 15), max: 2 ** 15 - 1 }), (values) =>
     readBack(database, "smallint", smallints(values)),
   );
 });
 
-test("uuids reach the server as they are, from bytes and from hexadecimal digits", async () => {
+test("uuids reach the server unchanged, from bytes and from hexadecimal digits", async () => {
   const database = await createDatabase();
   const digits = (values: string[]): string[] => values.map((value) => value.replaceAll("-", ""));
   await expectRoundTrip(fc.uuid(), (values) =>
@@ -55,7 +55,7 @@ test("uuids reach the server as they are, from bytes and from hexadecimal digits
   await expectRoundTrip(fc.uuid(), (values) => readBack(database, "uuid", hexUuids(digits(values))));
 });
 
-test("texts reach the server as they are: null, empty, quoted, and of any script", async () => {
+test("texts reach the server unchanged: null, empty, quoted, and of any script", async () => {
   const database = await createDatabase();
   const special = fc.constantFrom(
     null,
@@ -76,7 +76,7 @@ test("texts reach the server as they are: null, empty, quoted, and of any script
   await expectRoundTrip(fc.oneof(special, any), (values) => readBack(database, "text", texts(values)));
 });
 
-test("timestamps reach the server to the millisecond, long before 1970 and far ahead", async () => {
+test("timestamps reach the server to the millisecond, far in the past and in the future", async () => {
   const database = await createDatabase();
   const edges = [
     0,

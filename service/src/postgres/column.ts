@@ -1,14 +1,14 @@
 import { assert } from "../primitives/assert.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 
-/** The one checked way from a column to a value: a bigint arrives as text and must not lose precision. */
+/** Reads an integer column. A bigint arrives as text and must not lose precision. */
 export function readInteger(value: unknown): number {
   const number = typeof value === "string" ? Number(value) : value;
   assert(typeof number === "number" && Number.isSafeInteger(number), `not a safe integer: ${String(value)}`);
   return number;
 }
 
-/** Of a sum, which may be more than one column can hold. */
+/** Reads a sum, which may exceed 53 bits. */
 export function readBigInt(value: unknown): bigint {
   assert(typeof value === "string", "not a sum");
   return BigInt(value);
@@ -24,7 +24,7 @@ export function readBytes(value: unknown): Buffer {
   return value;
 }
 
-/** Of a column written as `(extract(epoch from x) * 1000)::bigint`. */
+/** Reads a column selected as `(extract(epoch from x) * 1000)::bigint`. */
 export function readInstant(value: unknown): Instant {
   return brandAs<Instant>(readInteger(value));
 }

@@ -23,7 +23,7 @@ async function nextNumber(database: TestDatabase): Promise<number> {
   return Number(row?.["number"]);
 }
 
-test("every sequence that is behind its rows is named and raised by migrate, and none is set back", async () => {
+test("migrate reports and raises every sequence that is behind its rows, and lowers none", async () => {
   const { database } = await setupManage();
   const sequences = await database.query(
     "select format('%I.%I', schemaname, sequencename) as name from pg_sequences where schemaname in ('control', 'cell')",
@@ -35,7 +35,7 @@ test("every sequence that is behind its rows is named and raised by migrate, and
     level: "failure",
     text: expect.stringMatching(/cell\.customers.*control\.api_keys.*purser migrate/),
   });
-  // The same for the service's own role.
+  // The service's role sees the same.
   const service = await connectTo({ ...database, url: database.serviceUrl });
   expect(await inspectEssentials(service)).toContainEqual(
     expect.objectContaining({ level: "failure", about: "row numbers" }),
@@ -44,12 +44,12 @@ test("every sequence that is behind its rows is named and raised by migrate, and
   expect(await rowNumbers(database)).toMatchObject({ level: "ok" });
   const [highest] = await database.query("select max(number) as number from cell.customers");
   expect(await nextNumber(database)).toBe(Number(highest?.["number"]) + 1);
-  // Reserved by a lane, and perhaps written a moment later.
+  // Reserved by a lane, and perhaps about to be written.
   await migrate(database);
   expect(await nextNumber(database)).toBe(Number(highest?.["number"]) + 2);
 });
 
-test("where the rows came with another ordinal, numbers go on in its range", async () => {
+test("after copying rows with another ordinal, numbers continue in its range", async () => {
   const database = await createDatabase();
   await database.query("update cell.identity set ordinal = 3");
   await database.query(
@@ -60,7 +60,7 @@ test("where the rows came with another ordinal, numbers go on in its range", asy
   expect(await nextNumber(database)).toBe(3 * RANGE + 42);
 });
 
-test("a customer's number is refused to another environment", async () => {
+test("a customer number cannot be used in another environment", async () => {
   const database = await createDatabase();
   const insert = (environmentId: number) =>
     database.query(
@@ -82,7 +82,7 @@ test("doctor warns once half of the customer numbers are used", async () => {
   });
 });
 
-test("no customer number is used up by a request that makes no customer", async () => {
+test("a request that creates no customer uses no customer number", async () => {
   const { database, cell, context, manage, topUp, assign, consume, record } = await setupManage();
   await setDefaultPlan(cell, context, { plan: "pro" });
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "taken" });

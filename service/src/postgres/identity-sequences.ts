@@ -1,14 +1,14 @@
 import type { Client } from "pg";
 
-/** Where the numbers stand that PostgreSQL gives to the rows of a table. */
-export type IdentitySequence = Readonly<Listed> & {
-  /** The next number is one that a row has already: logical replication copies rows, and no sequences. */
+/** The state of a table's identity sequence. */
+type IdentitySequence = Readonly<Listed> & {
+  /** The next number already belongs to a row: logical replication copies rows but no sequences. */
   readonly isBehind: boolean;
-  /** More than half of all numbers there are for this table were given out. */
+  /** More than half of the table's numbers are used. */
   readonly isHalfUsed: boolean;
 };
 
-/** Names as they stand in SQL, and the range that numbers come from. */
+/** Quoted names, and the range of numbers. */
 type Listed = { sequence: string; table: string; column: string; min: string; max: string };
 
 const LIST = `
@@ -30,7 +30,7 @@ const LIST = `
     and (not $1 or exists (select from pg_index as i where i.indrelid = t.oid and i.indkey[0] = a.attnum))
   order by 2`;
 
-/** One statement: rows that its snapshot shows got their numbers before it reads the sequence. */
+/** In one statement: rows visible in its snapshot got their numbers before it reads the sequence. */
 function standing({ sequence, table, column, min, max }: Listed): string {
   return `
     from ${sequence} as s
@@ -41,8 +41,8 @@ const IS_BEHIND =
   "coalesce(r.highest > s.last_value or (r.highest = s.last_value and not s.is_called), false)";
 
 /**
- * Those of both schemas that this role may read. `quickly`: only those whose highest number an index shows, cell.customers
- * among them.
+ * Sequences of both schemas that this role may read. `quickly`: only those whose highest number can be read from an index,
+ * including cell.customers.
  */
 export async function readIdentitySequences(
   client: Client,
@@ -62,14 +62,14 @@ export async function readIdentitySequences(
 }
 
 /**
- * Lets those that are behind go on above their rows, in a transaction. None is ever set back. Returns the tables of those
- * that were behind.
+ * Raises sequences that are behind above their rows, in a transaction. Never lowers one. Returns the tables whose sequence
+ * was behind.
  */
 export async function raiseIdentitySequences(client: Client): Promise<string[]> {
   const sequences = await readIdentitySequences(client, { quickly: false });
   const behind = sequences.filter(({ isBehind }) => isBehind);
   for (const one of behind) {
-    // Changes nothing, and locks the sequence: nobody gets a number between the look and the change.
+    // Changes nothing, but locks the sequence, so that no number is assigned before `setval`.
     await client.query(`alter sequence ${one.sequence} no cycle`);
     await client.query(`select setval('${one.sequence}', r.highest) ${standing(one)} where ${IS_BEHIND}`);
   }

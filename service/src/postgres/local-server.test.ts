@@ -14,7 +14,7 @@ type Directory = {
 
 async function makeDirectory(): Promise<Directory> {
   const directory = await mkdtemp(join(tmpdir(), "purser-local-"));
-  // As root the server runs as another user, who must be able to enter.
+  // As root the server runs as another user, who needs access.
   await chmod(directory, 0o755);
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const dataDirectory = join(directory, "postgres");
@@ -50,7 +50,7 @@ async function expectRefused(server: LocalServer): Promise<void> {
   await expect(query(url.href, "select")).rejects.toMatchObject({ code: "28P01" });
 }
 
-test("a new server refuses who lacks the password, which its owner alone can read", async () => {
+test("a new server requires the password, which only its owner can read", async () => {
   const directory = await makeDirectory();
   const server = await directory.start("with password");
   await query(server.url("postgres"), "create table kept as select 42 as answer");
@@ -74,7 +74,7 @@ test("a new server refuses who lacks the password, which its owner alone can rea
   expect(await query(renewed.url("postgres"), "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
-test("a directory that trusted everybody keeps its data, and refuses who lacks the password", async () => {
+test("a directory without a password keeps its data and gets one", async () => {
   const directory = await makeDirectory();
   const trusting = await directory.start("trusting");
   await query(trusting.url("postgres"), "create table kept as select 42 as answer");

@@ -8,10 +8,10 @@ import pg from "pg";
 
 const run = promisify(execFile);
 
-/** A PostgreSQL of our own on this machine, for `purser dev`, the tests and the proofs. Never for production. */
+/** A local PostgreSQL for `purser dev`, tests and proofs. Not for production. */
 export type LocalServer = {
   readonly url: (database: string) => string;
-  /** Null when the server was running already, started by somebody else. */
+  /** Null if the server was already running. */
   readonly process: ChildProcess | null;
   stop(): Promise<void>;
 };
@@ -19,16 +19,16 @@ export type LocalServer = {
 export type LocalServerOptions = {
   dataDirectory: string;
   port: number;
-  /** Where initdb and postgres are; by default those that came from npm. */
+  /** Folder of initdb and postgres. Default: the npm package. */
   binDirectory?: string;
   /**
-   * Keeps the password that every connection needs; made where it is missing. Without it every connection is trusted,
-   * which is for the temporary servers of tests and proofs.
+   * File with the password that every connection needs; created if missing. Without this option every connection is
+   * trusted, which is meant for temporary servers of tests and proofs.
    */
   passwordFile?: string;
-  /** `name=value` settings of the server. */
+  /** Server settings as `name=value`. */
   settings?: readonly string[];
-  /** The environment of the server's process; by default that of this one. */
+  /** Environment of the server's process. Default: that of this process. */
   environment?: Readonly<Record<string, string>>;
 };
 
@@ -51,7 +51,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     cwd: "/",
     ...(options.environment === undefined ? {} : { env: options.environment }),
     stdio: ["ignore", "ignore", "pipe"],
-    // Out of the terminal's group: Ctrl C reaches Purser alone, which stops the server after its own drain.
+    // In its own process group: Ctrl C reaches only Purser, which stops the server after its own shutdown.
     detached: true,
   });
   const log: string[] = [];
@@ -62,7 +62,9 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   } catch (error) {
     await stop(child);
     if (!isPasswordWrong(error)) throw error;
-    throw new Error(`${passwordFile} holds another password: delete it and start again`, { cause: error });
+    throw new Error(`${passwordFile} has the wrong password: delete the file and start again`, {
+      cause: error,
+    });
   }
   return { url, process: child, stop: () => stop(child) };
 }
@@ -92,9 +94,9 @@ host all all 127.0.0.1/32 scram-sha-256
 `;
 
 /**
- * For a new directory, for one that an older version made, which trusted everybody, and for one whose password was lost.
- * Done in single-user mode, so that the server never listens without a password. The file is written last: whatever was
- * interrupted is done again.
+ * Sets a password for a new directory, for one from an older version that trusted every connection, and for one whose
+ * password was lost. Uses single-user mode, so that the server never listens without a password. The file is written last,
+ * so that an interrupted run is repeated.
  */
 async function requirePassword(
   { bin, dataDirectory, owner }: ServerFiles,
@@ -107,12 +109,12 @@ async function requirePassword(
   const password = randomBytes(24).toString("base64url");
   const flags = ["--single", "-D", dataDirectory, "-c", "exit_on_error=on", "postgres"];
   const altered = run(join(bin, "postgres"), flags, { ...owner, cwd: "/" });
-  // Where it ends before it reads, its exit says why.
+  // If the process ends before it reads, its exit code is reported below.
   altered.child.stdin?.on("error", () => {});
-  // Not as an argument, which every process of the machine could read.
+  // Not as an argument, which every process on the machine could read.
   altered.child.stdin?.end(`alter role postgres password '${password}'\n`);
   await altered.catch((error: Error) => {
-    const advice = `PostgreSQL in ${dataDirectory} got no password. If it is still running, stop it and start again.`;
+    const advice = `Could not set a password for PostgreSQL in ${dataDirectory}. If it is still running, stop it and start again.`;
     throw new Error(`${advice}\n${error.message}`, { cause: error });
   });
   await writeFile(rulesFile, PASSWORD_RULES);
@@ -126,7 +128,7 @@ async function packagedBinaries(): Promise<string> {
   return dirname(binaries.postgres);
 }
 
-/** A server that outlived its `purser dev`, or that of another terminal: it is used as it is. */
+/** A server that is still running, from an earlier `purser dev` or another terminal. It is reused. */
 async function findRunningPort(dataDirectory: string, password: string | null): Promise<number | null> {
   const lines = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").then(
     (text) => text.split("\n"),
@@ -148,7 +150,7 @@ async function findRunningPort(dataDirectory: string, password: string | null): 
   }
 }
 
-/** PostgreSQL refuses to run as root; then it runs as `postgres`, or as `nobody`, which every system has. */
+/** PostgreSQL refuses to run as root, so it then runs as `postgres` or `nobody`. */
 async function serverOwner(): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null;
   for (const name of ["postgres", "nobody"]) {
@@ -156,10 +158,12 @@ async function serverOwner(): Promise<{ uid: number; gid: number } | null> {
       const [uid, gid] = await Promise.all([run("id", ["-u", name]), run("id", ["-g", name])]);
       return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
     } catch {
-      // No such user here: try the next.
+      // No such user: try the next.
     }
   }
-  throw new Error("PostgreSQL refuses to run as root, and this system has no user it could run as instead");
+  throw new Error(
+    "PostgreSQL refuses to run as root, and this system has neither a user `postgres` nor `nobody`",
+  );
 }
 
 async function untilReady(url: string, child: ChildProcess, log: readonly string[]): Promise<void> {
@@ -194,7 +198,7 @@ function stop(child: ChildProcess): Promise<void> {
 function explain(error: Error, dataDirectory: string): Error {
   if (process.getuid?.() !== 0 || !/EACCES|[Pp]ermission denied/.test(error.message)) return error;
   return new Error(
-    `As root, PostgreSQL runs as another user, and that user may not enter ${dataDirectory}. ` +
+    `As root, PostgreSQL runs as another user, and that user cannot access ${dataDirectory}. ` +
       "Move the checkout out of a private folder such as /root, or run as a normal user.",
     { cause: error },
   );

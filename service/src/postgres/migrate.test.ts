@@ -12,7 +12,7 @@ async function emptyDatabase(): Promise<{ database: TestDatabase; client: pg.Cli
   return { database, client: await connectTo(database) };
 }
 
-/** A release's migrations, as files: `{"cell/000001-one.sql": "create …"}`. */
+/** Writes migrations as files: `{"cell/000001-one.sql": "create …"}`. */
 async function writeMigrations(files: Record<string, string>): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "purser-migrations-"));
   onTestFinished(() => rm(directory, { recursive: true }));
@@ -36,7 +36,7 @@ test("a fresh database gets every migration, and a second run does nothing", asy
   expect(await migrate(client)).toEqual([]);
 });
 
-test("a new release applies only what is missing", async () => {
+test("a new release applies only missing migrations", async () => {
   const { client } = await emptyDatabase();
   expect(await migrate(client, await writeMigrations(TWO))).toEqual(THREE_NAMES.slice(0, 2));
   expect(await readMigrationState(client, await writeMigrations(THREE))).toMatchObject({
@@ -46,7 +46,7 @@ test("a new release applies only what is missing", async () => {
   expect(await migrate(client, await writeMigrations(THREE))).toEqual(THREE_NAMES.slice(2));
 });
 
-test("two migrators at once both succeed, and each file is applied once", async () => {
+test("two concurrent migrators both succeed, and each file is applied once", async () => {
   const { database, client } = await emptyDatabase();
   const other = await connectTo(database);
   const slow = { ...THREE, "cell/000001-two.sql": "create table cell.two (); select pg_sleep(0.2);" };
@@ -57,7 +57,7 @@ test("two migrators at once both succeed, and each file is applied once", async 
   expect(await readMigrationState(client, directory)).toEqual({ kind: "current" });
 });
 
-test("the real migrations too may be run by two at once", async () => {
+test("the real migrations can run concurrently", async () => {
   const { database, client } = await emptyDatabase();
   const applied = await Promise.all([migrate(client), migrate(await connectTo(database))]);
   const rows = (await database.count("control.migrations")) + (await database.count("cell.migrations"));
@@ -65,7 +65,7 @@ test("the real migrations too may be run by two at once", async () => {
   expect(new Set(applied.flat()).size).toBe(rows);
 });
 
-test("a file that was changed after it was applied is refused, and nothing more is applied", async () => {
+test("a file changed after it was applied is refused, and nothing more is applied", async () => {
   const { database, client } = await emptyDatabase();
   await migrate(client, await writeMigrations(TWO));
   const changed = await writeMigrations({
@@ -78,7 +78,7 @@ test("a file that was changed after it was applied is refused, and nothing more 
   expect(await database.count("cell.migrations")).toBe(1);
 });
 
-test("a database newer than the files is refused by migrate and named by its state", async () => {
+test("a database newer than the files is refused, and its state is ahead", async () => {
   const { client } = await emptyDatabase();
   await migrate(client, await writeMigrations(THREE));
   const older = await writeMigrations(TWO);
@@ -86,7 +86,7 @@ test("a database newer than the files is refused by migrate and named by its sta
   expect(await readMigrationState(client, older)).toEqual({ kind: "ahead", name: "cell 2" });
 });
 
-test("a migration that fails leaves nothing of itself behind, and can be run again once it is mended", async () => {
+test("a failed migration is rolled back, and can run again once it is fixed", async () => {
   const { database, client } = await emptyDatabase();
   const broken = { ...THREE, "cell/000002-three.sql": "create table cell.three (); select 1 / 0;" };
   await expect(migrate(client, await writeMigrations(broken))).rejects.toMatchObject({ code: "22012" });
@@ -98,7 +98,7 @@ test("a migration that fails leaves nothing of itself behind, and can be run aga
   expect(await migrate(client, await writeMigrations(THREE))).toEqual(THREE_NAMES.slice(2));
 });
 
-test("a lock held by the running service fails the migration within seconds instead of queueing everyone", async () => {
+test("a lock held by the service fails the migration within seconds instead of blocking requests", async () => {
   const { database, client } = await emptyDatabase();
   await migrate(client, await writeMigrations(TWO));
   const holder = await connectTo(database);
@@ -112,7 +112,7 @@ test("a lock held by the running service fails the migration within seconds inst
   expect(await migrate(client, altering)).toEqual(["cell/000002-three.sql"]);
 });
 
-test("a gap in the numbers is refused before anything is applied", async () => {
+test("a gap in the numbers is refused before any migration is applied", async () => {
   const { database, client } = await emptyDatabase();
   const gap = await writeMigrations({ ...ONE, "control/000003-three.sql": "create table control.three ();" });
   await expect(migrate(client, gap)).rejects.toThrow("control/000003-three.sql is out of sequence");

@@ -6,13 +6,13 @@ import { commit } from "./commit.ts";
 import { raiseIdentitySequences } from "./identity-sequences.ts";
 import { begin, claimBackend } from "./own-backend.ts";
 
-/** The two schemas: no statement, key or transaction of ours crosses from one into the other. */
-export const SCHEMAS = ["control", "cell"] as const;
+/** No statement, foreign key or transaction touches both schemas. */
+const SCHEMAS = ["control", "cell"] as const;
 export type Schema = (typeof SCHEMAS)[number];
 
-export type Migration = { schema: Schema; number: number; name: string; checksum: string; sql: string };
+type Migration = { schema: Schema; number: number; name: string; checksum: string; sql: string };
 
-export type MigrationState =
+type MigrationState =
   | { kind: "current" }
   | { kind: "behind"; pending: readonly Migration[] }
   | { kind: "ahead"; name: string };
@@ -23,7 +23,7 @@ export class MigrationRefused extends Error {
 
 const DIRECTORY = join(import.meta.dirname, "../../migrations");
 
-/** Applies what is missing, each file in its own transaction, and returns their names. Safe to run twice at once. */
+/** Applies missing migrations, each in its own transaction, and returns their names. Safe to run concurrently. */
 export async function migrate(client: Client, directory = DIRECTORY): Promise<string[]> {
   const applied: string[] = [];
   for (const schema of SCHEMAS) {
@@ -38,7 +38,7 @@ export async function migrate(client: Client, directory = DIRECTORY): Promise<st
   return applied;
 }
 
-/** Whether the database was restored into another server, whose transaction numbers now go on above those there are. */
+/** Whether the database was restored into another server. If so, transaction numbers continue above the existing ones. */
 export async function followServer(client: Client): Promise<boolean> {
   const { rows } = await inTransaction(client, () =>
     client.query<{ is_other: boolean }>("select cell.follow_server() as is_other"),
@@ -49,23 +49,23 @@ export async function followServer(client: Client): Promise<boolean> {
 export const ORDINAL_MAX = 255;
 
 /**
- * Gives a database without customers its own range of customer numbers. Numbers stand in every consumeId: only databases with
- * different ordinals can ever exchange a project. Returns whether it changed.
+ * Gives a database without customers its own range of customer numbers. Every consumeId contains the number, so projects
+ * can only move between databases with different ordinals. Returns whether the ordinal changed.
  */
 export function setOrdinal(client: Client, ordinal: number): Promise<boolean> {
   return inTransaction(client, async () => {
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > ORDINAL_MAX)
-      throw new MigrationRefused(`an ordinal is a whole number from 0 to ${ORDINAL_MAX}`);
+      throw new MigrationRefused(`the ordinal must be an integer from 0 to ${ORDINAL_MAX}`);
     const { rows } = await client.query<{ ordinal: number }>("select ordinal from cell.identity for update");
     if (rows[0]?.ordinal === ordinal) return false;
-    // Changes nothing, and locks the sequence: no number is given out from here on.
+    // Changes nothing, but locks the sequence, so that no number is assigned from here on.
     await client.query("alter sequence cell.customers_number_seq no cycle");
     const used = await client.query(
       "select is_called or exists (select from cell.customers) as is_used from cell.customers_number_seq",
     );
     if (used.rows[0]?.is_used !== false)
       throw new MigrationRefused(
-        `this database has given out customer numbers of ordinal ${rows[0]?.ordinal}: an ordinal is only set before the first customer`,
+        `this database already has customer numbers of ordinal ${rows[0]?.ordinal}: the ordinal can only be set before the first customer`,
       );
     await restartCustomerNumbers(client, ordinal);
     await client.query("update cell.identity set ordinal = $1", [ordinal]);
@@ -86,8 +86,8 @@ function firstNumber(ordinal: number): number {
 }
 
 /**
- * After logical replication sequences stand where they stood before it, and customers' in the range of ordinal 0: makes all
- * go on above the rows there are. Returns the tables where that was necessary.
+ * Logical replication copies no sequences, and leaves that of customers in the range of ordinal 0. Raises all sequences
+ * above the existing rows. Returns the tables where that was necessary.
  */
 export function followNumbers(client: Client): Promise<string[]> {
   return inTransaction(client, async () => {
@@ -138,7 +138,7 @@ async function applyNext(
   return `${schema}/${next.name}`;
 }
 
-/** How many are applied, all of them proven to be the very files of this release. */
+/** Number of applied migrations. Checks that each matches its file. */
 async function countApplied(client: Client, schema: Schema, files: readonly Migration[]): Promise<number> {
   const { rows } = await client.query<{ name: string; checksum: string }>(
     `select name, checksum from ${schema}.migrations order by number`,
@@ -164,13 +164,13 @@ async function listMigrations(schema: Schema, directory: string): Promise<Migrat
   );
 }
 
-/** Under one lock for the whole database: of two migrators, the second waits and then finds nothing to do. */
+/** Holds one lock for the whole database: a second migrator waits, and then has nothing to do. */
 async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
   await claimBackend(client);
   await begin(client, "read committed");
   try {
     await client.query("select pg_advisory_xact_lock(hashtextextended('purser.migrations', 0))");
-    // From here on a lock held elsewhere must not queue the whole service behind this migration.
+    // A migration that waits for a lock blocks the service's requests behind it, so it must not wait for long.
     await client.query("set local lock_timeout = '3s'");
     const result = await work();
     await commit(client);

@@ -7,15 +7,15 @@ import { single } from "./transaction.ts";
 
 const SHADOW = statement("test.shadow", "set local search_path = shadow, pg_catalog");
 
-test("a commit that waits is found by the names that this server has for its waits", async () => {
+test("a waiting commit is found by this server's names of wait events", async () => {
   const database = await createDatabase();
   const [server] = await database.query("select current_setting('server_version_num')::integer as version");
-  // The names changed their spelling with PostgreSQL 17, which is also the first that lists them.
+  // PostgreSQL 17 changed the spelling of the names, and is the first version that lists them.
   const names =
     Number(server?.["version"]) >= 170000
       ? "select name from pg_wait_events where lower(name) in ('syncrep', 'walsync', 'walwrite') and type in ('IO', 'IPC')"
       : "select unnest(array['SyncRep', 'WALSync', 'WALWrite'])";
-  // Found before the catalog's own view, and with one backend in each of the waits.
+  // Shadows the catalog's view, with one backend in each of the waits.
   await database.query(`
     create schema shadow;
     create table shadow.pg_stat_activity as

@@ -3,10 +3,10 @@ import pg, { type ClientBase } from "pg";
 import { assert } from "../primitives/assert.ts";
 import { statement, type Tx } from "./statement.ts";
 
-// Lanes, readers, pools and commands rest on settings of their session. This is their owner: it makes the settings when a
-// connection opens, and proves at the beginning of every transaction that it still runs on the backend that has them.
+// Lanes, readers, pools and commands depend on session settings. This file applies them when a connection opens, and checks
+// at the start of every transaction that it still runs on the same backend.
 
-/** Made by `set`, not as start-up parameters: a pooler refuses those or drops them in silence. */
+/** Applied by `set`, not as start-up parameters, which a pooler may refuse or silently drop. */
 const SETTINGS = `
   -- A weaker level would hide the warning that a commit did not reach its standby.
   set client_min_messages = 'warning';
@@ -28,7 +28,7 @@ const WHY = {
   waiting: "an earlier commit still waits for a synchronous standby",
 } as const;
 
-/** A connection that must not be used, and why. Nothing was changed. */
+/** A connection that must not be used, with the reason. Nothing was changed. */
 export class UnfitConnection extends Error {
   override readonly name = "UnfitConnection";
   readonly reason: keyof typeof WHY;
@@ -39,7 +39,7 @@ export class UnfitConnection extends Error {
   }
 }
 
-/** For commands, which nobody waits for in milliseconds. */
+/** For commands, which are not time-critical. */
 const CLAIM_TIMEOUT_MS = 5_000;
 
 type Backend = { readonly mark: string; readonly pid: number };
@@ -47,8 +47,8 @@ type Backend = { readonly mark: string; readonly pid: number };
 const backends = new WeakMap<ClientBase, Backend>();
 
 /**
- * Makes the settings, those of the caller too, and marks the backend as this client's. Refuses a standby. One round trip, which a
- * pooler without a free server would let wait: after `timeoutMs` the connection is ended.
+ * Applies the settings, including the caller's, and marks the backend as this client's. Refuses a standby. One round trip,
+ * ended after `timeoutMs`, because a pooler without a free server would let it wait.
  */
 export async function claimBackend(
   client: ClientBase,
@@ -70,7 +70,7 @@ export async function claimBackend(
   backends.set(client, { mark, pid: Number(row.pid) });
 }
 
-/** The server's own process of a client, whatever a pooler calls it. */
+/** The backend's real process id; a pooler may report another one to the driver. */
 export function backendOf(client: ClientBase): number {
   return claimed(client).pid;
 }
@@ -79,8 +79,8 @@ export function backendOf(client: ClientBase): number {
 const SHARED: ReadonlySet<string> = new Set(["42704", "08P01"]);
 
 /**
- * Begins a transaction and proves, in the same trip, that it runs on the client's own backend. As that was on a primary when it
- * was claimed, it still is: a server ends its backends before it becomes a standby.
+ * Begins a transaction and checks in the same trip that it runs on the client's own backend. That backend is still on a
+ * primary, because a server ends its backends before it becomes a standby.
  */
 export async function begin(client: ClientBase, mode: string): Promise<void> {
   let found: unknown;
@@ -95,10 +95,10 @@ export async function begin(client: ClientBase, mode: string): Promise<void> {
   refuseOther(client, found);
 }
 
-/** What `refuseOther` wants to see: for a statement that runs without `begin`, as a transaction of its own. */
+/** Selects the mark for `refuseOther`, in statements that run without `begin`. */
 export const MARK = "current_setting('purser.connection', true)";
 
-/** Throws if what answered was not the client's own backend. */
+/** Throws if another backend answered. */
 export function refuseOther(client: ClientBase, mark: unknown): void {
   if (mark !== claimed(client).mark) throw new UnfitConnection("shared");
 }
@@ -113,7 +113,7 @@ const FIND_WAITING = statement(
     and lower(wait_event) in ('syncrep', 'walsync', 'walwrite')`,
 );
 
-/** Those of our backends that wait for a synchronous standby, though their client has given up. */
+/** Backends among `pids` that still wait for a synchronous standby after their client gave up. */
 export async function findWaiting(tx: Tx, pids: readonly number[]): Promise<number[]> {
   if (pids.length === 0) return [];
   const { rows } = await tx.run(FIND_WAITING, [pids]);
@@ -126,9 +126,9 @@ function claimed(client: ClientBase): Backend {
   return backend;
 }
 
-/** Several statements in one text are answered by a list, which the types of `pg` do not say. */
+/** Several statements in one text return an array of results, which the types of `pg` do not show. */
 function lastOf(results: pg.QueryResult | pg.QueryResult[]): pg.QueryResult {
   const last = [results].flat().at(-1);
-  assert(last !== undefined, "every statement is answered");
+  assert(last !== undefined, "every statement has a result");
   return last;
 }

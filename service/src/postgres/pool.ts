@@ -3,9 +3,9 @@ import { claimBackend } from "./own-backend.ts";
 
 const CONNECT_TIMEOUT_MS = 1_000;
 
-/** Connections for everything but the lanes: control plane, jobs, commands. */
+/** Connections for everything except lanes and readers: control plane, jobs, commands. */
 export class Pool extends pg.Pool {
-  /** Backends whose commit was not answered: each may still wait for a synchronous standby. */
+  /** Backends whose commit got no answer. Each may still wait for a synchronous standby. */
   unanswered: readonly number[] = [];
 }
 
@@ -23,24 +23,24 @@ export function openPool(options: {
     max: options.sizeMax,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: 5_000,
-    // A read and the beginning of its transaction travel together.
+    // Sends a read together with its `begin`.
     pipeline: true,
     keepAlive: true,
     onConnect: (client) => claimBackend(client, { settings: SETTINGS, timeoutMs: connectTimeoutMs }),
   });
-  // Without a listener, a server restart while a connection idles would end the process.
+  // Without a listener, a server restart during an idle connection would end the process.
   pool.on("error", options.onIdleError);
-  // Between checkout and release the pool listens no longer; an error then also fails the query at hand.
+  // The pool does not listen between checkout and release; an error then also fails the running query.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
 const SETTINGS = `
   set statement_timeout = '4s';
-  -- A process that is cut off in the middle of a transaction must not hold wallets until TCP gives it up.
+  -- A process that loses its network during a transaction must not keep locks until TCP times out.
   set lock_timeout = '2s';
   set idle_in_transaction_session_timeout = '5s';
-  -- Lists with optional filters are planned for the filters there are, whatever the server's or the role's default is.
+  -- Lists with optional filters are planned for the given filters, even if the server or role has another default.
   set plan_cache_mode = auto;
-  -- No statement may run long enough to be worth compiling, which takes longer than most of those that a planner would do it for.
+  -- Compiling takes longer than most statements it would be used for.
   set jit = off;`;

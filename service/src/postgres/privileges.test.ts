@@ -13,7 +13,7 @@ const APPEND_ONLY = "23001"; // restrict_violation, raised by our trigger
 const connectAsService = (database: TestDatabase): Promise<pg.Client> =>
   connectTo({ ...database, url: database.serviceUrl });
 
-/** A keyed event, a charge and a denial, and the names of partitions they are in. */
+/** Writes a keyed event, a charge and a denial, and returns the names of their partitions. */
 async function setupWithHistory(): Promise<{
   database: TestDatabase;
   partition: string;
@@ -34,7 +34,7 @@ async function setupWithHistory(): Promise<{
   };
 }
 
-/** Which error each statement meets: `[statement, code]` for all of them. */
+/** The error code of each statement, as `[statement, code]`. */
 async function codesOf(client: pg.Client, statements: readonly string[]): Promise<[string, string][]> {
   const codes: [string, string][] = [];
   for (const statement of statements) {
@@ -47,7 +47,7 @@ async function codesOf(client: pg.Client, statements: readonly string[]): Promis
   return codes;
 }
 
-test("the service's role may not rewrite history, nor touch the schema, nor issue itself rights", async () => {
+test("the service's role cannot rewrite history, change the schema or grant itself privileges", async () => {
   const { database, partition, keyPartition } = await setupWithHistory();
   const refused: [string, string][] = [
     ["update cell.events set quantity = 2", PERMISSION],
@@ -112,7 +112,7 @@ test("the service's role may not rewrite history, nor touch the schema, nor issu
   expect([await database.count("cell.events"), await database.count("cell.keyed_requests")]).toEqual([1, 3]);
 });
 
-test("the service's role may delete keys only where they end, and then none that are young", async () => {
+test("the service's role can delete keys only with IDEMPOTENCY_DAYS, and no recent ones", async () => {
   const { database, keyPartition } = await setupWithHistory();
   const owner = await connectTo(database);
   const service = await connectAsService(database);
@@ -124,7 +124,7 @@ test("the service's role may delete keys only where they end, and then none that
   expect(await codes()).toEqual([PERMISSION, PERMISSION]);
 });
 
-test("the triggers refuse the same even to the owner, also on a single partition", async () => {
+test("the triggers refuse the same changes by the owner, also on a single partition", async () => {
   const { database, partition, keyPartition } = await setupWithHistory();
   const statements = [
     "update cell.events set quantity = 2",
@@ -167,13 +167,13 @@ test("the triggers refuse the same even to the owner, also on a single partition
   expect(await database.count("cell.events", "quantity = 1")).toBe(1);
 });
 
-test("partitions are made under the service's role, once when two ask at once, and guarded like the others", async () => {
+test("the service's role creates partitions, once for concurrent calls, and with all triggers", async () => {
   const database = await createDatabase();
   const ask = async (client: pg.Client): Promise<number> =>
     (await client.query("select cell.ensure_monthly_partitions(0, 6) as made")).rows[0].made;
   const clients = [await connectAsService(database), await connectAsService(database)];
   const made = await Promise.all(clients.map(ask));
-  // Three months of each: events, ledger, denials.
+  // Three months each of events, ledger and denials.
   expect(made.sort()).toEqual([0, 9]);
 
   const partitions = await database.query(
@@ -186,14 +186,14 @@ test("partitions are made under the service's role, once when two ask at once, a
   );
 });
 
-test("the job that keeps partitions finds nothing to do on a migrated database", async () => {
+test("the partition job has nothing to do on a migrated database", async () => {
   const database = await createDatabase();
   const pool = openTestPool(database.serviceUrl);
   expect(await keepPartitions(pool)).toBe(0);
   await pool.end();
 });
 
-test("months are cut in UTC, whatever the zone of the database", async () => {
+test("monthly partitions use UTC in any time zone of the database", async () => {
   const database = await createDatabase();
   const name = (await database.query("select current_database() as name"))[0]?.["name"];
   await database.query(`alter database ${name} set timezone = 'Asia/Kolkata'`);

@@ -3,9 +3,9 @@ import pg, { type Client } from "pg";
 const KEY_PARTITIONS = Array.from({ length: 8 }, (_, part) => `cell.keyed_requests_${part}`).join(", ");
 
 /**
- * What a service that runs under a role of its own may do, and no more: it cannot create tables, nor rewrite history.
- * `update (id)` is there because PostgreSQL asks for it on `select … for update`; the trigger refuses any real update.
- * `endsKeys`: with IDEMPOTENCY_DAYS it also deletes expired keys; without, that privilege is taken away again.
+ * Grants the minimal privileges for a service with a separate role: it cannot create tables or rewrite history.
+ * `update (id)` is granted because PostgreSQL requires it for `select … for update`; a trigger refuses real updates.
+ * `endsKeys`: with IDEMPOTENCY_DAYS the service also deletes expired keys; without it that privilege is revoked.
  */
 export async function grantToService(
   client: Client,

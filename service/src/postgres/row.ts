@@ -2,16 +2,16 @@ import { type Brand, brandAs, type Instant } from "../primitives/brand.ts";
 import { readBoolean, readBytes, readInstant, readInteger, readText } from "./column.ts";
 import type { Parameter, Statement, Tx } from "./statement.ts";
 
-// A row is described once: what is selected for each field, and how that is read.
+// Describes a row once: the SQL of each field, and how its value is read.
 
-/** Some columns next to each other, and the value that is read from them. */
+/** Adjacent columns, and the value read from them. */
 export type Part<T> = {
   readonly columns: readonly string[];
   readonly readAt: (row: readonly unknown[], start: number) => T;
 };
 
-export type Description<T> = Part<T> & {
-  /** The select list. Further columns may come behind it. */
+type Description<T> = Part<T> & {
+  /** The select list. More columns may follow it. */
   readonly list: string;
   readonly read: (row: readonly unknown[]) => T;
 };
@@ -20,7 +20,7 @@ export type RowOf<P extends Part<unknown>> = ReturnType<P["readAt"]>;
 
 type Fields = Readonly<Record<string, Part<unknown>>>;
 
-/** Fields in the order in which they are selected. A description may be a field of another one. */
+/** Describes a row by its fields, in select order. A description can be a field of another one. */
 export function describeRow<F extends Fields>(
   fields: F,
 ): Description<{ readonly [K in keyof F]: RowOf<F[K]> }> {
@@ -44,7 +44,7 @@ export function column<T>(read: (value: unknown) => T, sql: string): Part<T> {
   return { columns: [sql], readAt: (row, start) => read(row[start]) };
 }
 
-/** Null where its first column is. A null in another one alone is damage, and throws when it is read. */
+/** Null if the first column is null. A null in any other column throws. */
 export function orNull<T>({ columns, readAt }: Part<T>): Part<T | null> {
   return { columns, readAt: (row, start) => (row[start] === null ? null : readAt(row, start)) };
 }
@@ -61,11 +61,11 @@ export const hexUuid = (sql: string): Part<string> => column(readText, `encode(u
 export const instant = (sql: string): Part<Instant> =>
   column(readInstant, `(extract(epoch from ${sql}) * 1000)::bigint`);
 
-/** A number with a name of its own, such as `EnvironmentId`. */
+/** A branded number, such as `EnvironmentId`. */
 export const id = <B extends Brand<number, string>>(sql: string): Part<B> =>
   column((value) => brandAs<B>(readInteger(value) as B extends string ? string : number), sql);
 
-/** An object. */
+/** A JSON object. */
 export const json = (sql: string): Part<Readonly<Record<string, unknown>>> =>
   column((value) => JSON.parse(readText(value)), `${sql}::text`);
 

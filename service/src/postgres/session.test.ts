@@ -3,7 +3,7 @@ import { createDatabase } from "../../test/harness.ts";
 import { Session } from "./session.ts";
 import { statement } from "./statement.ts";
 
-test("a session never compiles a plan, however expensive it counts", async () => {
+test("a session never JIT-compiles a plan, even at extreme cost", async () => {
   const { serviceUrl } = await createDatabase();
   const session = await Session.open({ url: serviceUrl, name: "test", connectTimeoutMs: 10_000 });
   try {

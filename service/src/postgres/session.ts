@@ -3,7 +3,7 @@ import { commit } from "./commit.ts";
 import { backendOf, begin, claimBackend, refuseOther } from "./own-backend.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
-/** One connection of a lane. Statements are sent without waiting for each other's answers: two trips a batch. */
+/** A lane's connection. Statements are pipelined: a batch takes two trips. */
 export class Session implements Tx {
   readonly #client: pg.Client;
   #isOpen = true;
@@ -18,7 +18,7 @@ export class Session implements Tx {
       application_name: options.name,
       pipeline: true,
       connectionTimeoutMillis: options.connectTimeoutMs,
-      // The client's own timer: no server timeout bounds a commit that waits for a standby.
+      // A client-side timer, because no server timeout limits a commit that waits for a standby.
       query_timeout: 5_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
@@ -44,12 +44,12 @@ export class Session implements Tx {
     return this.#isOpen;
   }
 
-  /** The server's process at the other end. */
+  /** Process id of the server's backend. */
   get backend(): number {
     return backendOf(this.#client);
   }
 
-  /** Without its transaction each statement would commit by itself, a charge without its key. Exact while nothing is under way. */
+  /** Outside a transaction each statement would commit by itself. Only reliable while no statement is in flight. */
   requireTransaction(): void {
     const isInTransaction = this.#isOpen && this.#client.getTransactionStatus() === "T";
     if (!isInTransaction) throw new Error("the transaction was lost before anything was written");
@@ -58,7 +58,7 @@ export class Session implements Tx {
   run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
     const query = { ...statement, values: [...parameters], rowMode: "array" as const };
     const rows = this.#client.query(query).then(toRows);
-    // Whoever sent it may have failed before it could wait: an answer that nobody hears must not end the process.
+    // The sender may fail before it awaits this: an unhandled rejection would end the process.
     rows.catch(() => {});
     return rows;
   }
@@ -67,7 +67,7 @@ export class Session implements Tx {
     return begin(this.#client, "read committed");
   }
 
-  /** After a statement that ran without `begin`: throws if it was not this session's own backend that answered. */
+  /** For statements without `begin`: throws if another backend answered. */
   refuseOther(mark: unknown): void {
     refuseOther(this.#client, mark);
   }
@@ -81,8 +81,8 @@ export class Session implements Tx {
   }
 
   /**
-   * Sends several statements in one write, waits for all answers, then throws the first failure: nothing may still be
-   * under way when the session is used again.
+   * Sends several statements in one write, waits for all answers, and then throws the first failure, so that no statement
+   * is in flight when the session is used again.
    */
   async trip<T extends readonly unknown[]>(
     send: () => readonly [...T],
@@ -99,7 +99,7 @@ export class Session implements Tx {
     return Promise.all(sent);
   }
 
-  /** Ends the connection at once, whatever it is doing. */
+  /** Ends the connection immediately. */
   destroy(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -108,16 +108,16 @@ export class Session implements Tx {
   }
 }
 
-// A lane's statements are all point look-ups and inserts, so it tells the planner so and plans each of them once:
-// planning anew took longer than running a batch of 32, and a plan left to chance on an empty table stays bad (46 ms
-// against 0.3 ms) until the table is analyzed.
+// A lane runs only point look-ups and inserts, so each statement is planned once, with other plan types disabled. Planning
+// took longer than running a batch of 32, and a plan made on an empty table stays slow (46 ms instead of 0.3 ms) until the
+// table is analyzed.
 const SETTINGS = `
   set plan_cache_mode = force_generic_plan;
   set enable_seqscan = off;
   set enable_bitmapscan = off;
   set enable_hashjoin = off;
   set enable_mergejoin = off;
-  -- A plan that needs what is off counts as endlessly expensive, and PostgreSQL would compile it for seconds each time.
+  -- A plan that needs a disabled type has an extreme cost, and PostgreSQL would JIT-compile it for seconds each time.
   set jit = off;
   set lock_timeout = '1s';
   set statement_timeout = '4s';

@@ -11,7 +11,7 @@ const TABLE = `
     amount smallint not null constraint notes_amount_range check (amount >= 0)
   )`;
 
-/** Waits for the failure, and says what we make of it. */
+/** Decodes the error of a failing promise. */
 async function decode(work: Promise<unknown>): Promise<SqlFailure | "no error"> {
   return work.then(() => "no error" as const, decodeSqlError);
 }
@@ -26,12 +26,12 @@ test.each([
   ["a broken check", "insert into notes values (2, -1)", badRow("notes_amount_range")],
   ["a missing value", "insert into notes values (2, null)", badRow(null)],
   ["a value out of range", "insert into notes values (2, 70000)", badRow(null)],
-  ["text that is no number", "select 'x'::integer", badRow(null)],
+  ["text that is not a number", "select 'x'::integer", badRow(null)],
   ["JSON that jsonb cannot hold", `select '"\\u0000"'::jsonb`, badRow(null)],
   ["a statement that takes too long", "set statement_timeout = 20; select pg_sleep(5)", { kind: "busy" }],
   ["a demoted primary", "begin read only; insert into notes values (2, 1)", { kind: "lost" }],
   ["a mistake in our SQL", "selec 1", { kind: "bug" }],
-  ["a table that is not there", "select from nothing", { kind: "bug" }],
+  ["a table that does not exist", "select from nothing", { kind: "bug" }],
   [
     "a missing privilege",
     "set role purser_service; delete from cell.events",
@@ -45,7 +45,7 @@ test.each([
   expect(await decode(client.query(sql))).toEqual(expected);
 });
 
-test("a lock that another holds: busy", async () => {
+test("a locked row: busy", async () => {
   const database = await createDatabase();
   await database.query(TABLE);
   const [holder, waiter] = [await connectTo(database), await connectTo(database)];
@@ -55,7 +55,7 @@ test("a lock that another holds: busy", async () => {
   expect(await decode(waiter.query("set lock_timeout = 20; select from notes"))).toEqual({ kind: "busy" });
 });
 
-test("two that wait for each other: conflict", async () => {
+test("a deadlock: conflict", async () => {
   const database = await createDatabase();
   await database.query(TABLE);
   await database.query("insert into notes values (1, 1), (2, 1)");
@@ -92,7 +92,7 @@ test("a terminated backend: lost", async () => {
   expect(await decode(client.query("select 1"))).toEqual({ kind: "lost" });
 });
 
-test("a database that takes no connections, and a server that is not there: lost", async () => {
+test("a database without connections and a missing server: lost", async () => {
   const database = await createDatabase();
   const name = (await database.query("select current_database() as name"))[0]?.["name"];
   await database.query(`alter database ${name} connection limit 0`);
@@ -101,7 +101,7 @@ test("a database that takes no connections, and a server that is not there: lost
   expect(await decode(nowhere.connect())).toEqual({ kind: "lost" });
 });
 
-test("a query that outlives its client's timer: lost", async () => {
+test("a query that exceeds the client's timeout: lost", async () => {
   const database = await createDatabase();
   const client = new pg.Client({ connectionString: database.url, query_timeout: 50 });
   await client.connect();
@@ -109,7 +109,7 @@ test("a query that outlives its client's timer: lost", async () => {
   await client.end();
 });
 
-test("out of reach is a server without a connection for us, not one that is slow", async () => {
+test("a server without free connections is out of reach, a slow one is not", async () => {
   const database = await createDatabase();
   const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: unknown) => error);
   const nowhere = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;

@@ -2,22 +2,22 @@ import pg from "pg";
 import { Lacking } from "./lacking.ts";
 import { UnfitConnection } from "./own-backend.ts";
 
-/** What an error from the database means for the work that met it. */
+/** What a database error means for the work that got it. */
 export type SqlFailure =
-  /** Another transaction was first, or two waited for each other: rolled back, and safe to run again. */
+  /** Another transaction was first, or a deadlock: rolled back, and safe to run again. */
   | { kind: "conflict"; constraint: string | null }
-  /** One of the rows is to blame: rolled back. */
+  /** One of the rows is invalid: rolled back. */
   | { kind: "bad_row"; constraint: string | null }
-  /** The server is busy or refuses for now: rolled back. */
+  /** The server is busy: rolled back. */
   | { kind: "busy" }
-  /** The connection is of no more use. Whether a commit that was under way took effect is not known. */
+  /** The connection is unusable. If a commit was in flight, its outcome is unknown. */
   | { kind: "lost" }
-  /** A mistake of ours: rolled back. */
+  /** A bug in Purser: rolled back. */
   | { kind: "bug" };
 
 export function decodeSqlError(error: unknown): SqlFailure {
   if (error instanceof UnfitConnection) return { kind: error.reason === "waiting" ? "busy" : "lost" };
-  // Whatever is not an answer of the server (a reset, a time-out) leaves the connection in an unknown state.
+  // Any error not sent by the server (a reset, a timeout) leaves the connection in an unknown state.
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return { kind: "lost" };
   if (error.severity === "FATAL" || error.severity === "PANIC") return { kind: "lost" };
   const { code } = error;
@@ -26,13 +26,13 @@ export function decodeSqlError(error: unknown): SqlFailure {
     case "40001": // serialization_failure
     case "40P01": // deadlock_detected
       return { kind: "conflict", constraint: error.constraint ?? null };
-    case "42501": // insufficient_privilege: of a batch, perhaps only one row needs a privilege that was revoked
+    case "42501": // insufficient_privilege: perhaps only one row of a batch needs a privilege that was revoked
       return { kind: "bad_row", constraint: null };
-    case "0A000": // feature_not_supported: a prepared statement's result has changed its type
+    case "0A000": // feature_not_supported: the result type of a prepared statement changed
     case "25006": // read_only_sql_transaction: this primary was demoted
     case "25P03": // idle_in_transaction_session_timeout
     case "25P04": // transaction_timeout
-    case "26000": // invalid_sql_statement_name: a prepared statement is gone
+    case "26000": // invalid_sql_statement_name: a prepared statement no longer exists
     case "42P05": // duplicate_prepared_statement: another client prepared it on this backend
       return { kind: "lost" };
     case "55P03": // lock_not_available
@@ -54,26 +54,26 @@ export function decodeSqlError(error: unknown): SqlFailure {
   }
 }
 
-/** Whether a statement was cut off for its length, by the server or by ourselves: the same again would be, too. */
+/** Whether a statement timed out, in the server or in the client. The same statement would time out again. */
 export function isTooLong(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return error.code === "57014"; // query_canceled
   return error instanceof Error && error.message.startsWith("Query read timeout");
 }
 
-/** Whether somebody else held a lock for as long as we wait for one. */
+/** Whether the wait for a lock timed out. */
 export function isLockTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "55P03"; // lock_not_available
 }
 
-/** Whether a value was well formed and yet no such thing is known to the server, such as a time zone. */
+/** Whether the server does not know a well-formed value, such as a time zone. */
 export function isInvalidParameter(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "22023"; // invalid_parameter_value
 }
 
-/** What the driver says when no connection could be had, or when one broke. */
+/** Driver messages for a failed or broken connection. */
 const BROKEN =
   /^(Connection terminated|Connection ended|timeout expired|Client has encountered a connection error)/;
-/** What it says when the server is slow: its answer, or all connections of a pool of ours. */
+/** Driver messages for a slow server or an exhausted pool. */
 const SLOW = /^(timeout exceeded when trying to connect|Query read timeout)/;
 const BROKEN_CODES: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
@@ -87,8 +87,8 @@ const BROKEN_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether no connection could be had, or it broke: refused, reset, timed out while connecting, no connection left at the server,
- * or a server that stops or starts. One that is slow, or refuses a statement, is not out of reach.
+ * Whether a connection failed or broke: refused, reset, timed out while connecting, no connection left, or a server that is
+ * stopping or starting. A server that is slow or refuses a statement is not out of reach.
  */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof UnfitConnection) return true;
@@ -101,17 +101,17 @@ function codeOf(error: Error): unknown {
 }
 
 /**
- * Whether an error that ended some work is the database's trouble, rather than a mistake in that work. Where only the
- * database was asked `decodeSqlError` is enough; here anything may have been thrown.
+ * Whether an arbitrary error is caused by the state of the database, rather than by a bug. For errors of queries only,
+ * `decodeSqlError` is enough.
  */
 export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
   if (error instanceof pg.DatabaseError || error instanceof UnfitConnection) {
     const { kind } = decodeSqlError(error);
-    // Somebody else was first: rolled back, and safe to try again.
+    // Another transaction was first: rolled back, and safe to retry.
     if (kind === "conflict") return "busy";
     return kind === "lost" || kind === "busy" ? kind : null;
   }
-  // A decision that needs more of the catalog than could be fetched for it: rolled back.
+  // The decision needs more of the catalog than could be loaded: rolled back.
   if (error instanceof Lacking) return "busy";
   return isOutOfReach(error) || (error instanceof Error && SLOW.test(error.message)) ? "lost" : null;
 }

@@ -1,6 +1,6 @@
 import type { QueryResult } from "pg";
 
-/** One SQL statement, prepared once per connection under its name. Rows come back as arrays, in column order. */
+/** A SQL statement, prepared once per connection under its name. Rows are arrays in column order. */
 export type Statement = {
   readonly name: string;
   readonly text: string;
@@ -8,10 +8,10 @@ export type Statement = {
 
 export type Parameter = string | number | boolean | Buffer | null | readonly (string | number)[];
 
-/** What a statement needs to run in: a transaction. Only operations open one; the store only uses it. */
+/** A transaction to run statements in. Only operations open one; the store uses it. */
 export type Tx = {
   run(statement: Statement, parameters?: readonly Parameter[]): Promise<Rows>;
-  /** What its connection came from: what a process keeps in memory of a database is kept by that. */
+  /** The pool or session of the connection; key of caches per database. */
   readonly source: object;
 };
 
@@ -20,7 +20,7 @@ export type Rows = {
   readonly rowCount: number;
 };
 
-/** The name goes into the text too, so that `pg_stat_activity` tells which statement a session is in. */
+/** Adds the name to the text as a comment, so that `pg_stat_activity` shows it. */
 export function statement(name: string, text: string): Statement {
   return { name, text: `/* ${name} */ ${text.trim()}` };
 }

@@ -1,4 +1,4 @@
-/** Who did it: a person, a management token, a command line, or the service by itself. */
+/** Who made a change: a person, a management token, a command, or the service itself. */
 export type Actor = {
   readonly kind: "member" | "token" | "command" | "system";
   readonly id: string | null;

@@ -1,9 +1,9 @@
-/** Holds in production too: a broken invariant must stop the request, never pass as an answer. */
+/** Active in production too: a broken invariant must fail the request, never give an answer. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }
 
-/** Ends every switch: the compiler proves the branch unreachable, and the runtime says so if it is not. */
+/** The default of every switch: the compiler checks that it is unreachable, and it throws at runtime. */
 export function assertNever(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

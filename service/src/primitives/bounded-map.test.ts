@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BoundedMap } from "./bounded-map.ts";
 
-test("a full map forgets its oldest entry, and only that", () => {
+test("a full map evicts only its oldest entry", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
@@ -10,7 +10,7 @@ test("a full map forgets its oldest entry, and only that", () => {
   expect([map.find("a"), map.find("b"), map.find("c")]).toEqual([undefined, 2, 3]);
 });
 
-test("a known key set again makes nobody leave", () => {
+test("setting an existing key evicts nothing", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
@@ -18,7 +18,7 @@ test("a known key set again makes nobody leave", () => {
   expect([map.find("a"), map.find("b"), map.size]).toEqual([1, 20, 2]);
 });
 
-test("a deleted entry leaves room", () => {
+test("deleting an entry frees its place", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
@@ -27,7 +27,7 @@ test("a deleted entry leaves room", () => {
   expect([map.find("a"), map.find("b"), map.find("c")]).toEqual([1, undefined, 3]);
 });
 
-test("whatever is set, the map never outgrows its bound and holds what was set last", () => {
+test("the map never exceeds its bound and holds the last entries", () => {
   const sets = fc.array(fc.tuple(fc.nat({ max: 20 }), fc.nat()), { minLength: 1 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), sets, (sizeMax, entries) => {

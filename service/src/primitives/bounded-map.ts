@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry when full, so that no caller can make a process grow. */
+/** A map that evicts its oldest entry when full, so that callers cannot exhaust memory. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #sizeMax: number;

@@ -1,6 +1,6 @@
 declare const brand: unique symbol;
 
-/** A string or number that was parsed at the edge. `brandAs` is the one place where such a value is made. */
+/** A string or number that was validated at the edge. Only `brandAs` creates one. */
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
 export function brandAs<B extends Brand<string | number, string>>(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BytesCache } from "./bytes-cache.ts";
 
-test("what was asked for last stays, and the bytes stay within their bound", () => {
+test("the most recently used entries stay within the bound of bytes", () => {
   const cache = new BytesCache<string, number>(100);
   cache.set("a", 1, 40);
   cache.set("b", 2, 40);
@@ -12,7 +12,7 @@ test("what was asked for last stays, and the bytes stay within their bound", () 
   expect([cache.find("a"), cache.bytes]).toEqual([4, 50]);
 });
 
-test("what is larger than the bound is kept alone: whoever fetched it has use for it", () => {
+test("an entry larger than the bound is kept alone", () => {
   const cache = new BytesCache<string, number>(100);
   cache.set("a", 1, 40);
   cache.set("large", 2, 1_000);

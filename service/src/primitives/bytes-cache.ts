@@ -1,4 +1,4 @@
-/** Keeps what was used last, up to so many bytes as its entries are estimated at; at least the newest, whatever its size. */
+/** A least-recently-used cache, bounded by the estimated bytes of its entries. Always keeps the newest entry. */
 export class BytesCache<K, V> {
   readonly #entries = new Map<K, { readonly value: V; readonly bytes: number }>();
   readonly #bytesMax: number;
@@ -15,7 +15,7 @@ export class BytesCache<K, V> {
   find(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    // A map is in the order of insertion: the first is the one that nobody has asked for the longest.
+    // A map keeps insertion order, so the first entry is the least recently used.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     return entry.value;

@@ -2,7 +2,7 @@ import { assert } from "./assert.ts";
 import { brandAs, type CustomerNumber, type Instant } from "./brand.ts";
 import type { Uuid } from "./uuid.ts";
 
-/** A consume is found by what its id is made of: the month it is in, the customer's ledger, and the place in it. */
+/** The parts of a consume's id locate its row: month, customer, and sequence in the customer's ledger. */
 export type ConsumeId = {
   readonly recordedAt: Instant;
   readonly customerNumber: CustomerNumber;
@@ -11,7 +11,7 @@ export type ConsumeId = {
 
 const FIVE_BYTES = 2 ** 40;
 
-/** 6 bytes of milliseconds, 5 of customer number, 5 of sequence: unique by itself, and needs no column and no index. */
+/** 6 bytes of milliseconds, 5 of customer number, 5 of sequence. Unique without a column or an index. */
 export function consumeId({ recordedAt, customerNumber, sequence }: ConsumeId): Uuid {
   assert(customerNumber < FIVE_BYTES && sequence < FIVE_BYTES, "a consume's id has room for 2^40 of each");
   const id = Buffer.allocUnsafe(16);

@@ -4,8 +4,8 @@ const GROUPS = 8;
 const GROUPS_OF_64_BITS = 4;
 
 /**
- * Whom an address belongs to: an IPv4 address is one subscriber, and an IPv6 subscriber has at least a whole /64 to choose
- * addresses from. IPv4 written as IPv6 (`::ffff:203.0.113.9`) is IPv4.
+ * The network of one subscriber: a single IPv4 address, or a /64 of IPv6, within which a subscriber can choose any address.
+ * IPv4 written as IPv6 (`::ffff:203.0.113.9`) counts as IPv4.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%", 1);
@@ -22,7 +22,7 @@ export function networkOf(address: string): string {
   return `${prefix.join(":")}::/64`;
 }
 
-/** The eight numbers of a valid IPv6 address, whichever way it is shortened. */
+/** The eight groups of a valid IPv6 address in any notation. */
 function readGroups(address: string): number[] {
   const [head = "", tail] = address.split("::");
   const before = readPart(head);

@@ -23,7 +23,7 @@ test("an id is its prefix and 26 characters without i, l, o and u", () => {
   );
 });
 
-test("ids sort as their bytes do, so by time, and different bytes never share an id", () => {
+test("ids sort like their bytes, by time, and different bytes give different ids", () => {
   fc.assert(
     fc.property(sixteenBytes, sixteenBytes, (a, b) => {
       const [textA, textB] = [publicId("evt", a), publicId("evt", b)];
@@ -38,6 +38,6 @@ test("ids sort as their bytes do, so by time, and different bytes never share an
   );
 });
 
-test("anything but 16 bytes is refused", () => {
+test("an input that is not 16 bytes is refused", () => {
   expect(() => publicId("evt", Buffer.alloc(15))).toThrow("16 bytes");
 });

@@ -1,4 +1,4 @@
-/** From least to most: each may do what those before it may. */
+/** In ascending order: each role includes the previous ones. */
 export const ROLES = ["viewer", "operator", "admin", "owner"] as const;
 export type Role = (typeof ROLES)[number];
 

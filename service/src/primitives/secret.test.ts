@@ -4,7 +4,7 @@ import { isWellFormedApiKey, makeApiKey } from "./secret.ts";
 
 const kinds = fc.constantFrom("test" as const, "live" as const);
 
-test("a new key names its environment, is well formed and is never made twice", () => {
+test("a new key names its environment, is well formed and unique", () => {
   for (const kind of ["test", "live"] as const) {
     const keys = Array.from({ length: 1_000 }, () => makeApiKey(kind));
     for (const key of keys) {
@@ -15,7 +15,7 @@ test("a new key names its environment, is well formed and is never made twice", 
   }
 });
 
-test("the checksum catches any change of a single character", () => {
+test("the checksum detects every change of a single character", () => {
   const digits = fc.constantFrom(..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
   const typos = fc.oneof({ weight: 9, arbitrary: digits }, fc.string({ minLength: 1, maxLength: 1 }));
   fc.assert(
@@ -28,7 +28,7 @@ test("the checksum catches any change of a single character", () => {
   );
 });
 
-test("a key of one environment is not one of the other", () => {
+test("a key of one environment is not valid as one of the other", () => {
   const key = makeApiKey("test");
   expect(isWellFormedApiKey(key.replace("pur_test_", "pur_live_"))).toBe(false);
 });

@@ -1,8 +1,8 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-// Secrets have a prefix that says what they open, 32 random characters, and 6 of checksum: a typo is refused without a
-// look-up, and a scanner can tell a real one.
+// Secrets have a prefix for their type, 32 random characters and a checksum of 6, so that a typo is refused without a
+// look-up, and secret scanners can recognize them.
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
@@ -19,7 +19,7 @@ export function makeManagementToken(): string {
   return makeSecret("pur_mgmt_");
 }
 
-/** What a session's cookie or a one-time link holds. */
+/** Also used for session cookies and one-time links. */
 export function makeSecret(prefix: string): string {
   let secret = prefix;
   for (let i = 0; i < RANDOM_LENGTH; i++) secret += DIGITS[randomInt(DIGITS.length)];
@@ -34,7 +34,7 @@ export function isWellFormedManagementToken(text: string): boolean {
   return MANAGEMENT_TOKEN.test(text) && hasItsChecksum(text);
 }
 
-/** All that is kept of a secret. */
+/** Only this hash of a secret is stored. */
 export function hashSecret(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }

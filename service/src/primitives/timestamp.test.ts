@@ -12,7 +12,7 @@ test.each([
   ["the widest offset", "2026-11-14T23:59:00+23:59", "2026-11-14T00:00:00.000Z"],
   ["the offset -00:00", "2026-11-14T10:00:00-00:00", "2026-11-14T10:00:00.000Z"],
   ["one decimal", "2026-11-14T10:00:00.5Z", "2026-11-14T10:00:00.500Z"],
-  ["nine decimals, cut and not rounded", "2026-11-14T10:00:00.123999999Z", "2026-11-14T10:00:00.123Z"],
+  ["nine decimals, truncated and not rounded", "2026-11-14T10:00:00.123999999Z", "2026-11-14T10:00:00.123Z"],
   ["29 February of a leap year", "2028-02-29T00:00:00Z", "2028-02-29T00:00:00.000Z"],
   ["the first year", "1000-01-01T00:00:00Z", "1000-01-01T00:00:00.000Z"],
   ["the last year", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each(["2026-11-14T10:00:00", "2026-11-14T10:00:00.123"])(
-  "%s is nobody's time: it has no offset",
+  "%s is refused, because it has no offset",
   (text) => {
     expect(parseTimestamp(text)).toEqual({ kind: "no_offset" });
   },
@@ -62,7 +62,7 @@ const instants = fc
   .integer({ min: Date.UTC(1000, 0, 1), max: Date.UTC(9999, 11, 31, 23, 59, 59, 999) })
   .map((ms) => brandAs<Instant>(ms));
 
-test("every instant survives being written and read", () => {
+test("every instant is the same after formatting and parsing", () => {
   fc.assert(
     fc.property(instants, (at) => {
       expect(parseTimestamp(formatTimestamp(at))).toEqual({ kind: "instant", at });
@@ -85,7 +85,7 @@ test("a time in any offset is the same instant as in UTC", () => {
   );
 });
 
-test("a time that an offset carries out of four-digit years is none: no answer could show it", () => {
+test("a time that an offset moves outside of four-digit years is refused", () => {
   for (const text of ["9999-12-31T23:59:59-01:00", "1000-01-01T00:00:00+01:00"]) {
     expect(parseTimestamp(text)).toEqual({ kind: "not_a_timestamp" });
   }

@@ -4,7 +4,7 @@ import { uuidV7 } from "./uuid.ts";
 
 const AT = brandAs<Instant>(Date.UTC(2026, 10, 14, 10));
 
-test("a UUIDv7 carries its instant, its version and its variant", () => {
+test("a UUIDv7 contains its time, version and variant", () => {
   const uuid = uuidV7(AT);
   expect(uuid).toHaveLength(16);
   expect(uuid.readUIntBE(0, 6)).toBe(AT);
@@ -12,13 +12,13 @@ test("a UUIDv7 carries its instant, its version and its variant", () => {
   expect((uuid[8] ?? 0) >> 6).toBe(0b10);
 });
 
-test("ids of one instant are all different, also beyond a refill of the random pool", () => {
+test("ids of the same instant are all different, also across refills of the random pool", () => {
   const count = 10_000;
   const ids = new Set(Array.from({ length: count }, () => uuidV7(AT).toString("hex")));
   expect(ids.size).toBe(count);
 });
 
-test("an id given out is not changed by those made after it", () => {
+test("an id is not changed by later ones", () => {
   const first = uuidV7(AT);
   const before = first.toString("hex");
   for (let i = 0; i < 5_000; i++) uuidV7(AT);

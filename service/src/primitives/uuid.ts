@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { Instant } from "./brand.ts";
 
-/** The 16 bytes of a UUIDv7. Its first 48 bits are the instant, so an id finds its partition. */
+/** The 16 bytes of a UUIDv7. Its first 48 bits are the time, which determines the partition. */
 export type Uuid = Buffer;
 
 const POOL_BYTES = 16 * 1024;
@@ -9,7 +9,7 @@ const pool = Buffer.allocUnsafe(POOL_BYTES);
 let poolOffset = POOL_BYTES;
 
 export function uuidV7(at: Instant): Uuid {
-  // One call for 16 KiB of randomness instead of one per id: a ninth of the time.
+  // Random bytes are generated 16 KiB at a time, which takes a ninth of the time of one call per id.
   if (poolOffset === POOL_BYTES) {
     randomFillSync(pool);
     poolOffset = 0;
