@@ -6,13 +6,13 @@ import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell
 
 export const REQUEST_LOG_DAYS = 7;
 
-/** Rows of one transaction: short ones, so that no old snapshot holds up a busy wallet. */
+/** Rows of one transaction. Small, because a long snapshot slows down a busy wallet. */
 const ROWS_MAX = 2_000;
-/** Of one run; the next goes on. */
+/** Transactions of one run. The next run continues. */
 const TRANSACTIONS_MAX = 1_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Forgets requests older than a week. One process at a time; returns how many were forgotten. */
+/** Deletes log entries older than a week. One process at a time. Returns how many were deleted. */
 export async function forgetOldRequests(cell: Pool): Promise<number> {
   let total = 0;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {

@@ -10,7 +10,7 @@ import { keepPartitions } from "./keep-partitions.ts";
 
 const TABLES = ["events", "ledger", "denials"];
 
-/** Those that there are from a month on, counted from this one. */
+/** Drops the partitions from a month on, relative to the current one. */
 async function dropMonths(
   database: TestDatabase,
   { since, tables = TABLES }: { since: number; tables?: readonly string[] },
@@ -22,7 +22,7 @@ async function dropMonths(
   );
 }
 
-test("partitions are made three months ahead, and making them again makes none", async () => {
+test("partitions are created three months ahead, once", async () => {
   const { database, cell } = await setupCredits();
   await dropMonths(database, { since: 2 });
   expect(await keepPartitions(cell)).toBe(6);
@@ -31,7 +31,7 @@ test("partitions are made three months ahead, and making them again makes none",
     expect(await database.count("pg_inherits", `inhparent = 'cell.${table}'::regclass`)).toBe(4);
 });
 
-test("months in which nothing ran are made when it runs again, and are not missed", async () => {
+test("partitions of months without a running service are created later and not reported as missing", async () => {
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
   await keepPartitions(cell);
@@ -41,11 +41,11 @@ test("months in which nothing ran are made when it runs again, and are not misse
   expect(await keepPartitions(cell)).toBe(0);
 });
 
-test("a month that one table has lost is missed, and not made anew, however long nothing ran", async () => {
+test("a month that only one table lacks is reported as missing and not created again", async () => {
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
   await keepPartitions(cell);
-  // Months end three months ago, those of events five: two of them were there.
+  // The last month is three months ago, that of events five: two months of events are missing.
   await dropMonths(database, { since: -2 });
   await dropMonths(database, { since: -4, tables: ["events"] });
   expect(await keepPartitions(cell)).toBe(3 * (2 + 1 + 3));
@@ -74,7 +74,7 @@ test("a month can be detached and attached again while the service runs", { time
   const { status } = await record({ customerId: "ada", event: "new", quantity: 1 });
   expect(status).toBe(200);
   await settle({ cell, database });
-  // What was added up stays so: the sums outlive the rows.
+  // The roll-ups stay when the rows are detached,
   const sums = await database.count("cell.usage_quarters");
   expect(sums).toBe(2);
   const lines: string[] = [];
@@ -84,7 +84,7 @@ test("a month can be detached and attached again while the service runs", { time
     "select (extract(epoch from date_trunc('month', now(), 'UTC')) * 1000)::float8 - 10 * 86400000 as day",
   );
   const day = brandAs<Instant>(Number(old?.["day"]));
-  // And cannot be made anew without them.
+  // and cannot be recomputed without them.
   expect(await verify(null)).toBe(true);
   expect(lines[0]).toMatch(/^Sums before .* are not held against rows/);
   await expect(verify(day)).rejects.toThrow("attach them first");
@@ -97,7 +97,7 @@ test("a month can be detached and attached again while the service runs", { time
   expect(await database.count("cell.usage_quarters")).toBe(sums);
 });
 
-test("the first month there was is missed when it is detached", async () => {
+test("the first month is reported as missing once it is detached", async () => {
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);
@@ -112,7 +112,7 @@ test("the first month there was is missed when it is detached", async () => {
   expect(await single(cell, findWholeSince)).toBe(row?.["since"]);
 });
 
-test("a month that was made far ahead hides nothing", async () => {
+test("a partition far in the future hides no missing month", async () => {
   const { database, cell } = await setupCredits();
   await keepPartitions(cell);
   await database.query(

@@ -17,7 +17,7 @@ async function age(database: TestDatabase, days: number, where = "true"): Promis
 const render = ({ consume }: Credits, quantity: number) =>
   consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey: "job-7" });
 
-test("a key that has ended is free, although its row is there, and then names the new request", async () => {
+test("an expired key can be used again while its row still exists", async () => {
   const credits = await setupCredits({ IDEMPOTENCY_DAYS: "40", LANES: "1" });
   const { database } = credits;
   const { body: first } = await render(credits, 1);
@@ -34,7 +34,7 @@ test("a key that has ended is free, although its row is there, and then names th
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("without IDEMPOTENCY_DAYS a key never ends", async () => {
+test("without IDEMPOTENCY_DAYS a key never expires", async () => {
   const credits = await setupCredits();
   const { body: first } = await render(credits, 1);
   await age(credits.database, 10_000);
@@ -42,10 +42,10 @@ test("without IDEMPOTENCY_DAYS a key never ends", async () => {
   expect((await render(credits, 2)).status).toBe(409);
 });
 
-test("a key that a lane would still answer is not deleted, in whatever time zone the job counts", async () => {
+test("a key that a lane would still replay is not deleted, in any time zone of the job", async () => {
   const { database, record } = await setupCredits();
   await allowKeyDeletion(database);
-  // A zone and a number of days for which calendar days are an hour shorter than so many times 24 hours.
+  // A zone and a number of calendar days that are an hour shorter than that many times 24 hours.
   const [row] = await database.query(
     `select current_database() as name, zone, days from unnest(array['Europe/Berlin', 'Australia/Sydney']) as zone, generate_series(40, 366) as days
      where ((now() at time zone zone) - make_interval(days => days)) at time zone zone
@@ -68,7 +68,7 @@ test("a key that a lane would still answer is not deleted, in whatever time zone
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("the sweep deletes what has ended, passes by what somebody holds, and leaves the rest", async () => {
+test("the sweep deletes expired keys, skips locked ones and keeps the rest", async () => {
   const { database, cell, record } = await setupCredits();
   await allowKeyDeletion(database);
   await Promise.all(
@@ -87,7 +87,7 @@ test("the sweep deletes what has ended, passes by what somebody holds, and leave
   const options = { pagesMax: 1, stepsMax: 1_000 };
   expect(await purgeEndedKeys(cell, 40, options)).toBe(before - 3);
   await client.query("commit");
-  // At rest until the next sweep.
+  // The sweep rests.
   expect(await purgeEndedKeys(cell, 40, options)).toBe(0);
   await database.query("update cell.sweeps set rests_until = 'epoch'");
   expect(await purgeEndedKeys(cell, 40, options)).toBe(3);

@@ -2,18 +2,17 @@ import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { countKeyPages, KEY_PARTITIONS, purgeKeys } from "../store/cell/keyed-requests.ts";
 import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
-import { refuseOddClock } from "./refuse-odd-clock.ts";
 
-/** Of one transaction: some two thousand rows. */
+/** Pages of one transaction: about two thousand rows. */
 const PAGES_MAX = 64;
-/** Of one run: 8 MB a second at most of each process, so that whoever waits for the disk notices nothing. */
+/** Transactions of one run: at most 8 MB per second and process, so that requests still get the disk. */
 const STEPS_MAX = 16;
-/** Between the end of the sweep and its next beginning. */
+/** Pause between two sweeps. */
 const REST_MS = 6 * 3_600_000;
 
 /**
- * Deletes idempotency keys that have ended. That they have is decided by their time, when they are met: this only makes room.
- * Some steps of a sweep over all of them, by one process at a time. Returns how many were deleted.
+ * Deletes expired idempotency keys. A lane decides by time whether a key has expired; this job only frees space. Takes some steps of a
+ * sweep over all keys, by one process at a time. Returns how many were deleted.
  */
 export async function purgeEndedKeys(
   cell: Pool,
@@ -29,7 +28,7 @@ export async function purgeEndedKeys(
   return total;
 }
 
-/** Null: another process is at it, or the sweep rests. */
+/** Null: another process sweeps, or the sweep rests. */
 function purgeStep(
   cell: Pool,
   days: number,
@@ -38,7 +37,6 @@ function purgeStep(
   return transaction(cell, async (tx) => {
     const sweep = await lockSweep(tx, "ended keys");
     if (sweep === null) return null;
-    await refuseOddClock(tx);
     const [partition = 0, from = 0] = sweep.position ?? [];
     const to = from + pagesMax;
     const deleted = await purgeKeys(tx, { partition, from, to }, days);

@@ -3,11 +3,11 @@ export type Job = { readonly name: string; readonly everyMs: number; readonly ru
 export type JobRun = {
   readonly name: string;
   readonly durationMs: number;
-  /** Null: it did what it should. */
+  /** Null: the run succeeded. */
   readonly error: unknown;
 };
 
-/** Runs each job on its timer, never twice at once; a failure is reported and the next turn tries again. */
+/** Runs each job on its timer, never twice at once. A failure is reported; the next turn tries again. */
 export function schedule(jobs: readonly Job[], onRun: (run: JobRun) => void): { stop(): void } {
   const running = new Set<Job>();
   const timers = jobs.map((job) =>

@@ -9,13 +9,13 @@ import { addCredits } from "../manage/credits/add-credits.ts";
 import { brandAs, type CustomerId, type Instant } from "../primitives/brand.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
 
-/** 500 credits that were bought and end in a day. */
+/** 500 purchased credits that expire in a day. */
 async function buy({ cell, context }: Credits, customerId = ADA): Promise<void> {
   const expiresAt = brandAs<Instant>(Date.now() + DAY_MS);
   await addCredits(cell, context, { ...TOP_UP, customerId, credits: 500, expiresAt });
 }
 
-/** The service's own job is at it too. */
+/** Runs a whole sweep; the service's own job may take some of its steps. */
 async function sweep({ database, cell }: Credits): Promise<void> {
   await database.query(
     "update cell.sweeps set position = null, rests_until = 'epoch' where name = 'expiries'",
@@ -32,7 +32,7 @@ const lastEntries = ({ database }: Credits) =>
     "select kind, amount::integer, balance_after::integer as balance from cell.ledger order by customer_number, sequence desc limit 2",
   );
 
-test("what expired of a wallet that nobody touched is written, as of its end, and nothing is granted", async () => {
+test("due expiries of an idle wallet are written with their expiry time, and nothing is granted", async () => {
   const credits = await setupCredits();
   const { database, assign, check } = credits;
   for (const customer of ["b", "c", "d", "e"]) await assign(customer);
@@ -43,7 +43,7 @@ test("what expired of a wallet that nobody touched is written, as of its end, an
   const granted = await database.count("cell.ledger", "kind = 1");
   await sweep(credits);
   await sweep(credits);
-  // The 500, then the allowance with its period; the next period's is for whoever comes next to give.
+  // The 500, then the allowance at the end of its period. The next request grants the next allowance.
   expect(await lastEntries(credits)).toEqual([
     { kind: 3, amount: -100, balance: 0 },
     { kind: 3, amount: -500, balance: 100 },
@@ -57,7 +57,7 @@ test("what expired of a wallet that nobody touched is written, as of its end, an
   await expectSoundBooks(database);
 });
 
-test("a wallet that somebody holds is passed by, and found the next time", async () => {
+test("a locked wallet is skipped, and swept the next time", async () => {
   const credits = await setupCredits();
   const { database } = credits;
   await buy(credits);
@@ -72,7 +72,7 @@ test("a wallet that somebody holds is passed by, and found the next time", async
   expect(await lastEntries(credits)).toMatchObject([{ kind: 3, amount: -500, balance: 100 }, {}]);
 });
 
-test("sweeps and consumes at once: each grant expires once, and 10 of 50 are allowed", async () => {
+test("with concurrent sweeps and consumes each grant expires once and 10 of 50 consumes are allowed", async () => {
   const credits = await setupCredits();
   const { database, consume } = credits;
   await buy(credits);
@@ -89,7 +89,7 @@ test("sweeps and consumes at once: each grant expires once, and 10 of 50 are all
 
 test.each([
   ["that cannot be read", "'[1, 2'"],
-  ["whose plan is not there", "jsonb_set(state::jsonb, '{3,2}', '999')::text"],
+  ["with an unknown plan", "jsonb_set(state::jsonb, '{3,2}', '999')::text"],
 ])("a wallet %s is counted, and the others are swept", async (_, damage) => {
   const credits = await setupCredits();
   const { database, cell } = credits;

@@ -9,19 +9,18 @@ import { readClock } from "../store/cell/clock.ts";
 import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
 import { listNextWallets, lockSweptWallets, type SweptWallet } from "../store/cell/wallet-sweep.ts";
-import { refuseOddClock } from "./refuse-odd-clock.ts";
 
-/** Of one step, which is one short transaction. */
+/** Wallets of one step, which is one short transaction. */
 const WALLETS_MAX = 500;
-/** Between the end of the sweep and its next beginning. */
+/** Pause between two sweeps. */
 const REST_MS = 10 * 60_000;
 
-/** How many wallets a step changed, and how many it passed by because they cannot be read, or decided upon. */
+/** How many wallets a step changed, and how many it skipped because they cannot be read or decided. */
 export type Sweep = { readonly changed: number; readonly unreadable: number };
 
 /**
- * Writes what expired of wallets that nobody touched, so that reports are current; grants nothing. One step of a sweep over all
- * wallets, by one process at a time.
+ * Writes due expiries of wallets without requests, so that reports are current. Grants nothing. One step of a sweep over all wallets,
+ * by one process at a time.
  */
 export function sweepExpiries(
   cell: Pool,
@@ -30,7 +29,6 @@ export function sweepExpiries(
   return transaction(cell, async (tx) => {
     const sweep = await lockSweep(tx, "expiries");
     if (sweep === null) return { changed: 0, unreadable: 0 };
-    await refuseOddClock(tx);
     const [environmentId = -1, customerNumber = 0] = sweep.position ?? [];
     const after = { environmentId, customerNumber };
     const { wallets, unreadable, last } = await listNextWallets(tx, after, walletsMax);
@@ -43,7 +41,7 @@ export function sweepExpiries(
   });
 }
 
-/** Wallets that somebody holds are being brought up to date anyway. */
+/** Skips locked wallets: their holder writes what is due. */
 async function expireWallets(
   tx: Tx,
   wallets: readonly SweptWallet[],
@@ -54,7 +52,7 @@ async function expireWallets(
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
   await loadCatalogs(tx, environments);
   const locked = await lockSweptWallets(tx, suspects);
-  // Catalog and clock after the locks, as for a consume; so what changed meanwhile is loaded once more.
+  // Catalog and clock after the locks, as for a consume: the catalogs may have changed meanwhile.
   const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);
   const changes = new WalletChanges();
@@ -66,7 +64,7 @@ async function expireWallets(
       if (catalog !== undefined) change = expireDue(catalog, wallet, clock);
     } catch (error) {
       if (error instanceof Lacking) throw error;
-      // One that is damaged, as by a plan that is not there, must not hold up all behind it.
+      // A damaged wallet, such as one with an unknown plan, must not stop the sweep.
       undecided += 1;
     }
     if (change !== null) changes.add({ environmentId, customerNumber }, change);

@@ -1,10 +1,13 @@
 import { readNullable } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
+import { clocksAgree } from "../../primitives/clocks-agree.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { readClock } from "./clock.ts";
 
 export type SweepName = "expiries" | "ended keys";
 
-/** Where a sweep is: numbers that mean something to its job alone. Null: at the beginning. */
+/** The position of a sweep; only its job knows what the numbers mean. Null: at the start. */
 export type SweepPosition = readonly number[] | null;
 
 const LOCK = statement(
@@ -15,24 +18,33 @@ const LOCK = statement(
   where name = $1
     and (
       rests_until <= clock_timestamp()
-      -- After a failover to a slower clock: no sweep rests that long.
+      -- No sweep rests that long: this is left from before a failover to a slower clock.
       or rests_until > clock_timestamp() + interval '24 hours'
     )
   for update skip locked`,
 );
 
-/** One process at a time takes a step. Null: another one does, or the sweep rests. */
+/**
+ * One process at a time takes a step. Null: another process does, or the sweep rests. Throws if the database's clock is wrong: what a
+ * sweep expires is gone for good, so it waits until the clocks agree.
+ */
 export async function lockSweep(
   tx: Tx,
   name: SweepName,
 ): Promise<{ readonly position: SweepPosition } | null> {
   const { rows } = await tx.run(LOCK, [name]);
-  return rows[0] === undefined ? null : { position: readNullable(rows[0][0], readPosition) };
+  if (rows[0] === undefined) return null;
+  const now = await readClock(tx);
+  if (!clocksAgree(now))
+    throw new Error(
+      `by the database's clock it is ${formatTimestamp(now)}, more than an hour from this machine's: set the wrong one`,
+    );
+  return { position: readNullable(rows[0][0], readPosition) };
 }
 
 function readPosition(value: unknown): readonly number[] {
   const numbers: unknown = JSON.parse(String(value));
-  assert(Array.isArray(numbers) && numbers.every(Number.isSafeInteger), "a position is made of integers");
+  assert(Array.isArray(numbers) && numbers.every(Number.isSafeInteger), "a position has integers only");
   return numbers;
 }
 

@@ -6,14 +6,14 @@ import { lockSweep } from "../store/cell/sweeps.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
 
-/** Seen from here, the database's clock is then so far ahead. */
+/** Makes the database's clock appear ahead. */
 function setOwnClockBack(ms: number): void {
   const now = Date.now.bind(Date);
   const set = vi.spyOn(Date, "now").mockImplementation(() => now() - ms);
   onTestFinished(() => set.mockRestore());
 }
 
-test("a database's clock that is far ahead frees no key, and no job goes by it", async () => {
+test("if the database's clock is far ahead, no key expires and the sweeps fail", async () => {
   const { database, cell, consume } = await setupCredits({ IDEMPOTENCY_DAYS: "40" });
   const render = () => consume({ customerId: "ada", feature: "image.render", idempotencyKey: "job-7" });
   const { body: first } = await render();
@@ -23,7 +23,7 @@ test("a database's clock that is far ahead frees no key, and no job goes by it",
   await database.query("alter table cell.keyed_requests enable trigger user");
   await windBack(database, 41 * DAY_MS);
   await database.query("update cell.sweeps set position = null, rests_until = 'epoch'");
-  // The service's own jobs are at it too: then there is nothing to do for this one.
+  // The service's own jobs run as well, so a call here may find the sweep locked.
   for (const job of [() => purgeEndedKeys(cell, 40), () => sweepExpiries(cell)])
     await expect.poll(() => job().then(String, String), { interval: 5 }).toContain("the database's clock");
   expect((await render()).body).toEqual(first);
@@ -31,7 +31,7 @@ test("a database's clock that is far ahead frees no key, and no job goes by it",
   expect(await database.count("cell.ledger", "kind = 3")).toBe(0);
 });
 
-test("a sweep that rests by a clock that was far ahead goes on", async () => {
+test("a rest that was set by a clock far ahead is ignored", async () => {
   const { database, cell } = await setupCredits();
   await database.query("update cell.sweeps set rests_until = now() + interval '41 days'");
   expect(await transaction(cell, (tx) => lockSweep(tx, "ended keys"))).toEqual({ position: null });
