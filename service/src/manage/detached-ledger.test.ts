@@ -8,7 +8,7 @@ import { verifyCommand } from "../commands/verify.ts";
 import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { single } from "../postgres/transaction.ts";
 import { brandAs, type CustomerNumber, type Instant } from "../primitives/brand.ts";
-import { findLastBefore } from "../store/cell/ledger-start.ts";
+import { findLastBefore } from "../store/cell/ledger-balances.ts";
 import { reverseConsume } from "./credits/reverse-consume.ts";
 import { watchReversals } from "./refuse-detached-ledger.ts";
 

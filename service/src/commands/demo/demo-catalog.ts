@@ -7,16 +7,16 @@ import { assert } from "../../primitives/assert.ts";
 import { brandAs, type FeatureKey, type Instant, type PlanId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { insertAudits } from "../../store/cell/audit.ts";
-import { ensureCatalog, setDefaultPlan } from "../../store/cell/catalog-row.ts";
-import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
-import { upsertFeature } from "../../store/cell/features.ts";
 import {
   insertAllowances,
   insertPlanFeatures,
   insertPlanVersion,
+  upsertFeature,
   upsertPlan,
-} from "../../store/cell/plans.ts";
-import { upsertPool } from "../../store/cell/pools.ts";
+  upsertPool,
+} from "../../store/cell/catalog-definitions.ts";
+import { ensureCatalog, setDefaultPlan } from "../../store/cell/catalog-row.ts";
+import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 
 const POOL = { key: "credits", name: "Credits" };
 

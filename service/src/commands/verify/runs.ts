@@ -1,6 +1,6 @@
 import type { Wallet } from "../../entitlement/wallet.ts";
-import type { Run } from "../../store/cell/verify/ledger.ts";
-import type { WalletRow } from "../../store/cell/verify/wallets.ts";
+import type { Run } from "../../store/cell/verify-ledger.ts";
+import type { WalletRow } from "../../store/cell/verify-wallets.ts";
 
 /** Ledger entries or grants per statement: well below a second even from a cold disk. */
 const ROWS_MAX = 500;

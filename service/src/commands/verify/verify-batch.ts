@@ -4,8 +4,12 @@ import { Fold, type ReversedConsume, reversedConsumes } from "../../entitlement/
 import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
-import { listGrants } from "../../store/cell/verify/grants.ts";
-import { type ConsumePosition, listEntries, listReversed } from "../../store/cell/verify/ledger.ts";
+import {
+  type ConsumePosition,
+  listEntries,
+  listGrants,
+  listReversed,
+} from "../../store/cell/verify-ledger.ts";
 import type { Checked, Mismatch } from "./report.ts";
 import { type IndexedRun, type ReadableRow, runsOf } from "./runs.ts";
 

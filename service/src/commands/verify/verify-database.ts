@@ -3,7 +3,12 @@ import type { Tx } from "../../postgres/statement.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { findWholeLedgerSince } from "../../store/cell/usage/attached-months.ts";
-import { BEFORE_ALL, listOwners, WALKED_TABLES, type WalkedTable } from "../../store/cell/verify/walk.ts";
+import {
+  BEFORE_ALL,
+  listOwners,
+  SCANNED_TABLES,
+  type ScannedTable,
+} from "../../store/cell/verify-wallets.ts";
 import type { Checked, Mismatch, Report } from "./report.ts";
 import { Unhurried } from "./unhurried.ts";
 import { verifyWallets } from "./verify-wallets.ts";
@@ -52,7 +57,7 @@ const ROWS_MAX = 5_000;
 
 /** Finds a customer, ledger entry or grant without a wallet. */
 async function findOrphan(tx: Tx, checked: Checked): Promise<Mismatch | null> {
-  for (const table of WALKED_TABLES) {
+  for (const table of SCANNED_TABLES) {
     let page = await listOwners(tx, table, BEFORE_ALL, ROWS_MAX);
     for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
       const orphan = page.find(({ hasWallet }) => !hasWallet);
@@ -69,4 +74,4 @@ const TEXT = {
   customers: "the customer has no wallet",
   ledger: "there are ledger entries without a wallet",
   grants: "there are grants without a wallet",
-} as const satisfies Record<WalkedTable, string>;
+} as const satisfies Record<ScannedTable, string>;

@@ -1,8 +1,7 @@
 import { Lacking } from "../../postgres/lacking.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { loadCatalogs } from "../../store/cell/catalogs.ts";
-import { BEFORE_ALL } from "../../store/cell/verify/walk.ts";
-import { listWallets, type WalletRow } from "../../store/cell/verify/wallets.ts";
+import { BEFORE_ALL, listWallets, type WalletRow } from "../../store/cell/verify-wallets.ts";
 import type { Checked, Mismatch } from "./report.ts";
 import { batchesOf, type ReadableRow } from "./runs.ts";
 import { type Catalogs, verifyBatch } from "./verify-batch.ts";

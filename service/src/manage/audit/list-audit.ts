@@ -2,7 +2,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
 import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit.ts";
-import { findCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findCustomerIds } from "../../store/cell/customers.ts";
 import {
   type AuditFilter,
   type AuditRecord,

@@ -11,17 +11,18 @@ import {
   type PlanId,
   type PoolId,
 } from "../../primitives/brand.ts";
-import { setDefaultPlan } from "../../store/cell/catalog-row.ts";
-import { upsertEventKey } from "../../store/cell/event-keys.ts";
-import { archiveFeature, upsertFeature } from "../../store/cell/features.ts";
 import {
+  archiveFeature,
   archivePlan,
   insertAllowances,
   insertPlanFeatures,
   insertPlanVersion,
+  upsertFeature,
   upsertPlan,
-} from "../../store/cell/plans.ts";
-import { upsertPool } from "../../store/cell/pools.ts";
+  upsertPool,
+} from "../../store/cell/catalog-definitions.ts";
+import { setDefaultPlan } from "../../store/cell/catalog-row.ts";
+import { upsertEventKey } from "../../store/cell/event-keys.ts";
 import type { CatalogAudit } from "../edit-catalog.ts";
 import { planBytes } from "./bounds.ts";
 import {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
-import type { GrantActor } from "../../store/cell/grant-actors.ts";
+import type { GrantActor } from "../../store/cell/audit.ts";
 import { listTokenNames } from "../../store/control/management-tokens.ts";
 import { listMemberNames } from "../../store/control/members.ts";
 import { nullable } from "../fields.ts";

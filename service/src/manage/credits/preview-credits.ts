@@ -16,11 +16,11 @@ import {
   type PoolId,
 } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { findActorsOfGrants, type GrantActor } from "../../store/cell/audit.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerRecord, findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { findLiveCustomerId } from "../../store/cell/customers.ts";
-import { findActorsOfGrants, type GrantActor } from "../../store/cell/grant-actors.ts";
 import { findGrantRecord, type GrantRecord, listTwins } from "../../store/cell/grant-list.ts";
 import { findGrantByReference } from "../../store/cell/grants.ts";
 import { FIRST_POOL } from "../catalog/content.ts";

@@ -14,7 +14,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
-import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
+import { listKeyTexts } from "../../store/cell/key-records.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 

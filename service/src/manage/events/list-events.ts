@@ -12,8 +12,7 @@ import {
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
-import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
-import { findCustomers } from "../../store/cell/customers.ts";
+import { findCustomers, mapCustomerIds } from "../../store/cell/customers.ts";
 import {
   type EventPosition,
   findEvent,
@@ -79,14 +78,14 @@ export function listEvents(
     const customer = customerId === null ? null : await findNumber(tx, environmentId, customerId);
     if (customer === undefined) return null;
     const isWalk = event !== null || metadata !== null;
-    const walkedMax = customer === null ? WALKED_MAX : WALKED_OF_CUSTOMER_MAX;
+    const scannedMax = customer === null ? WALKED_MAX : WALKED_OF_CUSTOMER_MAX;
     const { events, end } = await listStored(tx, environmentId, {
       ...times,
       customer,
       event,
       metadata,
       before: page.before,
-      walkedMax: isWalk ? walkedMax : page.limit + 1,
+      scannedMax: isWalk ? scannedMax : page.limit + 1,
       limit: page.limit + 1,
     });
     const shown = events.slice(0, page.limit);

@@ -2,9 +2,9 @@ import { type Static, Type } from "typebox";
 import { assertNever } from "../../primitives/assert.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { Charge } from "../../store/cell/charges.ts";
+import type { Denial } from "../../store/cell/denials.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
-import type { Charge } from "../../store/cell/explain/charges.ts";
-import type { Denial } from "../../store/cell/explain/denials.ts";
 import { nullable, timeField } from "../fields.ts";
 import { LoggedRequest, reasonField } from "../requests/describe-request.ts";
 

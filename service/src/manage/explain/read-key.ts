@@ -20,11 +20,11 @@ import {
 } from "../../primitives/brand.ts";
 import { readConsumeId } from "../../primitives/consume-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { findCharge } from "../../store/cell/charges.ts";
+import { mapCustomerIds } from "../../store/cell/customers.ts";
+import { findDenial, nameDenial } from "../../store/cell/denials.ts";
 import { findEvent } from "../../store/cell/event-list.ts";
-import { findCharge } from "../../store/cell/explain/charges.ts";
-import { findDenial, nameDenial } from "../../store/cell/explain/denials.ts";
-import { findKeptRequest, type KeptRequest } from "../../store/cell/explain/keyed-request.ts";
+import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.ts";
 import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { Scope } from "../../store/control/scopes.ts";
 import { describeRequests } from "../requests/describe-request.ts";

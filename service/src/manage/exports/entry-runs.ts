@@ -1,8 +1,8 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
-import { type EntryRun, type LedgerOwner, listLedgerOwners } from "../../store/cell/export/entries.ts";
-import { findLastBefore } from "../../store/cell/ledger-start.ts";
+import { type EntryRun, type LedgerOwner, listLedgerOwners } from "../../store/cell/export-rows.ts";
+import { findLastBefore } from "../../store/cell/ledger-balances.ts";
 import { type Position, ROWS_MAX } from "./source.ts";
 
 const OWNERS_MAX = 500;

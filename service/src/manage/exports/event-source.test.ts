@@ -5,7 +5,7 @@ import { settle } from "../../../test/usage.ts";
 import { single } from "../../postgres/transaction.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { TIME_MAX } from "../../primitives/timestamp.ts";
-import { readSettled } from "../../store/cell/export/settled.ts";
+import { readSettled } from "../../store/cell/export-range.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 

@@ -3,9 +3,9 @@ import { single } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
 import { parsePublicId, publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
-import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { mapCustomerIds } from "../../store/cell/customers.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
-import { listExportedEvents } from "../../store/cell/export/events.ts";
+import { listExportedEvents } from "../../store/cell/export-rows.ts";
 import { eventTimes } from "../events/event-time.ts";
 import { type ExportJob, type Position, type Positioned, ROWS_MAX, type Source } from "./source.ts";
 

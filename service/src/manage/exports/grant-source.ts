@@ -2,7 +2,7 @@ import { single } from "../../postgres/transaction.ts";
 import type { Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { type ExportedGrant, listExportedGrants } from "../../store/cell/grant-list.ts";
+import { type ExportedGrant, listExportedGrants } from "../../store/cell/export-rows.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import {
   type ExportJob,

@@ -1,6 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Instant, ProjectId } from "../../primitives/brand.ts";
-import type { ExportKind, ExportRange } from "../../store/cell/export/estimate.ts";
+import type { ExportKind, ExportRange } from "../../store/cell/export-range.ts";
 import type { Column } from "./column.ts";
 
 /** The rows of an export, and where they are. */

@@ -5,7 +5,7 @@ import { single } from "../../postgres/transaction.ts";
 import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readSettledClock } from "../../store/cell/clock.ts";
-import { findLastBefore } from "../../store/cell/ledger-start.ts";
+import { findLastBefore } from "../../store/cell/ledger-balances.ts";
 import { listMonthWallets, type MovedRun, type OwnedWallet, sumMoved } from "../../store/cell/months.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";

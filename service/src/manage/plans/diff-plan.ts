@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { EnvironmentId, PlanId } from "../../primitives/brand.ts";
-import { countPlanCustomers } from "../../store/cell/plan-customers.ts";
+import { countPlanCustomers } from "../../store/cell/assignments.ts";
 import { isSame, type PlanContent } from "../catalog/content.ts";
 import { Allowance, Cost, Limit } from "../catalog/schema.ts";
 import { nullable } from "../fields.ts";

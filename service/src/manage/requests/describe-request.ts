@@ -3,8 +3,8 @@ import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
-import { listKeyTexts } from "../../store/cell/keyed-requests.ts";
+import { mapCustomerIds } from "../../store/cell/customers.ts";
+import { listKeyTexts } from "../../store/cell/key-records.ts";
 import type { LogRecord } from "../../store/cell/request-log-list.ts";
 import { nullable, timeField } from "../fields.ts";
 

@@ -3,7 +3,7 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type FeatureId, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { mapCustomerIds } from "../../store/cell/customers.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
 import {
   findWholeEventsSince,

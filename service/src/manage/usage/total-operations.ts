@@ -3,7 +3,7 @@ import { REASONS } from "../../entitlement/decide.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { mapCustomerIds } from "../../store/cell/customer-ids.ts";
+import { mapCustomerIds } from "../../store/cell/customers.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
 import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { chartAll, sumUsage, type UsageScope } from "../../store/cell/usage/chart.ts";

@@ -1,5 +1,6 @@
 import type { AssignmentChange, AssignmentChangeKind } from "../../entitlement/entry.ts";
 import { bigints, booleans, integers, smallints, timestamps } from "../../postgres/binary-array.ts";
+import { readInteger, readNullable } from "../../postgres/column.ts";
 import {
   boolean,
   derive,
@@ -13,7 +14,7 @@ import {
 } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { Instant, PlanId, PlanVersionId } from "../../primitives/brand.ts";
+import type { EnvironmentId, Instant, PlanId, PlanVersionId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
@@ -32,7 +33,7 @@ for (const change of ["started", "resumed", "extended", "version_changed", "ende
 
 export function assignmentChangeOf(number: number): AssignmentChangeKind {
   const change = CHANGE_OF_NUMBER.get(number);
-  assert(change !== undefined, "a change of plan is of a known kind");
+  assert(change !== undefined, "the kind of a plan change is known");
   return change;
 }
 
@@ -58,7 +59,7 @@ const INSERT = statement(
   order by a.position`,
 );
 
-/** In the order given, which is the order in which they happened. */
+/** In the given order, which is the order in time. */
 export function insertAssignmentChanges(
   tx: Tx,
   rows: readonly AssignmentRow[],
@@ -91,7 +92,7 @@ const RECORD = describeRow({
   recordedAt: instant("a.recorded_at"),
 });
 
-/** One change of a customer's plan, as people see it. */
+/** A change of a customer's plan, as the management API lists it. */
 type AssignmentRecord = RowOf<typeof RECORD>;
 
 const LIST = statement(
@@ -106,11 +107,66 @@ const LIST = statement(
   limit $4`,
 );
 
-/** The newest first. */
+/** Newest first. */
 export function listAssignmentRecords(
   tx: Tx,
   name: WalletName,
   page: { readonly before: number; readonly limit: number },
 ): Promise<AssignmentRecord[]> {
   return listRows(tx, LIST, [name.environmentId, name.customerNumber, page.before, page.limit], RECORD);
+}
+
+// wallet-state.ts describes the positions in a wallet's state: [3] is the assignment, with the plan in [1], its end in [4] and isDefault
+// in [5]. A customer without an assigned plan, or whose assignment has ended, has the default plan.
+const COUNT = statement(
+  "plan_customers.count",
+  `
+  select
+    count(*),
+    max(s.customer_number),
+    count(*) filter (
+      where case
+        when (s.assignment ->> 5) = '0'
+          and coalesce((s.assignment ->> 4)::bigint > extract(epoch from now()) * 1000, true)
+        then (s.assignment ->> 1)::integer
+        else (
+          select c.default_plan_id
+          from cell.catalogs as c
+          where c.environment_id = $1
+        )
+      end = $2
+    )
+  from (
+    select w.customer_number, w.state::jsonb -> 3 as assignment
+    from cell.customers as c
+    join cell.wallets as w on w.environment_id = c.environment_id and w.customer_number = c.number
+    where c.environment_id = $1
+      and c.number > $3
+      and c.erased_at is null
+    order by c.number
+    limit $4
+  ) as s`,
+);
+
+export type CountedCustomers = {
+  readonly scanned: number;
+  readonly onPlan: number;
+  /** Number of the last customer scanned. Null: none remained. */
+  readonly last: number | null;
+};
+
+/** How many of the next `limit` customers after number `after` have the plan, assigned or by default. */
+export async function countPlanCustomers(
+  tx: Tx,
+  { environmentId, plan }: { readonly environmentId: EnvironmentId; readonly plan: PlanId },
+  page: { readonly after: number; readonly limit: number },
+): Promise<CountedCustomers> {
+  // Without a name: a generic plan would read and sort all customers for each page.
+  const { rows } = await tx.run({ ...COUNT, name: "" }, [environmentId, plan, page.after, page.limit]);
+  const [scanned, last, onPlan] = rows[0] ?? [];
+  return {
+    scanned: readInteger(scanned),
+    last: readNullable(last, readInteger),
+    onPlan: readInteger(onPlan),
+  };
 }

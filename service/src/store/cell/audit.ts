@@ -1,8 +1,15 @@
-import { bigints, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
+import { bigints, hexUuids, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
+import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { describeRow, id, listRows } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../primitives/actor.ts";
-import type { CustomerId, CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+} from "../../primitives/brand.ts";
 import { uuidV7 } from "../../primitives/uuid.ts";
 import {
   type AuditFilter,
@@ -21,7 +28,7 @@ export type AuditRow = {
   readonly recordedAt: Instant;
   readonly actor: Actor;
   readonly action: string;
-  /** What it was done to: a plan's key, say. Never a customer's own id, which could not be erased from here. */
+  /** The object of the action, such as a plan's key. Never a customer's id, because the audit cannot be erased. */
   readonly subject: string;
   readonly customerNumber: CustomerNumber | null;
   readonly before: object | null;
@@ -62,7 +69,7 @@ export function insertAudits(tx: Tx, rows: readonly AuditRow[]): Promise<Rows> {
   ]);
 }
 
-/** Whose audit: all of an environment, or one customer in it. */
+/** All entries of an environment, or those of one customer. */
 export type AuditSource = {
   readonly environmentId: EnvironmentId;
   readonly customerNumber: CustomerNumber | null;
@@ -96,7 +103,7 @@ const SCAN = statement(
   order by s.id desc`,
 );
 
-/** Each source is walked along its own index, and the newest of all are taken. */
+/** Scans each source by its own index and merges the newest entries. */
 export function scanAudit(
   tx: Tx,
   sources: readonly AuditSource[],
@@ -126,11 +133,64 @@ const FIND_NUMBERS = statement(
     and c.erased_at is null`,
 );
 
-/** Test and live, or two projects, may both know a customer by the same id. */
+/** Several environments may have a customer with the same id. */
 export function findCustomerNumbers(
   tx: Tx,
   environmentIds: readonly EnvironmentId[],
   customerId: CustomerId,
 ): Promise<WalletName[]> {
   return listRows(tx, FIND_NUMBERS, [environmentIds, customerId], NAME);
+}
+
+// A grant and its audit entry have the same time, and the entry's id starts with it: this reads a few rows for each grant.
+const FIND_ACTORS = statement(
+  "audit.find_actors_of_grants",
+  `
+  select g.position::integer, a.actor_kind, a.actor_id
+  from unnest($2::bigint[], $3::text[], $4::uuid[], $5::uuid[]) with ordinality
+    as g (customer_number, subject, from_id, to_id, position)
+  cross join lateral (
+    select a.actor_kind, a.actor_id
+    from cell.audit as a
+    where a.environment_id = $1
+      and a.customer_number = g.customer_number
+      and a.id >= g.from_id
+      and a.id < g.to_id
+      and a.subject = g.subject
+    limit 1
+  ) as a`,
+);
+
+export type GivenGrant = {
+  readonly customerNumber: CustomerNumber;
+  readonly number: number;
+  readonly recordedAt: Instant;
+};
+
+/** `Actor` without the request. */
+export type GrantActor = { readonly kind: string; readonly id: string | null };
+
+/** Who added each of these grants, in order. Null: no audit entry, as for an allowance. */
+export async function findActorsOfGrants(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  grants: readonly GivenGrant[],
+): Promise<(GrantActor | null)[]> {
+  const { rows } = await tx.run(FIND_ACTORS, [
+    environmentId,
+    bigints(grants.map(({ customerNumber }) => customerNumber)),
+    texts(grants.map(({ number }) => `grant ${number}`)),
+    hexUuids(grants.map(({ recordedAt }) => firstIdOf(recordedAt))),
+    hexUuids(grants.map(({ recordedAt }) => firstIdOf(brandAs<Instant>(recordedAt + 1)))),
+  ]);
+  const found: (GrantActor | null)[] = grants.map(() => null);
+  for (const [position, kind, id] of rows) {
+    found[readInteger(position) - 1] = { kind: readText(kind), id: readNullable(id, readText) };
+  }
+  return found;
+}
+
+/** The lowest UUIDv7 of this millisecond. */
+function firstIdOf(at: Instant): string {
+  return at.toString(16).padStart(12, "0").padEnd(32, "0");
 }

@@ -3,8 +3,8 @@ import { readBoolean, readInstant, readInteger, readText } from "../../postgres/
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../primitives/brand.ts";
 
-// All that an environment sells but what its plans have pinned, which is most of it. Of each version ever published it has
-// a line of some hundred bytes, so that it is known which one a customer comes to next.
+// The whole catalog except the pinned features of plan versions, which are most of it. Every published version has a line of some hundred
+// bytes, because a customer may still have to move through it.
 const LOAD = statement(
   "catalogs.load_outline",
   `
@@ -60,20 +60,20 @@ const LOAD = statement(
 export type CatalogOutline = {
   readonly catalog: Catalog;
   readonly revision: string;
-  /** Edited by this very transaction, which may not be done with it and may never commit. */
+  /** Edited by this transaction, which may still change it and may never commit. */
   readonly isOwn: boolean;
-  /** About what it takes in memory. */
+  /** Approximate size in memory. */
   readonly bytes: number;
 };
 
 export type VersionLine = Omit<PlanVersion, "features">;
 
-/** Objects and maps take about so many bytes for each of their JSON. */
+/** Approximate bytes in memory for each byte of JSON. */
 const BYTES_OF_JSON = 3;
 
 /**
- * By one statement, so by one snapshot: the revision and what it names cannot disagree. `pin` says where a version's
- * features come from; it is given the plan's lines, too. Null: nothing was defined yet.
+ * One statement, so one snapshot: revision and content always match. `pin` returns a version's features; it also gets all lines of the
+ * plan. Null: the environment has no catalog yet.
  */
 export async function loadOutline(
   tx: Tx,
@@ -106,7 +106,7 @@ export async function loadOutline(
   return { catalog, revision: readText(revision), isOwn: readBoolean(isOwn), bytes };
 }
 
-/** Where nothing was defined yet. */
+/** Of an environment without a catalog row. */
 export const EMPTY_CATALOG: Catalog = {
   version: 0,
   changedAt: brandAs<Instant>(0),
@@ -117,7 +117,7 @@ export const EMPTY_CATALOG: Catalog = {
   defaultPlan: { plan: null, since: brandAs<Instant>(0) },
 };
 
-/** JSON that the statement above has built, column by column. */
+/** JSON built by the statement above. */
 function parse<T>(text: string): T[] {
   return JSON.parse(text);
 }

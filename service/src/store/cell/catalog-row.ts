@@ -19,8 +19,8 @@ const READ_REVISIONS = statement(
 );
 
 /**
- * What names each environment's catalog as it is now: every edit gets a new one, and no two ever the same, not even where a
- * failover lost an edit and its version was counted again. Where nothing was defined yet there is none.
+ * The current revision of each environment's catalog, without environments that have none. Every edit gets a new revision, which is never
+ * reused, even if a failover loses an edit and its version number is assigned again.
  */
 export async function readCatalogRevisions(
   tx: Tx,
@@ -43,7 +43,7 @@ const ENSURE = statement(
   on conflict on constraint catalogs_pkey do nothing`,
 );
 
-/** Returns whether this call made it. */
+/** Returns whether this call created it. */
 export async function ensureCatalog(
   tx: Tx,
   { environmentId, projectId }: { environmentId: EnvironmentId; projectId: ProjectId },
@@ -64,8 +64,8 @@ const RAISE = statement(
 );
 
 /**
- * Raises the version, and so locks the catalog until this transaction ends: edits come one after another. Returns when
- * the edit takes effect, never before an earlier one.
+ * Raises the version, which locks the catalog until this transaction ends, so edits are serialized. Returns the time at which the edit
+ * takes effect; it is never before that of an earlier edit.
  */
 export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
   const { rows } = await tx.run(RAISE, [environmentId]);
@@ -81,7 +81,7 @@ const LOCK = statement(
   for update`,
 );
 
-/** Holds up other edits until this transaction ends, and leaves the version as it is. */
+/** Blocks other edits until this transaction ends, without raising the version. */
 export function lockCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Rows> {
   return tx.run(LOCK, [environmentId]);
 }
@@ -96,7 +96,7 @@ const SET_DEFAULT_PLAN = statement(
   where environment_id = $1`,
 );
 
-/** From when the catalog was last raised, which must be in this transaction. */
+/** Effective from the last raise of the catalog, which must be in this transaction. */
 export function setDefaultPlan(tx: Tx, environmentId: EnvironmentId, plan: PlanId | null): Promise<Rows> {
   return tx.run(SET_DEFAULT_PLAN, [environmentId, plan]);
 }
@@ -113,7 +113,7 @@ const FIND_FEATURE_ELSEWHERE = statement(
   limit 1`,
 );
 
-/** Whether the project's other environment has a feature of this key: the usual reason why one is missing. */
+/** Whether the project's other environment has this feature: the usual reason why it is missing here. */
 export async function isFeatureElsewhere(
   tx: Tx,
   where: { projectId: ProjectId; environmentId: EnvironmentId },
@@ -123,7 +123,7 @@ export async function isFeatureElsewhere(
   return rowCount > 0;
 }
 
-// Bytes as JSON, rounded up: 160 for the names of a feature's fields and its numbers, 60 for those of the smaller ones.
+// Size as JSON, rounded up: 160 bytes for field names and numbers of a feature, 60 for those of pools and event keys.
 const MEASURE = statement(
   "catalogs.measure",
   `
@@ -176,7 +176,7 @@ type CatalogSize = {
     readonly plans: number;
     readonly "event keys": number;
   };
-  /** Of its document, at most. */
+  /** Upper bound for the size of the exported catalog. */
   readonly bytes: number;
 };
 

@@ -10,16 +10,16 @@ import { loadPlanTerms, type PlanTermsTable } from "./plan-terms.ts";
 
 const OUTLINES_BYTES_MAX = 64 * 1024 * 1024;
 const TERMS_BYTES_MAX = 64 * 1024 * 1024;
-/** Versions whose features one statement reads: 32,000 rows where a plan has a thousand, some 50 ms. */
+/** Versions whose features one statement reads: 32,000 rows for plans of a thousand features, about 50 ms. */
 const VERSIONS_AT_ONCE = 32;
 
 type Read = (work: (tx: Tx) => Promise<void>) => Promise<void>;
 type Known = { readonly revision: string; readonly catalog: Catalog };
 
 /**
- * What this process knows of catalogs, within a bound of bytes. Whoever decides reads the revision from the database, after
- * its locks, and takes only that one from here: an edit is in force at the next request, and a cache that is behind costs a
- * read, never a wrong answer. What a version has pinned never changes, and is kept by its identity.
+ * This process's cache of catalogs, bounded in bytes. A decision reads the revision from the database, after its locks, and accepts
+ * only that revision from the cache: an edit applies to the next request, and a stale cache costs a read but never a wrong answer. The
+ * pinned features of a version never change and are cached by the version's identity.
  */
 export class CatalogCache {
   readonly #outlines = new BytesCache<EnvironmentId, Known>(OUTLINES_BYTES_MAX);
@@ -27,19 +27,19 @@ export class CatalogCache {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #read: Read | null;
 
-  /** `read` is for what is fetched while nobody holds anything. */
+  /** `read` runs a fetch on a connection that holds no locks. */
   constructor(read: Read | null = null) {
     this.#read = read;
   }
 
-  /** Of this revision; undefined: nothing was defined yet. */
+  /** The catalog of this revision. Undefined: the environment has none. */
   find(environmentId: EnvironmentId, revision: string | undefined): Catalog | Lacking {
     if (revision === undefined) return EMPTY_CATALOG;
     const known = this.#outlines.find(environmentId);
     return known?.revision === revision ? known.catalog : new OutlineLacking(this, environmentId, revision);
   }
 
-  /** Of each its catalog, or what is lacking; of those in `now` it is read at once. */
+  /** Each catalog, or what is lacking of it. Those in `now` are read at once. */
   async findAll(
     tx: Tx,
     environments: Iterable<EnvironmentId>,
@@ -55,7 +55,7 @@ export class CatalogCache {
     return catalogs;
   }
 
-  /** As it is now. What a transaction has edited itself is nobody else's yet, and is not kept. */
+  /** The current catalog. Uncommitted edits of this transaction are not cached. */
   async load(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
     const outline = await loadOutline(
       tx,
@@ -72,7 +72,7 @@ export class CatalogCache {
     return this.#terms.find(identity);
   }
 
-  /** What these versions have pinned, from here or from the database. */
+  /** The pinned features of these versions, from the cache or the database. */
   async loadTerms(
     tx: Tx,
     environmentId: EnvironmentId,
@@ -96,12 +96,12 @@ export class CatalogCache {
     return found;
   }
 
-  /** Once for all who lack it at a time. */
+  /** Concurrent callers share one fetch. */
   fetch(lacking: Lacking): Promise<void> {
     const { what } = lacking;
     let fetching = this.#underWay.get(what);
     if (fetching === undefined) {
-      assert(this.#read !== null, "who fetches says how");
+      assert(this.#read !== null, "a cache that fetches has a read function");
       fetching = this.#read((tx) => lacking.fetch(tx)).finally(() => this.#underWay.delete(what));
       this.#underWay.set(what, fetching);
     }
@@ -131,7 +131,7 @@ class TermsLacking extends Lacking {
   readonly #load: (tx: Tx) => Promise<unknown>;
 
   constructor(identity: string, load: (tx: Tx) => Promise<unknown>) {
-    super("what a plan's version has pinned is not in memory");
+    super("the features of a plan version are not in memory");
     this.what = `terms ${identity}`;
     this.#load = load;
   }
@@ -141,7 +141,7 @@ class TermsLacking extends Lacking {
   }
 }
 
-/** A version's features, in the cache or still to be fetched. It holds on to nothing, so that the bound holds. */
+/** A version's features, looked up in the cache on each access. It keeps no reference to them, so the cache's bound holds. */
 class PinnedElsewhere implements PinnedFeatures {
   readonly #cache: CatalogCache;
   readonly #environmentId: EnvironmentId;
@@ -181,7 +181,7 @@ class PinnedElsewhere implements PinnedFeatures {
     );
   }
 
-  /** Who was away for long goes through these one after another. */
+  /** A customer who was inactive for long moves through these versions one by one. */
   #withFollowing(): VersionLine[] {
     const following = this.#plan.filter(
       ({ number, reach }) => number > this.#version.number && reach !== "new_assignments",
@@ -192,7 +192,7 @@ class PinnedElsewhere implements PinnedFeatures {
 
 const caches = new WeakMap<object, CatalogCache>();
 
-/** Of connections that know the same database, and so may know the same catalogs. */
+/** Makes connections to the same database use one cache. */
 export function shareCatalogs(cache: CatalogCache, sources: readonly object[]): void {
   for (const source of sources) caches.set(source, cache);
 }
@@ -203,7 +203,7 @@ function cacheOf({ source }: Tx): CatalogCache {
   return cache;
 }
 
-/** As it is now, and as this transaction has left it. */
+/** The current catalog, including edits of this transaction. */
 export async function loadCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
   const catalogs = await loadCatalogs(tx, [environmentId]);
   return catalogs.get(environmentId) ?? EMPTY_CATALOG;
@@ -223,7 +223,7 @@ export async function loadCatalogs(
   return catalogs;
 }
 
-/** The same catalog with what these versions have pinned in it, for whoever goes on with it after the transaction. */
+/** The same catalog with the pinned features of these versions included, for use after the transaction. */
 export async function withTerms(
   tx: Tx,
   environmentId: EnvironmentId,

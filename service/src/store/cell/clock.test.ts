@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connectTo, createDatabase } from "../../../test/harness.ts";
 import { openTestPool } from "../../../test/seed.ts";
 import { single } from "../../postgres/transaction.ts";
-import { readClock, readSettledClock } from "./clock.ts";
+import { isServerZone, readClock, readSettledClock } from "./clock.ts";
 
 async function setupClock() {
   const database = await createDatabase();
@@ -16,31 +16,35 @@ const HOLD = "select from cell.wallets where customer_number = 1 for update";
 
 test.each([
   ["wallets", HOLD],
-  // What changes a plan falls due in wallets that nobody touches.
+  // A changed plan takes effect in wallets that no request touches.
   ["catalogs", "update cell.catalogs set changed_at = now() where environment_id = 1"],
-])(
-  "nothing is settled that somebody under any name may still write of %s, and a backup holds nobody up",
-  async (table, hold) => {
-    const { cell, other, readNow } = await setupClock();
-    await other.query("set application_name = 'billing'");
-    const before = await readNow();
-    await other.query("begin");
-    await other.query(`select from cell.${table}`);
-    const reading = await readNow();
-    expect(await single(cell, readSettledClock)).toBeGreaterThanOrEqual(reading);
-    await other.query(hold);
-    const settled = await single(cell, readSettledClock);
-    expect(settled).toBeGreaterThanOrEqual(before);
-    expect(settled).toBeLessThanOrEqual(reading);
-    await other.query("commit");
-    expect(await single(cell, readSettledClock)).toBeGreaterThan(reading);
-  },
-);
+])("the settled clock waits for every writer of %s, and not for a backup", async (table, hold) => {
+  const { cell, other, readNow } = await setupClock();
+  await other.query("set application_name = 'billing'");
+  const before = await readNow();
+  await other.query("begin");
+  await other.query(`select from cell.${table}`);
+  const reading = await readNow();
+  expect(await single(cell, readSettledClock)).toBeGreaterThanOrEqual(reading);
+  await other.query(hold);
+  const settled = await single(cell, readSettledClock);
+  expect(settled).toBeGreaterThanOrEqual(before);
+  expect(settled).toBeLessThanOrEqual(reading);
+  await other.query("commit");
+  expect(await single(cell, readSettledClock)).toBeGreaterThan(reading);
+});
 
-test("where nobody sees when a transaction began, the last minute is not settled", async () => {
+test("if the start of a transaction is hidden, the last minute is not settled", async () => {
   const { cell, other, readNow } = await setupClock();
   await other.query("set track_activities = off");
   await other.query("begin");
   await other.query(HOLD);
   expect((await readNow()) - (await single(cell, readSettledClock))).toBeGreaterThanOrEqual(59_000);
+});
+
+test("a time zone that the server does not know is rejected, and the connection stays usable", async () => {
+  const { cell } = await setupClock();
+  expect(await single(cell, (tx) => isServerZone(tx, "Europe/Berlin"))).toBe(true);
+  expect(await single(cell, (tx) => isServerZone(tx, "Mars/Olympus"))).toBe(false);
+  expect(await single(cell, (tx) => isServerZone(tx, "UTC"))).toBe(true);
 });

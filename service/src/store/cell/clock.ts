@@ -1,4 +1,5 @@
 import { readBoolean, readInstant, readNullable } from "../../postgres/column.ts";
+import { isInvalidParameter } from "../../postgres/sql-error.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
@@ -9,7 +10,7 @@ const READ = statement(
   select (extract(epoch from clock_timestamp()) * 1000)::bigint`,
 );
 
-/** The database's clock, as a statement of its own: read after the locks, never from the snapshot before the wait. */
+/** The database's clock. A separate statement, so that it is read after the locks and not from a snapshot taken before the wait. */
 export async function readClock(tx: Tx): Promise<Instant> {
   const { rows } = await tx.run(READ);
   return readInstant(rows[0]?.[0]);
@@ -18,7 +19,7 @@ export async function readClock(tx: Tx): Promise<Instant> {
 const READ_OLDEST = statement(
   "clock.read_oldest",
   `
-  -- Whose start is not shown, to this role or to anybody: ours end within seconds, so that a minute is more than enough.
+  -- The start may be hidden from this role. Our transactions end within seconds, so a minute is enough.
   select (extract(epoch from min(coalesce(a.xact_start, clock_timestamp() - interval '1 minute'))) * 1000)::bigint
   from pg_locks as l
   left join pg_stat_activity as a on a.pid = l.pid
@@ -30,11 +31,9 @@ const READ_OLDEST = statement(
 );
 
 /**
- * Whatever was decided on a wallet before this moment is there to be read, and nothing more of it will come; and so is whatever
- * changed a catalog, which falls due in wallets that nobody touches. Who decides has looked for the wallet or the catalog with a lock,
- * and reads the clock after that; so those who hold one on the tables are all there are, by whatever name and role they came, and a
- * backup, which only reads, is none of them. The clock first: who begins between the two statements is not seen by the second, and
- * reads a later one.
+ * A moment before which every decision on a wallet, and every edit of a catalog, is committed. Every writer locks a wallet or a catalog
+ * row first and reads the clock after that, so the lock holders of these two tables are all writers, under any name or role. A backup
+ * only reads and does not count. The clock is read first: a writer that starts between the two statements reads a later time.
  */
 export async function readSettledClock(tx: Tx): Promise<Instant> {
   const now = await readClock(tx);
@@ -49,16 +48,29 @@ const ARE_WRITERS_UNDER_WAY = statement(
     select
     from pg_stat_activity
     where datname = current_database()
-      -- The database's address may give us another name. A backup goes by a role of its own, and is not waited for.
+      -- The database URL may set another application name. A backup has its own role and is not waited for.
       and (application_name like 'purser %' or usename = current_user)
       and pid <> pg_backend_pid()
-      -- The clock is read in whole milliseconds.
+      -- $1 is truncated to milliseconds.
       and xact_start <= $1::timestamptz + interval '1 millisecond'
   )`,
 );
 
-/** Whether a lane, or anybody else of ours, is still in a transaction that began by then. */
+/** Whether a transaction of any Purser process that began by then is still open. */
 export async function areWritersUnderWay(tx: Tx, by: Instant): Promise<boolean> {
   const { rows } = await tx.run(ARE_WRITERS_UNDER_WAY, [formatTimestamp(by)]);
   return readBoolean(rows[0]?.[0]);
+}
+
+const READ_ZONE = statement("server_zone.read", "select clock_timestamp() at time zone $1::text");
+
+/** Whether the server knows this time zone; its list may be older than ours. Outside a transaction: the error would abort it. */
+export async function isServerZone(tx: Tx, name: string): Promise<boolean> {
+  try {
+    await tx.run(READ_ZONE, [name]);
+    return true;
+  } catch (error) {
+    if (isInvalidParameter(error)) return false;
+    throw error;
+  }
 }

@@ -1,13 +1,11 @@
 import { bigints } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import {
-  boolean,
   derive,
   describeRow,
   findRow,
   id,
   instant,
-  integer,
   json,
   listRows,
   orNull,
@@ -16,7 +14,7 @@ import {
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
-import { decodeWalletState } from "./wallet-state.ts";
+import { WALLET } from "./wallets.ts";
 
 const RECORD = describeRow({
   customerNumber: id<CustomerNumber>("c.number"),
@@ -26,29 +24,21 @@ const RECORD = describeRow({
   billingReference: orNull(text("c.billing_reference")),
   metadata: orNull(json("c.metadata")),
   createdAt: instant("c.created_at"),
-  wallet: derive(
-    describeRow({
-      sequence: integer("w.sequence"),
-      decidedAt: instant("w.decided_at"),
-      isBlocked: boolean("w.is_blocked"),
-      state: text("w.state"),
-    }),
-    ({ state, ...row }) => decodeWalletState(state, row),
-  ),
+  wallet: WALLET,
 });
 
-/** A customer as people see one. */
+/** A customer as the management API lists it. */
 export type CustomerRecord = RowOf<typeof RECORD>;
 
 export type CustomerSlice = {
   readonly records: readonly CustomerRecord[];
-  /** The number to go on before; null: nobody is left. */
+  /** Where the next page starts. Null: this was the last. */
   readonly next: number | null;
 };
 
 /**
- * The newest first. `search` finds those whose id, name, email or billing reference begins with it, in any case; where it
- * finds very many, a slice may hold fewer than `limit` and still not be the last.
+ * Newest first. `search` matches the start of id, name, email or billing reference, ignoring case. If it matches very many customers, a
+ * page may hold fewer than `limit` and not be the last.
  */
 export async function listCustomerRecords(
   tx: Tx,
@@ -64,8 +54,8 @@ export async function listCustomerRecords(
   return { records: await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD), next };
 }
 
-// Whom a list shows is found first, and who they are is looked up then, one by one. In one statement the choice of a way
-// would be the planner's, who for a rare text, a deep page or a large one has read all customers, or all wallets.
+// A list first finds the numbers, then looks up each customer. As one statement, for a rare text, a deep page or a large page the planner
+// chose to read all customers or all wallets.
 const READ_RECORDS = statement(
   "customers.read_records",
   `
@@ -93,7 +83,7 @@ const READ_RECORDS = statement(
 type NumbersPage = { readonly environmentId: EnvironmentId; readonly before: number; readonly limit: number };
 type FoundNumbers = { readonly numbers: readonly number[]; readonly next: number | null };
 
-/** One more than asked for tells whether anybody is left. */
+/** `found` has up to `limit + 1` numbers: one more means that there is another page. */
 function cut(found: readonly number[], limit: number): FoundNumbers {
   const numbers = found.slice(0, limit);
   return { numbers, next: found.length > limit ? (numbers.at(-1) ?? null) : null };
@@ -119,7 +109,7 @@ async function findNewest(tx: Tx, { environmentId, before, limit }: NumbersPage)
 async function searchNumbers(tx: Tx, page: NumbersPage, search: string): Promise<FoundNumbers> {
   const pattern = `${search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
   const found = await findMatching(tx, page.environmentId, pattern);
-  if (found === null) return walkNewest(tx, page, pattern);
+  if (found === null) return scanNewest(tx, page, pattern);
   return cut(
     found.filter((number) => number < page.before),
     page.limit,
@@ -128,10 +118,10 @@ async function searchNumbers(tx: Tx, page: NumbersPage, search: string): Promise
 
 const SEARCHED = ["customer_id", "name", "email", "billing_reference"] as const;
 
-/** So many that match in one way are found one and all, by the index of that way. */
+/** Up to this many matches in each column are read through its index. */
 const FOUND_MAX = 1_000;
 
-// Without a name: planned for its text each time. In each index's own order, so that no other way comes cheaper.
+// Without a name: planned for the text at hand. Ordered by each index, so that the planner chooses that index.
 const FIND_MATCHING = {
   name: "",
   text: `/* customers.find_matching */ ${SEARCHED.map(
@@ -147,22 +137,22 @@ const FIND_MATCHING = {
   ).join(" union all ")}`,
 };
 
-/** The numbers of all who match, the newest first; null: they are too many for that. */
+/** The numbers of all matches, newest first. Null: too many. */
 async function findMatching(
   tx: Tx,
   environmentId: EnvironmentId,
   pattern: string,
 ): Promise<readonly number[] | null> {
   const { rows } = await tx.run(FIND_MATCHING, [environmentId, pattern, FOUND_MAX + 1]);
-  const ways = Map.groupBy(rows, ([, column]) => column);
-  if (ways.values().some((found) => found.length > FOUND_MAX)) return null;
+  const byColumn = Map.groupBy(rows, ([, column]) => column);
+  if (byColumn.values().some((found) => found.length > FOUND_MAX)) return null;
   return [...new Set(readNumbers(rows))].sort((a, b) => b - a);
 }
 
-/** Of a search that finds very many, so many of the newest are looked through for one slice. */
-const WALKED_MAX = 10_000;
+/** If a search matches too many, one page scans up to this many of the newest customers. */
+const SCANNED_MAX = 10_000;
 
-const WALKED = `
+const SCANNED = `
     select c.number, c.customer_id, c.name, c.email, c.billing_reference, c.erased_at
     from cell.customers as c
     where c.environment_id = $1
@@ -170,11 +160,11 @@ const WALKED = `
     order by c.number desc
     limit $3::bigint`;
 
-const WALK_NEWEST = statement(
-  "customers.walk_newest",
+const SCAN_NEWEST = statement(
+  "customers.scan_newest",
   `
   select w.number
-  from (${WALKED}
+  from (${SCANNED}
   ) as w
   where w.erased_at is null
     and (${SEARCHED.map((column) => `lower(w.${column}) like $4`).join(" or ")})
@@ -186,22 +176,22 @@ const FIND_FLOOR = statement(
   "customers.find_floor",
   `
   select min(w.number), count(*)
-  from (${WALKED}
+  from (${SCANNED}
   ) as w`,
 );
 
-async function walkNewest(
+async function scanNewest(
   tx: Tx,
   { environmentId, before, limit }: NumbersPage,
   pattern: string,
 ): Promise<FoundNumbers> {
-  const walk = [environmentId, before, WALKED_MAX];
-  const { rows } = await tx.run(WALK_NEWEST, [...walk, pattern, limit + 1]);
+  const scan = [environmentId, before, SCANNED_MAX];
+  const { rows } = await tx.run(SCAN_NEWEST, [...scan, pattern, limit + 1]);
   const found = cut(readNumbers(rows), limit);
   if (found.next !== null) return found;
-  const { rows: floors } = await tx.run(FIND_FLOOR, walk);
-  const [floor, walked] = floors[0] ?? [];
-  return readInteger(walked) < WALKED_MAX ? found : { ...found, next: readInteger(floor) };
+  const { rows: floors } = await tx.run(FIND_FLOOR, scan);
+  const [floor, scanned] = floors[0] ?? [];
+  return readInteger(scanned) < SCANNED_MAX ? found : { ...found, next: readInteger(floor) };
 }
 
 function readNumbers(rows: readonly (readonly unknown[])[]): number[] {
@@ -223,6 +213,6 @@ export function findCustomerRecord(
   tx: Tx,
   { environmentId, customerId }: { environmentId: EnvironmentId; customerId: CustomerId },
 ): Promise<CustomerRecord | null> {
-  // Planned each time, as the tables may have been empty when this connection first met them.
+  // Without a name: a plan made when the tables were empty would be wrong later.
   return findRow(tx, { ...FIND, name: "" }, [environmentId, customerId], RECORD);
 }

@@ -8,6 +8,9 @@ export type CustomerName = { readonly environmentId: EnvironmentId; readonly cus
 
 export type Customer = CustomerName & { readonly number: number };
 
+/** The same as a wallet's name. */
+type NumberedCustomer = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
+
 const FIND = statement(
   "customers.find",
   `
@@ -43,7 +46,7 @@ const INSERT_MISSING = statement(
   from inserted as i`,
 );
 
-/** Each with its empty wallet. Customers must come sorted: two batches that insert the same ones in another order would wait for each other. */
+/** Each with an empty wallet. Must be sorted: two batches that insert the same customers in different order would deadlock. */
 export function insertMissingCustomers(tx: Tx, customers: readonly CustomerName[]): Promise<Rows> {
   return tx.run(INSERT_MISSING, [
     integers(customers.map((customer) => customer.environmentId)),
@@ -58,7 +61,7 @@ const RESERVE_NUMBERS = statement(
   from generate_series(1, $1::integer)`,
 );
 
-/** Numbers for customers who may be made: what is not used is a gap, and harmless. */
+/** Numbers for customers that may be created. Unused numbers leave harmless gaps. */
 export async function reserveCustomerNumbers(tx: Tx, count: number): Promise<CustomerNumber[]> {
   const { rows } = await tx.run(RESERVE_NUMBERS, [count]);
   return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
@@ -75,7 +78,7 @@ const INSERT = statement(
   from unnest($1::integer[], $2::text[], $3::bigint[]) as c (environment_id, customer_id, number)`,
 );
 
-/** Plainly, in sorted order: one that another process has made meanwhile fails the statement, and the batch reruns. */
+/** Sorted, without `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
 export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
   return tx.run(INSERT, [
     integers(customers.map(({ environmentId }) => environmentId)),
@@ -93,32 +96,18 @@ const FIND_ID = statement(
     and number = $2`,
 );
 
-/** The caller's id of a number that stands in a ledger. */
-export async function findCustomerId(
-  tx: Tx,
-  customer: { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber },
-): Promise<CustomerId | null> {
+/** The id of the customer with this number, also of an erased one. */
+export async function findCustomerId(tx: Tx, customer: NumberedCustomer): Promise<CustomerId | null> {
   const { rows } = await tx.run(FIND_ID, [customer.environmentId, customer.customerNumber]);
   return rows[0] === undefined ? null : brandAs<CustomerId>(readText(rows[0][0]));
 }
 
-const FIND_LIVE_ID = statement(
-  "customers.find_live_id",
-  `
-  select customer_id
-  from cell.customers
-  where environment_id = $1
-    and number = $2
-    and erased_at is null`,
-);
-
-/** The same, null also where the customer was erased. */
+/** The same. Null also for an erased customer. */
 export async function findLiveCustomerId(
   tx: Tx,
-  customer: { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber },
+  { environmentId, customerNumber }: NumberedCustomer,
 ): Promise<CustomerId | null> {
-  const { rows } = await tx.run(FIND_LIVE_ID, [customer.environmentId, customer.customerNumber]);
-  return rows[0] === undefined ? null : brandAs<CustomerId>(readText(rows[0][0]));
+  return (await mapCustomerIds(tx, environmentId, [customerNumber])).get(customerNumber) ?? null;
 }
 
 export type CustomerProfile = {
@@ -143,7 +132,7 @@ const UPDATE_PROFILE = statement(
 
 export function updateCustomerProfile(
   tx: Tx,
-  customer: { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber },
+  customer: NumberedCustomer,
   { name, email, billingReference, metadata }: CustomerProfile,
 ): Promise<Rows> {
   return tx.run(UPDATE_PROFILE, [
@@ -161,7 +150,46 @@ export function compareCustomers(a: CustomerName, b: CustomerName): number {
   return a.customerId < b.customerId ? -1 : a.customerId > b.customerId ? 1 : 0;
 }
 
-/** The environment's number has no colon, so that no two customers share a key. */
+/** Unique, because the environment's number has no colon. */
 export function customerKey(customer: CustomerName): string {
   return `${customer.environmentId}:${customer.customerId}`;
+}
+
+const FIND_IDS = statement(
+  "customers.find_ids",
+  `
+  select c.environment_id, c.number, c.customer_id
+  from unnest($1::integer[], $2::bigint[]) as wanted (environment_id, number)
+  join cell.customers as c
+    on c.environment_id = wanted.environment_id
+    and c.number = wanted.number
+  where c.erased_at is null`,
+);
+
+/** The ids of these customers, without erased ones. */
+export async function findCustomerIds(
+  tx: Tx,
+  customers: readonly NumberedCustomer[],
+): Promise<(NumberedCustomer & { readonly customerId: CustomerId })[]> {
+  if (customers.length === 0) return [];
+  const { rows } = await tx.run(FIND_IDS, [
+    integers(customers.map(({ environmentId }) => environmentId)),
+    bigints(customers.map(({ customerNumber }) => customerNumber)),
+  ]);
+  return rows.map(([environmentId, number, customerId]) => ({
+    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+    customerNumber: brandAs<CustomerNumber>(readInteger(number)),
+    customerId: brandAs<CustomerId>(readText(customerId)),
+  }));
+}
+
+/** The same for one environment, by customer number. */
+export async function mapCustomerIds(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  numbers: readonly CustomerNumber[],
+): Promise<Map<CustomerNumber, CustomerId>> {
+  const names = [...new Set(numbers)].map((customerNumber) => ({ environmentId, customerNumber }));
+  const found = await findCustomerIds(tx, names);
+  return new Map(found.map(({ customerNumber, customerId }) => [customerNumber, customerId]));
 }

@@ -12,6 +12,7 @@ import {
 import {
   derive,
   describeRow,
+  findRow,
   hexUuid,
   id,
   instant,
@@ -20,16 +21,25 @@ import {
   listRows,
   orNull,
   type RowOf,
+  text,
   uuid,
 } from "../../postgres/row.ts";
-import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { FeatureId, Instant, PlanVersionId } from "../../primitives/brand.ts";
+import {
+  brandAs,
+  type CustomerNumber,
+  type EnvironmentId,
+  type FeatureId,
+  type FeatureKey,
+  type Instant,
+  type PlanVersionId,
+} from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** How a reason is stored, here and under its key. A number is never given to another reason. */
+/** How a reason is stored, here and in keyed_requests. Numbers are never reused. */
 export const REASON_NUMBER = {
   customer_blocked: 1,
   customer_not_found: 2,
@@ -45,7 +55,7 @@ const REASONS = new Map(
 
 export function reasonOf(number: number): Reason {
   const reason = REASONS.get(number);
-  assert(isReason(reason), "a reason is a known one");
+  assert(isReason(reason), "a reason is known");
   return reason;
 }
 
@@ -53,7 +63,7 @@ function isReason(text: string | undefined): text is Reason {
   return text !== undefined && text in REASON_NUMBER;
 }
 
-/** Of the denials as `d`. */
+/** Columns of `cell.denials as d`. */
 export const DENIAL = {
   id: uuid("d.id"),
   recordedAt: instant("d.recorded_at"),
@@ -62,7 +72,7 @@ export const DENIAL = {
   creditsRequired: integer("d.credits_required"),
   balance: integer("d.balance"),
   limit: orNull(describeRow({ quantity: integer("d.limit_quantity"), used: integer("d.limit_used") })),
-  /** Of the limit that was reached, or else of the plan's credits. */
+  /** When the limit that was reached resets, otherwise the allowance. */
   resetsAt: orNull(instant("d.resets_at")),
   planVersion: orNull(id<PlanVersionId>("d.plan_version_id")),
   keyHash: hexUuid("d.key_hash"),
@@ -121,7 +131,7 @@ export function insertDenials(tx: Tx, rows: readonly DenialRow[], recordedAt: In
   ]);
 }
 
-/** When waiting helps: when the limit that was reached starts again, or else the allowance. */
+/** When the limit that was reached resets, otherwise the allowance. */
 function resetOf({ limit, resetsAt }: Position, reason: Reason): Instant | null {
   return reason === "limit_reached" ? (limit?.resetsAt ?? null) : resetsAt;
 }
@@ -132,10 +142,10 @@ const RECORD = describeRow({
   metadata: orNull(json("d.metadata")),
 });
 
-/** A denial as people see one. */
+/** A denial as the management API lists it. */
 export type DenialRecord = RowOf<typeof RECORD>;
 
-const LIST = statement(
+const LIST_RECORDS = statement(
   "denials.list",
   `
   select ${RECORD.list}
@@ -151,7 +161,7 @@ const LIST = statement(
 
 type DenialPosition = { readonly recordedAt: Instant; readonly id: string };
 
-/** The newest first, after the one at this place, back to `since`. */
+/** Newest first: denials before `before`, back to `since`. */
 export function listDenialRecords(
   tx: Tx,
   name: WalletName,
@@ -167,5 +177,63 @@ export function listDenialRecords(
     page.limit,
     formatTimestamp(page.since),
   ];
-  return listRows(tx, LIST, parameters, RECORD);
+  return listRows(tx, LIST_RECORDS, parameters, RECORD);
+}
+
+const EXPLAINED = describeRow({
+  ...DENIAL,
+  customerNumber: id<CustomerNumber>("d.customer_number"),
+  /** The wallet's sequence at the decision. */
+  sequence: integer("d.sequence"),
+  feature: derive(text("f.key"), (key) => brandAs<FeatureKey>(key)),
+  /** JSON. */
+  metadata: orNull(text("d.metadata::text")),
+});
+
+/** A denied consume, with the numbers of that moment. */
+export type Denial = RowOf<typeof EXPLAINED>;
+
+function denialStatement(name: string, which: string): Statement {
+  return statement(
+    name,
+    `
+    select ${EXPLAINED.list}
+    from cell.denials as d
+    join cell.features as f on f.environment_id = d.environment_id and f.id = d.feature_id
+    where d.environment_id = $1
+      ${which}`,
+  );
+}
+
+const FIND = denialStatement("explain.find_denial", "and d.recorded_at = $2 and d.id = $3");
+const LIST = denialStatement(
+  "explain.list_denials",
+  `and d.customer_number = $2
+      and d.recorded_at <= $3::timestamptz
+      and (d.recorded_at < $3::timestamptz or d.id < $4::uuid)
+    order by d.recorded_at desc, d.id desc
+    limit $5`,
+);
+
+export type DenialName = { readonly recordedAt: Instant; readonly id: Uuid };
+
+/** The id is a UUIDv7 of its `recorded_at`. */
+export function nameDenial(denialId: Uuid): DenialName {
+  return { id: denialId, recordedAt: brandAs<Instant>(denialId.readUIntBE(0, 6)) };
+}
+
+/** Null: no such denial in this environment. */
+export function findDenial(tx: Tx, environmentId: EnvironmentId, name: DenialName): Promise<Denial | null> {
+  const parameters = [environmentId, formatTimestamp(name.recordedAt), name.id.toString("hex")];
+  return findRow(tx, FIND, parameters, EXPLAINED);
+}
+
+/** One customer's denials before `before`, newest first. */
+export function listDenials(
+  tx: Tx,
+  { environmentId, customerNumber }: WalletName,
+  { before, limit }: { readonly before: DenialName; readonly limit: number },
+): Promise<Denial[]> {
+  const place = [formatTimestamp(before.recordedAt), before.id.toString("hex")];
+  return listRows(tx, LIST, [environmentId, customerNumber, ...place, limit], EXPLAINED);
 }

@@ -1,14 +1,25 @@
-import { readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
+import {
+  derive,
+  describeRow,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type EventKey, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
-/** What people call the events of a key. */
-export type EventKeyName = {
-  readonly key: EventKey;
-  readonly name: string;
-  readonly unit: string | null;
-};
+const KEY = describeRow({
+  key: derive(text("k.key"), (key) => brandAs<EventKey>(key)),
+  name: text("k.name"),
+  unit: orNull(text("k.unit")),
+});
+
+/** The display name of an event key. */
+export type EventKeyName = RowOf<typeof KEY>;
 
 const UPSERT = statement(
   "event_keys.upsert",
@@ -28,36 +39,30 @@ export function upsertEventKey(tx: Tx, environmentId: EnvironmentId, named: Even
 const LIST = statement(
   "event_keys.list",
   `
-  select key, name, unit
-  from cell.event_keys
-  where environment_id = $1
-  order by key`,
+  select ${KEY.list}
+  from cell.event_keys as k
+  where k.environment_id = $1
+  order by k.key`,
 );
 
-export async function listEventKeys(tx: Tx, environmentId: EnvironmentId): Promise<EventKeyName[]> {
-  const { rows } = await tx.run(LIST, [environmentId]);
-  return rows.map(([key, name, unit]) => ({
-    key: brandAs<EventKey>(readText(key)),
-    name: readText(name),
-    unit: readNullable(unit, readText),
-  }));
+export function listEventKeys(tx: Tx, environmentId: EnvironmentId): Promise<EventKeyName[]> {
+  return listRows(tx, LIST, [environmentId], KEY);
 }
 
-export type SeenEventKey = {
-  readonly key: EventKey;
-  readonly events: number;
-  readonly lastSeenAt: Instant;
-};
+const SEEN = describeRow({
+  key: derive(text("e.event"), (key) => brandAs<EventKey>(key)),
+  events: integer("count(*)"),
+  lastSeenAt: instant("max(e.recorded_at)"),
+});
 
-// Events are found by time alone: an index on their key would cost every event, for a list that people look at now and
-// then. So the newest are read backwards, and both counts bound the work however many environments share the table.
+export type SeenEventKey = RowOf<typeof SEEN>;
+
+// Reads the newest events backwards, because an index on the key would cost every insert. Both limits bound the work, however many
+// environments share the table.
 const LIST_SEEN = statement(
   "event_keys.list_seen",
   `
-  select
-    e.event,
-    count(*),
-    (extract(epoch from max(e.recorded_at)) * 1000)::bigint
+  select ${SEEN.list}
   from (
     select n.event, n.recorded_at
     from (
@@ -81,22 +86,13 @@ export type SeenRange = {
   readonly since: Instant;
 };
 
-/** The keys among the newest `eventsMax` events of the environment, of which `rowsMax` of all environments are looked at. */
-export async function listSeenEventKeys(
+/** The keys of the newest `eventsMax` events of the environment, among the newest `rowsMax` of all environments. */
+export function listSeenEventKeys(
   tx: Tx,
   environmentId: EnvironmentId,
   { rowsMax, eventsMax, since }: SeenRange,
 ): Promise<SeenEventKey[]> {
-  // Planned anew each time, for the events there are.
-  const { rows } = await tx.run({ ...LIST_SEEN, name: "" }, [
-    environmentId,
-    rowsMax,
-    eventsMax,
-    formatTimestamp(since),
-  ]);
-  return rows.map(([key, events, lastSeenAt]) => ({
-    key: brandAs<EventKey>(readText(key)),
-    events: readInteger(events),
-    lastSeenAt: readInstant(lastSeenAt),
-  }));
+  // Without a name: planned for the events that exist.
+  const parameters = [environmentId, rowsMax, eventsMax, formatTimestamp(since)];
+  return listRows(tx, { ...LIST_SEEN, name: "" }, parameters, SEEN);
 }

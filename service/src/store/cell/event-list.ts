@@ -15,7 +15,7 @@ import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 
-/** Of a row with the columns of cell.events. */
+/** Columns of `cell.events` under an alias. */
 export const storedEvent = (alias: string) =>
   describeRow({
     id: uuid(`${alias}.id`),
@@ -29,7 +29,7 @@ export const storedEvent = (alias: string) =>
     requestId: text(`${alias}.request_id`),
   });
 
-/** A usage event, as people see one. */
+/** A usage event as the management API lists it. */
 export type StoredEvent = RowOf<ReturnType<typeof storedEvent>>;
 
 const EVENT = storedEvent("e");
@@ -44,21 +44,21 @@ const FIND = statement(
     and e.environment_id = $1`,
 );
 
-/** The id is a UUIDv7 of when it was recorded. Null: there is no such event in this environment. */
+/** The id is a UUIDv7 of its `recorded_at`. Null: no such event in this environment. */
 export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): Promise<StoredEvent | null> {
   const recordedAt = brandAs<Instant>(eventId.readUIntBE(0, 6));
   return findRow(tx, FIND, [environmentId, formatTimestamp(recordedAt), eventId.toString("hex")], EVENT);
 }
 
-const WALKED = storedEvent("w");
-const [IS_SHOWN, IS_END] = [WALKED.columns.length, WALKED.columns.length + 1];
+const SCANNED = storedEvent("w");
+const [IS_SHOWN, IS_END] = [SCANNED.columns.length, SCANNED.columns.length + 1];
 
-// A walk along one index, by the events' own time, of so many rows; of them come back those that match, and the last if
-// there were so many. When they were recorded bounds the parts of the table that are opened.
+// Scans up to $9 rows by one index, ordered by the events' own time. Returns the matches, and the last row if the scan stopped there. The
+// range of recorded_at only prunes partitions.
 const LIST = statement(
   "events.list",
   `
-  with walked as materialized (
+  with scanned as materialized (
     select
       e.id, e.recorded_at, e.occurred_at, e.customer_number, e.event, e.quantity, e.metadata, e.request_id,
       ($11::text is null or e.event = $11)
@@ -79,14 +79,14 @@ const LIST = statement(
       w.id,
       row_number() over in_order as place,
       w.is_match and count(*) filter (where w.is_match) over in_order <= $10 as is_shown
-    from walked as w
+    from scanned as w
     window in_order as (order by w.occurred_at desc, w.id desc)
   )
-  select ${WALKED.list},
+  select ${SCANNED.list},
     p.is_shown,
     p.place = $9
   from places as p
-  join walked as w on w.id = p.id
+  join scanned as w on w.id = p.id
   where p.is_shown
     or p.place = $9
   order by p.place`,
@@ -96,36 +96,36 @@ export type EventPosition = { readonly occurredAt: Instant; readonly id: Uuid };
 
 export type EventRange = {
   readonly customer: CustomerNumber | null;
-  /** By their own time: from here, and before there, where the walk begins: not long after `before`. */
+  /** By the events' own time. `to` is shortly after `before`, so the scan starts there. */
   readonly from: Instant;
   readonly to: Instant;
-  /** When anything of that time can have been recorded: from here, and before there. */
+  /** When events of that time can have been recorded. */
   readonly recordedFrom: Instant;
   readonly recordedTo: Instant;
-  /** Older than this one. */
+  /** Only events before this one. */
   readonly before: EventPosition;
   readonly event: string | null;
   readonly metadata: { readonly key: string; readonly value: string } | null;
-  /** How many are looked at, */
-  readonly walkedMax: number;
-  /** and how many of those come back. */
+  /** Rows to scan, */
+  readonly scannedMax: number;
+  /** and matches to return. */
   readonly limit: number;
 };
 
-export type WalkedEvents = {
+export type ScannedEvents = {
   readonly events: readonly StoredEvent[];
-  /** Where the walk goes on. Null: there is nothing after it. */
+  /** Where the scan resumes. Null: it reached the end. */
   readonly end: EventPosition | null;
 };
 
-/** The newest first. */
+/** Newest first. */
 export async function listEvents(
   tx: Tx,
   environmentId: EnvironmentId,
   range: EventRange,
-): Promise<WalkedEvents> {
+): Promise<ScannedEvents> {
   const { from, to, recordedFrom, recordedTo, before, event, metadata } = range;
-  // Planned anew each time, for the filters there are.
+  // Without a name: planned for the filters at hand.
   const { rows } = await tx.run({ ...LIST, name: "" }, [
     environmentId,
     range.customer,
@@ -135,7 +135,7 @@ export async function listEvents(
     formatTimestamp(recordedTo),
     formatTimestamp(before.occurredAt),
     before.id.toString("hex"),
-    range.walkedMax,
+    range.scannedMax,
     range.limit,
     event,
     metadata?.key ?? null,
@@ -143,7 +143,7 @@ export async function listEvents(
   ]);
   const end = rows.find((row) => readBoolean(row[IS_END]));
   return {
-    events: rows.filter((row) => readBoolean(row[IS_SHOWN])).map(WALKED.read),
-    end: end === undefined ? null : WALKED.read(end),
+    events: rows.filter((row) => readBoolean(row[IS_SHOWN])).map(SCANNED.read),
+    end: end === undefined ? null : SCANNED.read(end),
   };
 }

@@ -49,7 +49,7 @@ const INSERT = statement(
   )`,
 );
 
-/** A customer without a number yet was inserted just before, in the same transaction, and is looked up. */
+/** A customer without a number was inserted earlier in the same transaction, and is looked up here. */
 export function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<Rows> {
   return tx.run(INSERT, [
     timestamps(events.map((event) => event.recordedAt)),
@@ -82,8 +82,8 @@ const LOCK_STORED = statement(
 export type EventName = { readonly recordedAt: Instant; readonly id: Uuid };
 
 /**
- * Which of these are stored. Asked only after a commit of unknown outcome. Locking writes to the log, so that the
- * commit of this transaction waits for the standby, which then has the events too.
+ * Which of these are stored; used after a commit with an unknown outcome. Locking writes WAL, so this transaction's commit waits for the
+ * standby, which then has the events as well.
  */
 export async function lockStoredEvents(tx: Tx, events: readonly EventName[]): Promise<Set<EventName>> {
   const { rows } = await tx.run(LOCK_STORED, [

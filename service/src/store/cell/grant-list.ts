@@ -2,7 +2,6 @@ import type { GrantKind } from "../../entitlement/wallet.ts";
 import { integers } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import {
-  derive,
   describeRow,
   findRow,
   instant,
@@ -13,19 +12,13 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import {
-  brandAs,
-  type CustomerId,
-  type EnvironmentId,
-  type Instant,
-  type PoolId,
-} from "../../primitives/brand.ts";
+import type { Instant, PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { GRANT } from "./grants.ts";
 import { GRANT_KIND_NUMBER } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** Of the grants as `g`. */
+/** Columns of `cell.grants as g`. */
 export const GRANT_RECORD = describeRow({
   ...GRANT,
   recordedAt: instant("g.recorded_at"),
@@ -36,7 +29,7 @@ export const GRANT_RECORD = describeRow({
   note: orNull(text("g.note")),
 });
 
-/** A grant as people see one. */
+/** A grant as the management API lists it. */
 export type GrantRecord = RowOf<typeof GRANT_RECORD>;
 
 const LIST = statement(
@@ -55,13 +48,13 @@ const LIST = statement(
 export type GrantRange = {
   readonly before: number;
   readonly limit: number;
-  /** Back to here by their own time, */
+  /** Only grants effective since then, */
   readonly since: Instant;
-  /** and of those before it only the grants of these slots. */
+  /** and older ones of these slots. */
   readonly open: readonly number[];
 };
 
-/** The newest first. */
+/** Newest first. */
 export function listGrantRecords(tx: Tx, name: WalletName, range: GrantRange): Promise<GrantRecord[]> {
   return listRows(
     tx,
@@ -90,13 +83,13 @@ const SUM_LATER = statement(
   group by slot`,
 );
 
-/** How many credits the grants from this number on gave to each slot, those that were revoked left out. */
+/** Credits added to each slot by the grants from this number on, without revoked ones. */
 export async function sumLaterGrants(tx: Tx, name: WalletName, from: number): Promise<Map<number, number>> {
   const { rows } = await tx.run(SUM_LATER, [name.environmentId, name.customerNumber, from]);
   return new Map(rows.map(([slot, credits]) => [readInteger(slot), readInteger(credits)]));
 }
 
-/** Grants of a customer among which twins are looked for: more were hardly given in minutes. */
+/** Most recent grants of a customer that are searched for twins. */
 const RECENT_MAX = 500;
 
 const LIST_TWINS = statement(
@@ -128,7 +121,7 @@ export type TwinOf = {
   readonly limit: number;
 };
 
-/** Grants of the same credits, kind and pool since then, the newest first. */
+/** Grants with the same credits, kind and pool since then, newest first: possible duplicates. */
 export function listTwins(tx: Tx, name: WalletName, twin: TwinOf): Promise<GrantRecord[]> {
   return listRows(
     tx,
@@ -160,41 +153,32 @@ export function findGrantRecord(tx: Tx, name: WalletName, number: number): Promi
   return findRow(tx, FIND_RECORD, [name.environmentId, name.customerNumber, number], GRANT_RECORD);
 }
 
-type GrantPosition = { readonly customerNumber: number; readonly number: number };
-
-const EXPORTED = describeRow({
-  grant: GRANT_RECORD,
-  customerNumber: integer("g.customer_number"),
-  /** Null: erased since. */
-  customerId: orNull(derive(text("c.customer_id"), (value) => brandAs<CustomerId>(value))),
+const DETAILS = describeRow({
+  number: GRANT.number,
+  pool: GRANT.pool,
+  kind: GRANT.kind,
+  expiresAt: GRANT.expiresAt,
+  reference: orNull(text("g.reference")),
 });
 
-type Exported = RowOf<typeof EXPORTED>;
+export type GrantDetails = RowOf<typeof DETAILS>;
 
-export type ExportedGrant = Exported["grant"] & Omit<Exported, "grant">;
-
-const LIST_EXPORTED = statement(
-  "export.list_grants",
+const LIST_DETAILS = statement(
+  "explain.list_grants",
   `
-  select ${EXPORTED.list}
+  select ${DETAILS.list}
   from cell.grants as g
-  left join cell.customers as c
-    on c.environment_id = g.environment_id
-    and c.number = g.customer_number
-    and c.erased_at is null
   where g.environment_id = $1
-    and (g.customer_number, g.number) > ($2, $3)
-  order by g.customer_number, g.number
-  limit $4`,
+    and g.customer_number = $2
+    and g.number = any($3::integer[])
+  order by g.expires_at nulls last, g.number`,
 );
 
-/** By customer, then by their number, those after this place: of all times, as no index tells them apart. */
-export async function listExportedGrants(
+/** The first to expire comes first. */
+export function listGrantDetails(
   tx: Tx,
-  environmentId: EnvironmentId,
-  { after, limit }: { readonly after: GrantPosition; readonly limit: number },
-): Promise<ExportedGrant[]> {
-  const parameters = [environmentId, after.customerNumber, after.number, limit];
-  const rows = await listRows(tx, LIST_EXPORTED, parameters, EXPORTED);
-  return rows.map(({ grant, ...owner }) => ({ ...grant, ...owner }));
+  { environmentId, customerNumber }: WalletName,
+  numbers: readonly number[],
+): Promise<GrantDetails[]> {
+  return listRows(tx, LIST_DETAILS, [environmentId, customerNumber, integers(numbers)], DETAILS);
 }

@@ -20,7 +20,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { GRANT_KIND_NUMBER, grantKindOf } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** How credits came about, where people or automation gave them. */
+/** Where credits come from, if a person or an integration added them. */
 export type GrantOrigin = {
   readonly reference: string | null;
   readonly price: { readonly amount: number; readonly currency: string } | null;
@@ -67,10 +67,10 @@ export function insertGrants(tx: Tx, rows: readonly GrantRow[], recordedAt: Inst
   ]);
 }
 
-/** Of the grants as `g`. */
+/** Columns of `cell.grants as g`. */
 export const GRANT = {
   number: integer("g.number"),
-  /** The slot of the wallet that it shares with others of its kind and expiry. */
+  /** Grants of the same pool, kind and expiry share a slot of the wallet. */
   slot: integer("coalesce(g.merged_into, g.number)"),
   pool: id<PoolId>("g.pool_id"),
   kind: derive(integer("g.kind"), grantKindOf),
@@ -91,7 +91,7 @@ const LIST_SLOTS = statement(
   order by g.number`,
 );
 
-/** All grants that share these slots of the wallet. */
+/** All grants of these slots. */
 export function listGrantsOfSlots(tx: Tx, name: WalletName, slots: readonly number[]): Promise<GrantFacts[]> {
   return listRows(tx, LIST_SLOTS, [name.environmentId, name.customerNumber, slots], FACTS);
 }
@@ -110,7 +110,7 @@ export function findGrant(tx: Tx, name: WalletName, number: number): Promise<Gra
   return findRow(tx, FIND, [name.environmentId, name.customerNumber, number], FACTS);
 }
 
-/** Of the grants as `g`. */
+/** Columns of `cell.grants as g`. */
 export const REFERENCED = describeRow({
   customerNumber: id<CustomerNumber>("g.customer_number"),
   number: GRANT.number,
@@ -131,7 +131,7 @@ const FIND_BY_REFERENCE = statement(
     and g.reference in ($2, cell.erased_reference($2))`,
 );
 
-/** Of an erased customer's reference a hash is left: it stays taken. */
+/** Also finds the hashed reference of an erased customer, which cannot be used again. */
 export function findGrantByReference(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -21,8 +21,7 @@ export async function readCellMigration(tx: Tx): Promise<LatestMigration> {
 
 export type TableSize = { readonly table: string; readonly bytes: number };
 
-// From the server's own catalog, which knows a file's size without reading it. A partition counts as part of its table;
-// one that is dropped meanwhile has no size.
+// Sizes come from the system catalog. A partition counts as part of its table; one that is dropped meanwhile has no size.
 const LIST_LARGEST = statement(
   "health.list_largest_tables",
   `
@@ -42,7 +41,7 @@ const LIST_LARGEST = statement(
   limit $1`,
 );
 
-/** With their indexes; of our two schemas, as far as they are in this database. */
+/** Including indexes, for the schemas `control` and `cell` of this database. */
 export async function listLargestTables(tx: Tx, limit: number): Promise<TableSize[]> {
   const { rows } = await tx.run(LIST_LARGEST, [limit]);
   return rows.map(([table, bytes]) => ({ table: readText(table), bytes: readInteger(bytes) }));

@@ -1,13 +1,13 @@
 import { bigints, texts } from "../../postgres/binary-array.ts";
-import { readInteger, readNullable, readText } from "../../postgres/column.ts";
-import { listRows } from "../../postgres/row.ts";
+import { readText } from "../../postgres/column.ts";
+import { describeRow, id, listRows, orNull, text } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import type { CustomerProfile } from "./customers.ts";
 import { REFERENCED, type ReferencedGrant } from "./grants.ts";
 import { EMPTY_WALLET_STATE } from "./wallet-state.ts";
 
-/** Who a customer is, as far as a file says so. */
+/** The part of a profile that an import file contains. */
 export type ImportedProfile = Omit<CustomerProfile, "metadata">;
 
 const INSERT_CUSTOMERS = statement(
@@ -29,8 +29,8 @@ const INSERT_CUSTOMERS = statement(
 );
 
 /**
- * Each with its profile and an empty wallet; returns those that this call made. Customers must come sorted: two imports that
- * insert the same ones in another order would wait for each other.
+ * Each with its profile and an empty wallet. Returns those that this call created. Must be sorted: two imports that insert the same
+ * customers in different order would deadlock.
  */
 export async function insertImportedCustomers(
   tx: Tx,
@@ -47,10 +47,19 @@ export async function insertImportedCustomers(
   return new Set(rows.map(([customerId]) => brandAs<CustomerId>(readText(customerId))));
 }
 
+const PROFILE = describeRow({
+  number: id<CustomerNumber>("n.number"),
+  profile: describeRow({
+    name: orNull(text("p.name")),
+    email: orNull(text("p.email")),
+    billingReference: orNull(text("p.billing_reference")),
+  }),
+});
+
 const FIND_PROFILES = statement(
   "imports.find_profiles",
   `
-  select n.number, p.name, p.email, p.billing_reference
+  select ${PROFILE.list}
   from unnest($2::bigint[]) as n (number)
   cross join lateral (
     select c.name, c.email, c.billing_reference
@@ -66,17 +75,8 @@ export async function findImportedProfiles(
   environmentId: EnvironmentId,
   numbers: readonly CustomerNumber[],
 ): Promise<Map<CustomerNumber, ImportedProfile>> {
-  const { rows } = await tx.run(FIND_PROFILES, [environmentId, bigints(numbers)]);
-  return new Map(
-    rows.map(([number, name, email, billingReference]) => [
-      brandAs<CustomerNumber>(readInteger(number)),
-      {
-        name: readNullable(name, readText),
-        email: readNullable(email, readText),
-        billingReference: readNullable(billingReference, readText),
-      },
-    ]),
-  );
+  const found = await listRows(tx, FIND_PROFILES, [environmentId, bigints(numbers)], PROFILE);
+  return new Map(found.map(({ number, profile }) => [number, profile]));
 }
 
 const UPDATE_PROFILES = statement(
@@ -92,7 +92,7 @@ const UPDATE_PROFILES = statement(
     and c.number = n.number`,
 );
 
-/** Of customers whose wallets this transaction has locked. */
+/** The transaction must hold the locks of these customers' wallets. */
 export function updateImportedProfiles(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -121,7 +121,7 @@ const FIND_REFERENCED = statement(
   ) as g`,
 );
 
-/** What these references name already, erased or not. By one look-up for each: joined as a whole, all grants were read instead. */
+/** Grants that already use these references, erased ones included. One look-up each: a plain join read all grants. */
 export async function findReferencedGrants(
   tx: Tx,
   environmentId: EnvironmentId,

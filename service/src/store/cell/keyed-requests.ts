@@ -31,7 +31,7 @@ import { REASON_NUMBER, reasonOf } from "./denials.ts";
 
 export type Endpoint = "consume" | "events";
 
-/** Spec 4.1 rule 1: a key is one of the project's, whichever API key or environment it came with. */
+/** Spec 4.1 rule 1: a key belongs to the project, whichever API key or environment it came with. */
 export type KeyName = {
   readonly projectId: ProjectId;
   readonly key: IdempotencyKey;
@@ -91,13 +91,13 @@ const LOCK = statement(
   ) as r`,
 );
 
-/** A key that has ended is free again, whether or not its row is still there. */
+/** An expired key can be used again, even while its row still exists. */
 export type FoundKey = KeyedRequest & { readonly isEnded: boolean };
 
 /**
- * What is stored under these keys, which must come sorted. A plain read could show a row that a synchronous standby
- * lacks; the lock makes this transaction's commit wait until it has it. The lateral look-up touches one partition
- * a key, where `= any(…)` would probe every partition for each.
+ * The stored requests of these keys, which must be sorted. A plain read could return a row that a synchronous standby does not have yet;
+ * with the lock, this transaction's commit waits until it does. The lateral join probes one partition for each key; `= any(…)` would
+ * probe all of them.
  */
 export async function lockKeyedRequests(
   tx: Tx,
@@ -167,7 +167,7 @@ const INSERT = statement(
   )`,
 );
 
-/** Plainly, in sorted order: a key that another process stored meanwhile fails the statement, and the batch reruns. */
+/** Sorted, without `on conflict`: if another process stored a key meanwhile, the statement fails and the batch reruns. */
 export function insertKeyedRequests(
   tx: Tx,
   requests: readonly KeyedRequest[],
@@ -204,7 +204,7 @@ const DELETE = statement(
     and q.key_hash = k.key_hash`,
 );
 
-/** Of keys that have ended, and that this transaction has locked. */
+/** Deletes expired keys that this transaction has locked. */
 export function deleteKeyedRequests(tx: Tx, keys: readonly KeyName[]): Promise<Rows> {
   return tx.run(DELETE, [
     integers(keys.map((key) => key.projectId)),
@@ -221,11 +221,11 @@ export function compareKeys(a: KeyName, b: KeyName): number {
   return a.keyHash < b.keyHash ? -1 : a.keyHash > b.keyHash ? 1 : 0;
 }
 
-/** As many as migration 3 made. */
+/** Created by migration 3. */
 export const KEY_PARTITIONS = 8;
 
-// Page by page: an index by time would cost every request, and the pages themselves are nearly in the order of time. In hours, as
-// the lanes count: how long "days" are depends on the session's time zone.
+// By pages: an index by time would cost every request, and the pages are roughly ordered by time. In hours, like the lanes, because the
+// length of a day depends on the session's time zone.
 const PURGES = Array.from({ length: KEY_PARTITIONS }, (_, partition) =>
   statement(
     `keyed_requests.purge_${partition}`,
@@ -244,7 +244,7 @@ const PURGES = Array.from({ length: KEY_PARTITIONS }, (_, partition) =>
 
 type Pages = { readonly partition: number; readonly from: number; readonly to: number };
 
-/** Deletes what has ended in these pages; what somebody holds is left for the next time. */
+/** Deletes expired keys in these pages. Locked rows are left for the next sweep. */
 export async function purgeKeys(tx: Tx, { partition, from, to }: Pages, days: number): Promise<number> {
   const purge = PURGES[partition];
   if (purge === undefined) return 0;
@@ -262,33 +262,4 @@ const COUNT_PAGES = statement(
 export async function countKeyPages(tx: Tx, partition: number): Promise<number> {
   const { rows } = await tx.run(COUNT_PAGES, [partition]);
   return readInteger(rows[0]?.[0]);
-}
-
-// One look-up in one partition for each.
-const LIST = statement(
-  "keyed_requests.list_texts",
-  `
-  select encode(uuid_send(k.key_hash), 'hex'), q.key
-  from unnest($2::uuid[]) as k (key_hash)
-  cross join lateral (
-    select q.key
-    from cell.keyed_requests as q
-    where q.project_id = $1
-      -- The other environment may have used the same key, and whoever reads this may not know of it.
-      and q.environment_id = $3
-      and q.key_hash = k.key_hash
-      -- Of an erased customer's key the text is gone.
-      and q.key <> ''
-  ) as q`,
-);
-
-/** The idempotency keys of these hashes that this environment used, as written. A bounded key may have ended: then there is none. */
-export async function listKeyTexts(
-  tx: Tx,
-  { projectId, environmentId }: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
-  keyHashes: readonly ShortHash[],
-): Promise<Map<ShortHash, string>> {
-  if (keyHashes.length === 0) return new Map();
-  const { rows } = await tx.run(LIST, [projectId, hexUuids([...new Set(keyHashes)]), environmentId]);
-  return new Map(rows.map(([hash, key]) => [readText(hash), readText(key)]));
 }

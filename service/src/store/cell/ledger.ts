@@ -26,7 +26,7 @@ import type { WalletName } from "./wallets.ts";
 
 export type LedgerRow = WalletName & {
   readonly entry: Entry;
-  /** Of a consume: what it was asked under, and what the caller said about it. */
+  /** Of a consume: its idempotency key, and the caller's metadata. */
   readonly keyHash: ShortHash | null;
   readonly metadata: string | null;
 };
@@ -45,11 +45,11 @@ for (const kind of ["grant", "consume", "expire", "revoke", "reverse"] as const)
 
 export function entryKindOf(number: number): EntryKind {
   const kind = KIND_OF_NUMBER.get(number);
-  assert(kind !== undefined, "an entry is of a known kind");
+  assert(kind !== undefined, "the kind of an entry is known");
   return kind;
 }
 
-/** Of the ledger as `e`. */
+/** Columns of `cell.ledger as e`. */
 export const ENTRY = {
   sequence: integer("e.sequence"),
   kind: derive(integer("e.kind"), entryKindOf),
@@ -63,7 +63,7 @@ export const ENTRY = {
   planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
   parts: derive(text("e.parts"), parseParts),
   keyHash: orNull(hexUuid("e.key_hash")),
-  /** Of a reversal: the consume. Null also where its month is detached. */
+  /** Of a reversal: the consume. Null also if its month is detached. */
   reverses: orNull(
     describeRow({
       recordedAt: column(
@@ -153,14 +153,14 @@ const FIND_CONSUME = statement(
 
 export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
 
-/** The wallet must be locked: what was reversed of a consume must not grow while somebody decides on it. */
+/** The wallet must be locked, so that no other reversal of the consume is added meanwhile. */
 export function findConsume(tx: Tx, name: ConsumeName): Promise<ConsumeFacts | null> {
   const { customerNumber, sequence, recordedAt, environmentId } = name;
   const parameters = [customerNumber, sequence, formatTimestamp(recordedAt), environmentId];
   return findRow(tx, FIND_CONSUME, parameters, CONSUME);
 }
 
-/** `2:-10,3:-5`: a few bytes where an array of pairs would take a hundred. */
+/** `2:-10,3:-5`: a few bytes; an array of pairs would take a hundred. */
 export function formatParts(parts: readonly Part[]): string {
   let text = "";
   for (const { grant, amount } of parts) text += `${text === "" ? "" : ","}${grant}:${amount}`;
@@ -188,7 +188,7 @@ const FIND_REVERSAL = statement(
     and r.metadata ->> 'reference' = $3`,
 );
 
-/** The reversal of a consume that was asked for under this reference. The wallet must be locked. */
+/** The reversal of a consume with this reference. The wallet must be locked. */
 export function findReversal(
   tx: Tx,
   consume: Pick<ConsumeName, "customerNumber" | "sequence">,
@@ -213,7 +213,7 @@ const RECORD = describeRow({
   ),
 });
 
-/** An entry as people see one. */
+/** An entry as the management API lists it. */
 export type LedgerRecord = RowOf<typeof RECORD>;
 
 const LIST = statement(
@@ -233,7 +233,7 @@ const LIST = statement(
 );
 
 type LedgerRange = {
-  /** Entries below this one, */
+  /** Sequences below this one, */
   readonly before: number;
   /** and above this one. */
   readonly after: number;
@@ -244,7 +244,7 @@ type LedgerRange = {
   readonly limit: number;
 };
 
-/** The newest first. */
+/** Newest first. */
 export function listLedger(tx: Tx, name: WalletName, range: LedgerRange): Promise<LedgerRecord[]> {
   const parameters = [
     name.environmentId,

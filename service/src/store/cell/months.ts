@@ -1,31 +1,32 @@
 import type { Moved } from "../../entitlement/roll-forward.ts";
-import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints } from "../../postgres/binary-array.ts";
-import { readBigInt, readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
+import { readBigInt } from "../../postgres/column.ts";
 import {
-  brandAs,
-  type CustomerNumber,
-  type EnvironmentId,
-  type Instant,
-  type PoolId,
-} from "../../primitives/brand.ts";
+  boolean,
+  column,
+  derive,
+  describeRow,
+  id,
+  integer,
+  listRows,
+  type RowOf,
+} from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { CustomerNumber, EnvironmentId, Instant, PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { entryKindOf } from "./ledger.ts";
-import { recordedSince } from "./recorded-since.ts";
-import { decodeWalletState, grantKindOf } from "./wallet-state.ts";
+import { recordedSince } from "./ledger-balances.ts";
+import { grantKindOf } from "./wallet-state.ts";
+import { WALLET } from "./wallets.ts";
 
-export type OwnedWallet = { readonly customerNumber: CustomerNumber; readonly wallet: Wallet };
+const OWNED = describeRow({ customerNumber: id<CustomerNumber>("w.customer_number"), wallet: WALLET });
+
+export type OwnedWallet = RowOf<typeof OWNED>;
 
 const LIST_WALLETS = statement(
   "months.list_wallets",
   `
-  select
-    w.customer_number,
-    w.sequence,
-    (extract(epoch from w.decided_at) * 1000)::bigint,
-    w.is_blocked,
-    w.state
+  select ${OWNED.list}
   from cell.wallets as w
   where w.environment_id = $1
     and w.customer_number > $2
@@ -33,33 +34,28 @@ const LIST_WALLETS = statement(
   limit $3`,
 );
 
-/** By the customers' numbers, after this one. Entries up to a wallet's sequence can be read afterwards: they stay. */
-export async function listMonthWallets(
+/** By customer number, after `after`. Entries up to a wallet's sequence never change, so they can be read later. */
+export function listMonthWallets(
   tx: Tx,
   environmentId: EnvironmentId,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<OwnedWallet[]> {
-  const { rows } = await tx.run(LIST_WALLETS, [environmentId, after, limit]);
-  return rows.map(([number, sequence, decidedAt, isBlocked, state]) => ({
-    customerNumber: brandAs<CustomerNumber>(readInteger(number)),
-    wallet: decodeWalletState(readText(state), {
-      sequence: readInteger(sequence),
-      decidedAt: readInstant(decidedAt),
-      isBlocked: readBoolean(isBlocked),
-    }),
-  }));
+  return listRows(tx, LIST_WALLETS, [environmentId, after, limit], OWNED);
 }
 
-// The limit keeps the planner from reading the whole ledger once instead of a run of each customer.
+const MOVED = describeRow({
+  pool: id<PoolId>("e.pool_id"),
+  grantKind: derive(integer("g.kind"), grantKindOf),
+  entryKind: derive(integer("e.kind"), entryKindOf),
+  isAfter: boolean("e.happened_at >= $5::timestamptz"),
+  amount: column(readBigInt, "sum(split_part(p.part, ':', 2)::bigint)"),
+});
+
+// The limit keeps the planner from scanning the whole ledger instead of reading one run for each customer.
 const SUM_MOVED = statement(
   "months.sum_moved",
   `
-  select
-    e.pool_id,
-    g.kind,
-    e.kind,
-    e.happened_at >= $5::timestamptz,
-    sum(split_part(p.part, ':', 2)::bigint)
+  select ${MOVED.list}
   from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as r (customer_number, after, until)
   cross join lateral (
     select l.pool_id, l.kind, l.parts, coalesce(l.effective_at, l.recorded_at) as happened_at
@@ -87,14 +83,14 @@ export type MovedRun = {
   readonly until: number;
 };
 
-/** What the entries of these runs moved, from the range's beginning on. */
-export async function sumMoved(
+/** Sums what the entries of these runs moved since `from`. */
+export function sumMoved(
   tx: Tx,
   environmentId: EnvironmentId,
   runs: readonly MovedRun[],
   { from, until }: { readonly from: Instant; readonly until: Instant },
 ): Promise<Moved[]> {
-  const { rows } = await tx.run({ ...SUM_MOVED, name: "" }, [
+  const parameters = [
     bigints(runs.map(({ customerNumber }) => customerNumber)),
     bigints(runs.map(({ after }) => after)),
     bigints(runs.map((run) => run.until)),
@@ -102,12 +98,6 @@ export async function sumMoved(
     formatTimestamp(until),
     environmentId,
     Math.max(...runs.map((run) => run.until - run.after)),
-  ]);
-  return rows.map(([pool, grantKind, entryKind, isAfter, amount]) => ({
-    pool: brandAs<PoolId>(readInteger(pool)),
-    grantKind: grantKindOf(readInteger(grantKind)),
-    entryKind: entryKindOf(readInteger(entryKind)),
-    isAfter: readBoolean(isAfter),
-    amount: readBigInt(amount),
-  }));
+  ];
+  return listRows(tx, { ...SUM_MOVED, name: "" }, parameters, MOVED);
 }

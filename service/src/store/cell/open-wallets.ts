@@ -8,35 +8,35 @@ import { readClock } from "./clock.ts";
 import { type CustomerName, compareCustomers, findCustomers, insertMissingCustomers } from "./customers.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets, type WalletName } from "./wallets.ts";
 
-/** A customer's wallet, locked, with everything that a decision about it needs. */
+/** A customer's locked wallet, with everything that a decision needs. */
 export type OpenWallet = WalletName & {
   readonly wallet: Wallet;
   readonly catalog: Catalog;
   readonly clock: Instant;
 };
 
-/** Waits for the wallet. Null: there is no such customer. */
+/** Waits for the lock. Null: no such customer. */
 export async function openWallet(
   tx: Tx,
   { environmentId }: { readonly environmentId: EnvironmentId },
   customerId: CustomerId,
 ): Promise<OpenWallet | null> {
   const { wallets, held, catalog, clock } = await openWallets(tx, environmentId, [customerId], "wait");
-  assert(held.size === 0, "a wallet that was waited for is locked");
+  assert(held.size === 0, "a wallet is locked after waiting for it");
   const open = wallets.get(customerId);
   return open === undefined ? null : { ...open, catalog, clock };
 }
 
 const INSERTS_MAX = 2;
 
-/** The same for a customer who may not exist yet. It looks first, because an insert that finds them uses up a number. */
+/** The same for a customer who may not exist yet. Reads before it inserts, because a conflicting insert uses up a number. */
 export async function openOrCreateWallet(
   tx: Tx,
   { environmentId }: { readonly environmentId: EnvironmentId },
   customerId: CustomerId,
 ): Promise<OpenWallet & { readonly isNew: boolean }> {
   let isNew = false;
-  // A customer that another request created meanwhile may be erased again, once.
+  // Another request may create the customer meanwhile, and an erasure may remove it again.
   for (let inserts = 0; ; inserts++) {
     const open = await openWallet(tx, { environmentId }, customerId);
     if (open !== null) return { ...open, isNew };
@@ -46,8 +46,8 @@ export async function openOrCreateWallet(
 }
 
 /**
- * Whether to wait for wallets that another transaction holds. Not at first: a transaction that has created customers, and
- * waits for the wallet of another, can meet a lane that does it the other way round.
+ * Whether to wait for wallets that another transaction holds. "skip" avoids a deadlock: a transaction that has created customers and
+ * waits for a wallet could meet a lane that does the opposite.
  */
 export type Patience = "skip" | "wait";
 
@@ -55,11 +55,11 @@ export type OpenWallets = {
   readonly catalog: Catalog;
   readonly clock: Instant;
   readonly wallets: ReadonlyMap<CustomerId, WalletName & { readonly wallet: Wallet }>;
-  /** They exist, but another transaction holds them. */
+  /** Existing wallets that another transaction holds. */
   readonly held: ReadonlySet<CustomerId>;
 };
 
-/** Locks the wallets of customers, sorted. Catalog and clock are read after that, as for a consume. */
+/** Locks the wallets of these customers in order, then reads catalog and clock, as for a consume. */
 export async function openWallets(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -67,7 +67,7 @@ export async function openWallets(
   patience: Patience,
 ): Promise<OpenWallets> {
   const names = sortNames(environmentId, customers);
-  // What is not in memory is fetched before the locks, so that nobody waits for it.
+  // Before the locks, so that they are not held while a missing catalog is loaded.
   await loadCatalog(tx, environmentId);
   const lock = patience === "wait" ? lockWallets : lockFreeWallets;
   let found = await lock(tx, names);
@@ -82,7 +82,7 @@ export async function openWallets(
   const held = new Set<CustomerId>();
   for (const { customerId, customerNumber, readWallet } of found) {
     if (readWallet === null) held.add(customerId);
-    // Whoever was erased before the lock is nobody any more, and nothing may be written about them.
+    // A customer erased before the lock was granted no longer exists; nothing may be written under its number.
     else if (numbers.get(customerId) === customerNumber)
       wallets.set(customerId, { environmentId, customerNumber, wallet: readWallet() });
   }
@@ -90,7 +90,7 @@ export async function openWallets(
   return { catalog, clock: await readClock(tx), wallets, held };
 }
 
-/** In the order in which everybody inserts and locks customers. */
+/** The global order for inserting and locking customers. */
 export function sortNames(environmentId: EnvironmentId, customers: readonly CustomerId[]): CustomerName[] {
   return customers.map((customerId) => ({ environmentId, customerId })).sort(compareCustomers);
 }
@@ -107,8 +107,8 @@ const LOOK_UP_BY_INDEX = statement(
 );
 
 /**
- * For the rest of this transaction, which looks up hundreds of single rows. The tables may have been empty when this connection
- * planned its statements, and a plan made then reads them whole each time.
+ * For the rest of this transaction, which looks up hundreds of single rows. This connection may have planned its statements when the
+ * tables were empty; those plans would scan whole tables.
  */
 export function lookUpByIndex(tx: Tx): Promise<Rows> {
   return tx.run(LOOK_UP_BY_INDEX);

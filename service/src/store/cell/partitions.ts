@@ -3,7 +3,7 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 
 const ENSURE = statement("partitions.ensure", "select cell.ensure_monthly_partitions($1, $2)");
 
-/** Makes the partitions of this month and of those around it; returns how many were missing. */
+/** Creates the missing partitions of this month and the months around it. Returns how many. */
 export async function ensurePartitions(
   tx: Tx,
   options: { monthsBack: number; monthsAhead: number },

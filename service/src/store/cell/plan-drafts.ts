@@ -1,10 +1,11 @@
 import type { PeriodKind } from "../../entitlement/period.ts";
-import { readInstant, readText } from "../../postgres/column.ts";
+import { readText } from "../../postgres/column.ts";
+import { column, derive, describeRow, findRow, instant, listRows, text } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
-/** What a plan is to say from its next version on. Everything by key: what costs stand behind is pinned at publishing. */
+/** The content of a plan's next version. By key: ids and costs are pinned when it is published. */
 export type PlanTerms = {
   readonly name: string;
   readonly allowances: readonly {
@@ -20,7 +21,7 @@ export type PlanTerms = {
 };
 
 export type PlanDraft = PlanTerms & {
-  /** Of a plan that may have no version yet. */
+  /** The plan may have no published version yet. */
   readonly key: string;
   readonly changedAt: Instant;
 };
@@ -42,42 +43,51 @@ export function upsertPlanDraft(tx: Tx, environmentId: EnvironmentId, draft: Pla
   return tx.run(UPSERT, [environmentId, key, content, formatTimestamp(changedAt)]);
 }
 
+const DRAFT = derive(
+  describeRow({
+    key: text("d.plan_key"),
+    terms: column((value): PlanTerms => JSON.parse(readText(value)), "d.content::text"),
+    changedAt: instant("d.changed_at"),
+  }),
+  // Rebuilt field by field, because jsonb does not keep the order of fields.
+  ({ key, terms: { name, allowances, features }, changedAt }): PlanDraft => ({
+    key,
+    name,
+    allowances: allowances.map(({ pool, credits, period, rollover }) => ({
+      pool,
+      credits,
+      period,
+      rollover,
+    })),
+    features: features.map(({ feature, limit }) => ({ feature, limit })),
+    changedAt,
+  }),
+);
+
 const LIST = statement(
   "plan_drafts.list",
   `
-  select
-    plan_key,
-    content::text,
-    (extract(epoch from changed_at) * 1000)::bigint
-  from cell.plan_drafts
-  where environment_id = $1
-  order by plan_key`,
+  select ${DRAFT.columns}
+  from cell.plan_drafts as d
+  where d.environment_id = $1
+  order by d.plan_key`,
 );
 
-export async function listPlanDrafts(tx: Tx, environmentId: EnvironmentId): Promise<PlanDraft[]> {
-  const { rows } = await tx.run(LIST, [environmentId]);
-  return rows.map(readDraft);
+export function listPlanDrafts(tx: Tx, environmentId: EnvironmentId): Promise<PlanDraft[]> {
+  return listRows(tx, LIST, [environmentId], DRAFT);
 }
 
 const FIND = statement(
   "plan_drafts.find",
   `
-  select
-    plan_key,
-    content::text,
-    (extract(epoch from changed_at) * 1000)::bigint
-  from cell.plan_drafts
-  where environment_id = $1
-    and plan_key = $2`,
+  select ${DRAFT.columns}
+  from cell.plan_drafts as d
+  where d.environment_id = $1
+    and d.plan_key = $2`,
 );
 
-export async function findPlanDraft(
-  tx: Tx,
-  environmentId: EnvironmentId,
-  key: string,
-): Promise<PlanDraft | null> {
-  const { rows } = await tx.run(FIND, [environmentId, key]);
-  return rows[0] === undefined ? null : readDraft(rows[0]);
+export function findPlanDraft(tx: Tx, environmentId: EnvironmentId, key: string): Promise<PlanDraft | null> {
+  return findRow(tx, FIND, [environmentId, key], DRAFT);
 }
 
 const DELETE = statement(
@@ -90,21 +100,4 @@ const DELETE = statement(
 
 export function deletePlanDraft(tx: Tx, environmentId: EnvironmentId, key: string): Promise<Rows> {
   return tx.run(DELETE, [environmentId, key]);
-}
-
-function readDraft([key, content, changedAt]: readonly unknown[]): PlanDraft {
-  // jsonb keeps its own order of fields.
-  const { name, allowances, features }: PlanTerms = JSON.parse(readText(content));
-  return {
-    key: readText(key),
-    name,
-    allowances: allowances.map(({ pool, credits, period, rollover }) => ({
-      pool,
-      credits,
-      period,
-      rollover,
-    })),
-    features: features.map(({ feature, limit }) => ({ feature, limit })),
-    changedAt: readInstant(changedAt),
-  };
 }

@@ -12,7 +12,6 @@ import {
   type PoolId,
 } from "../../primitives/brand.ts";
 
-// Each version by its key, and its features in the order of the index.
 const LOAD = statement(
   "plan_features.load",
   `
@@ -51,12 +50,12 @@ const LOAD = statement(
 export type LoadedTerms = {
   readonly version: PlanVersionId;
   readonly identity: string;
-  /** Written by this very transaction, which may not be done with it and may never commit. */
+  /** Written by this transaction, which may still change it and may never commit. */
   readonly isOwn: boolean;
   readonly terms: PlanTermsTable;
 };
 
-/** What these versions have pinned. */
+/** The pinned features of these versions. */
 export async function loadPlanTerms(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -83,7 +82,7 @@ const FIND_WITH = statement(
     and f.feature_id = n.id`,
 );
 
-/** Of these features, the versions among `versions` that include them. */
+/** For each feature, the versions among `versions` that include it. */
 export async function findVersionsWith(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -103,20 +102,20 @@ export async function findVersionsWith(
 
 const PERIODS: readonly PeriodKind[] = ["day", "week", "month", "year", "once"];
 const PERIOD_NAMES: readonly string[] = PERIODS;
-/** Of a table without rows. */
+/** Size of an empty table. */
 const TABLE_BYTES = 1_000;
 
-/** A version's features in columns: 25 bytes for each, a tenth of what as many objects take. */
+/** A version's features in columns: 25 bytes each, a tenth of the size of objects. */
 export class PlanTermsTable implements PinnedFeatures {
   readonly #ids: Int32Array;
   readonly #pools: Int32Array;
   readonly #credits: Int32Array;
   readonly #pers: Int32Array;
-  /** Below zero: no limit. */
+  /** Negative: no limit. */
   readonly #quantities: Float64Array;
   readonly #periods: Uint8Array;
 
-  /** Each column as text, its values separated by commas, in the order of the features' ids. */
+  /** Each column as comma-separated text, ordered by feature id. */
   constructor([ids = "", pools = "", credits = "", pers = "", quantities = "", periods = ""]: string[]) {
     this.#ids = Int32Array.from(numbersOf(ids));
     this.#pools = Int32Array.from(numbersOf(pools));
@@ -161,7 +160,7 @@ export class PlanTermsTable implements PinnedFeatures {
   #at(row: number): PlanFeature {
     const quantity = numberAt(this.#quantities, row);
     const period = PERIODS[numberAt(this.#periods, row)];
-    assert(period !== undefined, "a period is one of those the column may hold");
+    assert(period !== undefined, "a period is known");
     return {
       feature: brandAs<FeatureId>(numberAt(this.#ids, row)),
       pool: brandAs<PoolId>(numberAt(this.#pools, row)),
@@ -177,6 +176,6 @@ function numbersOf(column: string): number[] {
 
 function numberAt(column: Int32Array | Float64Array | Uint8Array, row: number): number {
   const value = column[row];
-  assert(value !== undefined, "every column has every row");
+  assert(value !== undefined, "every column has a value for every row");
   return value;
 }

@@ -35,21 +35,20 @@ const RECORD = describeRow({
   subject: orNull(text("l.subject")),
   keyHash: orNull(hexUuid("l.key_hash")),
   durationMs: derive(integer("(l.duration_ms * 1000)::bigint"), (us) => us / 1000),
-  // As `insertRequestLog` has written it.
   refused: orNull(column((value): Refused => JSON.parse(readText(value)), "l.refused::text")),
-  /** Of an event: its own time. */
+  /** The event's own time. */
   occurredAt: orNull(instant("l.occurred_at")),
 });
 
-/** A request as the log has it. */
+/** An entry of the request log. */
 export type LogRecord = RowOf<typeof RECORD>;
 
-/** Of an event its own time, of anything else when it was answered: on that a history window is measured. */
+/** A history window applies to an event's own time, otherwise to the time of the answer. */
 export function isWithin({ occurredAt, recordedAt }: LogRecord, start: Instant | null): boolean {
   return (occurredAt ?? recordedAt) >= (start ?? 0);
 }
 
-/** One column at most, each with an index that has the ids behind it. */
+/** At most one column. Each has an index that is ordered by id within it. */
 export type LogColumn =
   | { readonly column: "customer_number"; readonly value: CustomerNumber }
   | { readonly column: "code" | "reason"; readonly value: string }
@@ -57,9 +56,9 @@ export type LogColumn =
 
 export type LogRange = {
   readonly by: LogColumn | null;
-  /** Older than this one. */
+  /** Only entries older than this one. */
   readonly before: Uuid | null;
-  /** Newer than this one. */
+  /** Only entries newer than this one. */
   readonly after: Uuid | null;
   readonly limit: number;
 };
@@ -80,14 +79,14 @@ const LIST = statement(
   limit $8`,
 );
 
-/** The newest first. */
+/** Newest first. */
 export function listLogRecords(
   tx: Tx,
   environmentId: EnvironmentId,
   { by, before, after, limit }: LogRange,
 ): Promise<LogRecord[]> {
   const none = { customer_number: null, code: null, reason: null, key_hash: null };
-  // A further column does not compile until it has its parameter.
+  // A new column does not compile until it has a parameter here.
   none satisfies Record<LogColumn["column"], null>;
   const only: Record<LogColumn["column"], Parameter> =
     by === null ? none : { ...none, [by.column]: by.value };
@@ -101,12 +100,12 @@ export function listLogRecords(
     after?.toString("hex") ?? null,
     limit,
   ];
-  // Planned anew each time, for the filters there are.
+  // Without a name: planned for the filters at hand.
   return listRows(tx, { ...LIST, name: "" }, parameters, RECORD);
 }
 
 export function readEndpoint(value: unknown): LoggedEndpoint {
-  assert(value === "check" || value === "consume" || value === "events", "an endpoint is a known one");
+  assert(value === "check" || value === "consume" || value === "events", "an endpoint is known");
   return value;
 }
 
@@ -137,7 +136,7 @@ export function listRequestCounts(
   return listRows(tx, LIST_COUNTS, [environmentId, formatTimestamp(since)], COUNT);
 }
 
-/** Rows that are looked at for one answer, the newest first. */
+/** Newest rows that one answer is based on. */
 const SCANNED_MAX = 20_000;
 const KEYS_MAX = 50;
 
@@ -149,7 +148,7 @@ const SEEN_KEY = describeRow({
 
 export type SeenKey = RowOf<typeof SEEN_KEY>;
 
-// Only what is still missing: one that was defined meanwhile needs nobody's attention.
+// Without features that were defined since.
 const LIST_UNKNOWN_FEATURES = statement(
   "request_log.list_unknown_features",
   `
@@ -202,7 +201,7 @@ const LIST_UNNAMED_EVENTS = statement(
   limit ${KEYS_MAX}`,
 );
 
-/** Feature keys that were asked for and are not defined, the most frequent first. */
+/** Requested feature keys that are not defined, most frequent first. */
 export function listUnknownFeatures(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -211,7 +210,7 @@ export function listUnknownFeatures(
   return listRows(tx, LIST_UNKNOWN_FEATURES, [environmentId, lowestIdOf(since)], SEEN_KEY);
 }
 
-/** Event keys that were recorded and that nobody gave a name, the most frequent first; no event of a time before `start`. */
+/** Recorded event keys without a name, most frequent first. Events before `start` do not count. */
 export function listUnnamedEvents(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -17,7 +17,7 @@ import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
 export type LoggedEndpoint = "check" | "consume" | "events";
 
-/** What came under a key that was used for something else. Of metadata a hash alone: it may name a person. */
+/** A request refused because its key was used for another. Of the metadata only a hash, because it may name a person. */
 export type Refused = {
   readonly quantity: number;
   readonly metadataHash: ShortHash | null;
@@ -32,19 +32,19 @@ export type LoggedRequest = {
   readonly code: string | null;
   readonly reason: string | null;
   readonly isReplay: boolean;
-  /** Looked up when it is written, and not kept. */
+  /** Replaced by the customer's number when the entry is written. */
   readonly customerId: string | null;
   readonly subject: string | null;
   readonly keyHash: ShortHash | null;
   readonly durationMs: number;
-  /** How long ago it was answered. */
+  /** Time since the answer. */
   readonly ageMs: number;
   readonly refused: Refused | null;
-  /** Of an event that was recorded and said when it happened. */
+  /** Of a recorded event with its own timestamp. */
   readonly occurredAt: Instant | null;
 };
 
-/** Of the database's clock: microseconds since 1970. */
+/** The database's clock in microseconds since 1970. */
 export type LogTime = number;
 
 const OPEN = statement(
@@ -52,7 +52,7 @@ const OPEN = statement(
   `
   select
     pg_advisory_xact_lock(hashtextextended('purser.request_log', 0)),
-    -- Nobody was promised these rows: no one waits for the disk or a standby because of them.
+    -- The log may lose rows, so the commit waits for neither disk nor standby.
     set_config('synchronous_commit', 'off', true)`,
 );
 
@@ -61,7 +61,7 @@ const READ_TIME = statement(
   "select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
 );
 
-/** One writer after the other, so that ids are visible in their order. Returns when it is this one's turn. */
+/** Serializes writers, so that ids become visible in order. Returns the time after the lock was granted. */
 export async function openRequestLog(tx: Tx): Promise<LogTime> {
   await tx.run(OPEN);
   const { rows } = await tx.run(READ_TIME);
@@ -105,7 +105,7 @@ const INSERT = statement(
   )`,
 );
 
-/** In the order given, at a time that `openRequestLog` returned in this transaction. */
+/** In the given order. `now` comes from `openRequestLog` in this transaction. */
 export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now: LogTime): Promise<Rows> {
   return tx.run(INSERT, [
     formatTimestamp(brandAs<Instant>(Math.floor(now / 1000))),
@@ -127,7 +127,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
   ]);
 }
 
-/** Ascending, and above those of every earlier writer: the 12 bits behind the milliseconds are a fraction of one. */
+/** Ascending, and above the ids of earlier writers: the 12 bits after the milliseconds are a fraction of a millisecond. */
 function makeIds(count: number, now: LogTime): Uuid[] {
   const at = brandAs<Instant>(Math.floor(now / 1000));
   const fraction = Math.floor(((now % 1000) * 4096) / 1000);
@@ -139,7 +139,7 @@ function makeIds(count: number, now: LogTime): Uuid[] {
   return ids.sort(Buffer.compare);
 }
 
-/** No entry written from then on has an id below it. */
+/** Entries written from then on have higher ids. */
 export function lowestLogId(at: Instant): Uuid {
   return uuidV7(brandAs<Instant>(Math.max(0, at))).fill(0, 6);
 }
@@ -162,7 +162,7 @@ const ADD_COUNTS = statement(
   set requests = c.requests + excluded.requests`,
 );
 
-/** To the hour of `now`. Each environment, endpoint and outcome at most once. */
+/** Adds to the hour of `now`. Each environment, endpoint and outcome may occur once. */
 export function addRequestCounts(tx: Tx, counts: readonly RequestCount[], now: LogTime): Promise<Rows> {
   return tx.run(ADD_COUNTS, [
     formatTimestamp(brandAs<Instant>(Math.floor(now / 1000))),
@@ -178,13 +178,13 @@ const TRY_LOCK = statement(
   "select pg_try_advisory_xact_lock(hashtextextended('purser.request_log_purge', 0))",
 );
 
-/** Until this transaction ends. False: another process is at it. */
+/** Held until this transaction ends. False: another process holds it. */
 export async function tryPurgeLock(tx: Tx): Promise<boolean> {
   const { rows } = await tx.run(TRY_LOCK);
   return readBoolean(rows[0]?.[0]);
 }
 
-// From one environment to the next along the primary key: an index by time alone would cost every insert.
+// Steps from one environment to the next by the primary key, because an index by time would cost every insert.
 const PURGE = statement(
   "request_log.purge",
   `
@@ -224,7 +224,7 @@ const PURGE = statement(
     and l.id = old.id`,
 );
 
-/** Returns how many were deleted: fewer than `rowsMax` when none is left. */
+/** Returns the number of deleted rows: fewer than `rowsMax` when none remains. */
 export async function purgeRequestLog(tx: Tx, before: Instant, rowsMax: number): Promise<number> {
   const { rowCount } = await tx.run(PURGE, [lowestLogId(before).toString("hex"), rowsMax]);
   return rowCount;
@@ -237,7 +237,6 @@ const PURGE_COUNTS = statement(
   where hour < $1::timestamptz`,
 );
 
-/** A few hundred rows an hour in a large installation. */
 export async function purgeRequestCounts(tx: Tx, before: Instant): Promise<number> {
   const { rowCount } = await tx.run(PURGE_COUNTS, [formatTimestamp(before)]);
   return rowCount;

@@ -38,7 +38,7 @@ const GRANT = describeRow({
   environmentId: id<EnvironmentId>("g.environment_id"),
   /** When it was recorded. */
   at: instant("g.recorded_at"),
-  /** Null: erased since. */
+  /** Null: erased. */
   customerId: customerId("g"),
   grant: integer("g.number"),
   kind: derive(integer("g.kind"), grantKindOf),
@@ -64,7 +64,7 @@ const FIND_GRANTS = statement(
   limit $3`,
 );
 
-/** By a payment's id, which names one grant of an environment. */
+/** By a payment's reference, which is unique in an environment. */
 export function findGrantsByReference(
   tx: Tx,
   { environments, limit }: SearchScope,
@@ -99,7 +99,7 @@ const FIND_KEYS = statement(
 );
 
 export type FoundUse = Omit<RowOf<typeof USE>, "subjectId"> & {
-  /** Of what was asked: of an event its own time. */
+  /** When it was recorded; for an event its own time. */
   readonly at: Instant;
 };
 
@@ -116,7 +116,7 @@ export async function findUsesOfKey(
     USE,
   );
   const found: FoundUse[] = [];
-  // A key is used once in a project.
+  // At most one use in each project.
   for (const { subjectId, ...use } of uses)
     found.push({
       ...use,
@@ -126,8 +126,8 @@ export async function findUsesOfKey(
 }
 
 /**
- * By its id: written a second time, after an unknown outcome, it keeps its first time, and its key has the second. One that is
- * nowhere any more is of no known time, and so within no window.
+ * By the event's id: if it was written a second time after an unknown outcome, the event keeps its first time, while its key has the
+ * second. An event that no longer exists gets time 0, which is outside every history window.
  */
 async function findEventTime(tx: Tx, scope: SearchScope, eventId: Uuid): Promise<Instant> {
   return (await findRecordById(tx, "event", scope, eventId))?.at ?? brandAs<Instant>(0);
@@ -145,9 +145,9 @@ type RecordColumns = { readonly at: string; readonly subject: string; readonly r
 const recordRow = ({ at, subject, reason }: RecordColumns) =>
   describeRow({
     environmentId: id<EnvironmentId>("r.environment_id"),
-    /** When it was recorded; of an event its own time. */
+    /** When it was recorded; for an event its own time. */
     at: instant(at),
-    /** Null: erased since. */
+    /** Null: erased. */
     customerId: customerId("r"),
     /** The feature's or the event's key. */
     subject: text(subject),
@@ -156,7 +156,7 @@ const recordRow = ({ at, subject, reason }: RecordColumns) =>
     reason: orNull(derive(integer(reason), reasonOf)),
   });
 
-/** A row that an id names: what was used, and how much. */
+/** A charge, denial or event found by its id. */
 export type FoundRecord = RowOf<ReturnType<typeof recordRow>> & { readonly id: Uuid };
 
 const CHARGE = recordRow({ at: "r.recorded_at", subject: FEATURE_KEY, reason: "null" });
@@ -197,7 +197,7 @@ const FIND_EVENT = statement(
 
 export type RecordKind = "charge" | "denial" | "event";
 
-/** By its id, which says when it was recorded and so where to look. */
+/** By its id, which contains the time it was recorded. */
 export async function findRecordById(
   tx: Tx,
   kind: RecordKind,

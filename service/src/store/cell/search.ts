@@ -1,23 +1,25 @@
 import { integers } from "../../postgres/binary-array.ts";
-import { readInteger, readNullable, readText } from "../../postgres/column.ts";
+import { describeRow, id, listRows, orNull, type RowOf, text } from "../../postgres/row.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
+import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
 
-/** Of one search: where it may look, and how many of a kind it finds at most. */
+/** The environments to search, and the maximum number of results of each kind. */
 export type SearchScope = { readonly environments: readonly EnvironmentId[]; readonly limit: number };
 
-export type FoundCustomer = {
-  readonly environmentId: EnvironmentId;
-  readonly customerNumber: CustomerNumber;
-  readonly customerId: string;
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly billingReference: string | null;
-};
+const CUSTOMER = describeRow({
+  environmentId: id<EnvironmentId>("s.environment_id"),
+  customerNumber: id<CustomerNumber>("s.number"),
+  customerId: text("s.customer_id"),
+  name: orNull(text("s.name")),
+  email: orNull(text("s.email")),
+  billingReference: orNull(text("s.billing_reference")),
+});
+
+export type FoundCustomer = RowOf<typeof CUSTOMER>;
 
 const COLUMNS = "c.environment_id, c.number, c.customer_id, c.name, c.email, c.billing_reference";
 
-/** One walk along one index, in one environment; in the index's own order, or a planner may prefer to read the whole table. */
+/** One index scan in one environment. Ordered by the index, so that the planner does not scan the whole table. */
 const prefixed = (column: string): string => `
     (
       select ${COLUMNS}, 1 as rank
@@ -29,11 +31,11 @@ const prefixed = (column: string): string => `
       limit $4
     )`;
 
-// Without a name, here and below: planned for its text each time, as only then an index finds what begins with it.
+// Without a name, here and below: planned for the text at hand, because only then can an index find a prefix.
 const FIND_CUSTOMERS = {
   name: "",
   text: `/* search.find_customers */
-  select s.environment_id, s.number, s.customer_id, s.name, s.email, s.billing_reference
+  select ${CUSTOMER.list}
   from unnest($1::integer[]) as e (id)
   cross join lateral (
     select ${COLUMNS}, 0 as rank
@@ -48,42 +50,34 @@ const FIND_CUSTOMERS = {
   limit $5`,
 };
 
-/** Whose id is the text, and then whose id, name, email or billing reference begins with it, in any case. */
+/** First the customer with exactly this id, then those whose id, name, email or billing reference starts with it, ignoring case. */
 export async function findCustomersByText(
   tx: Tx,
   { environments, limit }: SearchScope,
-  text: string,
+  prefix: string,
 ): Promise<FoundCustomer[]> {
-  const pattern = `${escapePattern(text.toLowerCase())}%`;
-  // Each may be found by every column once.
-  const parameters = [integers(environments), text, pattern, limit, limit * 5];
-  const { rows } = await tx.run(FIND_CUSTOMERS, parameters);
-  const found = new Map<number, FoundCustomer>();
-  for (const [environmentId, number, customerId, name, email, billingReference] of rows) {
-    const customerNumber = brandAs<CustomerNumber>(readInteger(number));
-    if (found.has(customerNumber)) continue;
-    found.set(customerNumber, {
-      environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-      customerNumber,
-      customerId: readText(customerId),
-      name: readNullable(name, readText),
-      email: readNullable(email, readText),
-      billingReference: readNullable(billingReference, readText),
-    });
+  const pattern = `${escapePattern(prefix.toLowerCase())}%`;
+  // A customer may match in each of the five branches.
+  const parameters = [integers(environments), prefix, pattern, limit, limit * 5];
+  const customers = new Map<CustomerNumber, FoundCustomer>();
+  for (const customer of await listRows(tx, FIND_CUSTOMERS, parameters, CUSTOMER)) {
+    if (!customers.has(customer.customerNumber)) customers.set(customer.customerNumber, customer);
   }
-  return [...found.values()].slice(0, limit);
+  return [...customers.values()].slice(0, limit);
 }
 
-export type FoundKey = {
-  readonly environmentId: EnvironmentId;
-  readonly key: string;
-  readonly name: string;
-};
+const KEY = describeRow({
+  environmentId: id<EnvironmentId>("s.environment_id"),
+  key: text("s.key"),
+  name: text("s.name"),
+});
+
+export type FoundKey = RowOf<typeof KEY>;
 
 const findKeys = (table: "plans" | "features") => ({
   name: "",
   text: `/* search.find_${table} */
-  select s.environment_id, s.key, s.name
+  select ${KEY.list}
   from unnest($1::integer[]) as e (id)
   cross join lateral (
     select t.environment_id, t.key, t.name
@@ -98,20 +92,15 @@ const findKeys = (table: "plans" | "features") => ({
 
 const FIND = { plans: findKeys("plans"), features: findKeys("features") } as const;
 
-/** Whose key begins with the text, as it is or in lower case. */
-export async function findCatalogByText(
+/** Plans or features whose key starts with the text, as written or in lower case. */
+export function findCatalogByText(
   tx: Tx,
   table: "plans" | "features",
   { environments, limit }: SearchScope,
-  text: string,
+  prefix: string,
 ): Promise<FoundKey[]> {
-  const patterns = [`${escapePattern(text)}%`, `${escapePattern(text.toLowerCase())}%`];
-  const { rows } = await tx.run(FIND[table], [integers(environments), ...patterns, limit]);
-  return rows.map(([environmentId, key, name]) => ({
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    key: readText(key),
-    name: readText(name),
-  }));
+  const patterns = [`${escapePattern(prefix)}%`, `${escapePattern(prefix.toLowerCase())}%`];
+  return listRows(tx, FIND[table], [integers(environments), ...patterns, limit], KEY);
 }
 
 function escapePattern(text: string): string {

@@ -10,7 +10,7 @@ import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
 import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
 
-/** What a caller said about a change. It is stored on the rows of that change, from where an erasure removes it. */
+/** What a caller said about a change. Stored on the rows of that change, where an erasure can remove it. */
 export type Said = {
   /** About the only entry of this kind. */
   readonly entry?: {
@@ -25,15 +25,15 @@ export type Said = {
 // A new part of a change does not compile until `add` writes it and it is named here.
 ({}) satisfies Record<Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments">, never>;
 
-/** The rows that changes leave in one transaction, whoever made them: a lane, a person, an import, a job or the demo. */
+/** Collects the rows of wallet changes for one transaction, for lanes, operators, imports, jobs and the demo. */
 export class WalletChanges {
-  /** After the latest change: the next decision about the same wallet starts from here. */
+  /** After the latest change. The next decision about the same wallet starts from here. */
   readonly wallets = new Map<CustomerNumber, ChangedWallet>();
   readonly ledger: LedgerRow[] = [];
   readonly grants: GrantRow[] = [];
   readonly assignments: AssignmentRow[] = [];
 
-  /** Changes of one wallet must come in the order in which they were decided. */
+  /** Changes of one wallet must be added in the order in which they were decided. */
   add({ environmentId, customerNumber }: WalletName, change: Change, said: Said = {}): void {
     const { wallet, entries, grants, assignments } = change;
     this.#refuseGap(customerNumber, change);
@@ -52,10 +52,10 @@ export class WalletChanges {
       this.grants.push({ ...name, grant, origin: about?.origin ?? null });
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
-    assert(saidRows === Object.keys(said).length, "what was said about a change has one row to be stored on");
+    assert(saidRows === Object.keys(said).length, "what was said about a change is stored on one row");
   }
 
-  /** A wallet counts its entries and grants: one without its row would be lost credits. */
+  /** A wallet counts its entries and grants. A missing row would lose credits. */
   #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants }: Change): void {
     const previous = this.wallets.get(customerNumber)?.wallet;
     const [sequence, grantCount] =
@@ -71,8 +71,8 @@ export class WalletChanges {
 }
 
 /**
- * One statement for each table that gets rows, in the order that everybody keeps. A lane takes all of them at once, to send
- * them in one write; others await one after the other. What cannot be encoded throws before its statement is sent.
+ * One statement for each table with rows, always in this order. A lane starts all of them at once, to send them in one write; other
+ * callers await them one by one. A value that cannot be encoded throws before its statement is sent.
  */
 export function* writeChanges(
   tx: Tx,
@@ -90,18 +90,18 @@ export function* writeChanges(
   if (assignments.length > 0) yield insertAssignmentChanges(tx, assignments, at);
 }
 
-/** What was done to one customer, without their own id: an erased person must not live on in the audit. */
+/** An audit entry about one customer. It must not contain their id, because the audit cannot be erased. */
 export type AuditLine = Pick<AuditRow, "action" | "subject" | "before" | "after">;
 
-/** What an operation does to one of the wallets that its transaction has locked. */
+/** What an operation does to a wallet that its transaction has locked. */
 export type WalletEdit = WalletName & {
-  /** Null: the wallet stays as it is. */
+  /** Null: unchanged. */
   readonly change: Change | null;
   readonly said?: Said;
   readonly audits: readonly AuditLine[];
 };
 
-/** Writes the changes of one or many wallets and the audit of them. */
+/** Writes the changes of one or many wallets, and their audit entries. */
 export async function saveEdits(
   tx: Tx,
   { actor, clock: recordedAt }: { readonly actor: Actor; readonly clock: Instant },

@@ -9,8 +9,8 @@ import {
   type PoolId,
 } from "../../primitives/brand.ts";
 
-// The form of `wallets.state`: JSON without names, a third of the size of one with them, since it is written at every
-// charge. Times are milliseconds since 1970, null where there is no end.
+// The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it. Times
+// are milliseconds since 1970; null means no end.
 //
 //   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…], planAsOf?, isPlanCut?]
 //   grant       [number, pool, kind, remaining, expiresAt]        kind as in cell.grants
@@ -18,12 +18,12 @@ import {
 //   allowance   [pool, end, grant, base]
 //   counter     [feature, end, used, fromSequence]
 //   paused      [assignment, leftAt, [grant…]]
-//   planAsOf    only where there is one
-//   isPlanCut   1, and only where it is so
+//   planAsOf    only if set
+//   isPlanCut   1, only if true
 
 const FORM = 1;
 
-/** Of a customer who has nothing yet. */
+/** The state of a new customer. */
 export const EMPTY_WALLET_STATE = JSON.stringify([FORM, 0, 0, null, [], []] satisfies State);
 
 export const GRANT_KIND_NUMBER = {
@@ -37,7 +37,7 @@ const GRANT_KINDS: readonly GrantKind[] = ["allowance", "purchase", "manual", "p
 
 export function grantKindOf(number: number): GrantKind {
   const kind = GRANT_KINDS[number - 1];
-  assert(kind !== undefined, "a grant is of a known kind");
+  assert(kind !== undefined, "the kind of a grant is known");
   return kind;
 }
 
@@ -87,7 +87,7 @@ export function decodeWalletState(
 ): Wallet {
   const state: State = JSON.parse(text);
   const [form, grantCount, assignmentCount, assignment, grants, paused, planAsOf = null, isPlanCut] = state;
-  assert(form === FORM, "a wallet is in a form that this release knows");
+  assert(form === FORM, "a wallet has a format that this release knows");
   return {
     ...row,
     grantCount,

@@ -1,25 +1,22 @@
-import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers } from "../../postgres/binary-array.ts";
-import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
+import { readInteger } from "../../postgres/column.ts";
+import { describeRow, id, type RowOf } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
-import { decodeWalletState } from "./wallet-state.ts";
-import type { WalletName } from "./wallets.ts";
+import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
+import { WALLET, type WalletName } from "./wallets.ts";
 
-export type SweptWallet = WalletName & { readonly wallet: Wallet };
+const SWEPT = describeRow({
+  environmentId: id<EnvironmentId>("w.environment_id"),
+  customerNumber: id<CustomerNumber>("w.customer_number"),
+  wallet: WALLET,
+});
 
-const COLUMNS = `
-    w.environment_id,
-    w.customer_number,
-    w.sequence,
-    (extract(epoch from w.decided_at) * 1000)::bigint,
-    w.is_blocked,
-    w.state`;
+export type SweptWallet = RowOf<typeof SWEPT>;
 
 const LIST = statement(
   "wallets.list_next",
   `
-  select ${COLUMNS}
+  select ${SWEPT.list}
   from (
     select environment_id, customer_number, sequence, decided_at, is_blocked, state, balance
     from cell.wallets
@@ -44,8 +41,8 @@ const FIND_LAST = statement(
 type After = { readonly environmentId: number; readonly customerNumber: number };
 
 /**
- * Of the next so many wallets those with credits, unlocked; how many of them could not be read; and where they end. Null: there
- * are no more.
+ * Reads the next `limit` wallets without locks. Returns those with credits, how many of them are unreadable, and the position of the
+ * last. `last` is null at the end of the table.
  */
 export async function listNextWallets(
   tx: Tx,
@@ -67,7 +64,7 @@ export async function listNextWallets(
 const LOCK = statement(
   "wallets.lock_swept",
   `
-  select ${COLUMNS}
+  select ${SWEPT.list}
   from unnest($1::integer[], $2::bigint[]) as n (environment_id, customer_number)
   cross join lateral (
     select environment_id, customer_number, sequence, decided_at, is_blocked, state
@@ -78,7 +75,7 @@ const LOCK = statement(
   ) as w`,
 );
 
-/** Those that nobody else holds, as they are now. */
+/** Locks and reads again those that no other transaction holds. */
 export async function lockSweptWallets(tx: Tx, names: readonly WalletName[]): Promise<SweptWallet[]> {
   const { rows } = await tx.run(LOCK, [
     integers(names.map(({ environmentId }) => environmentId)),
@@ -87,24 +84,11 @@ export async function lockSweptWallets(tx: Tx, names: readonly WalletName[]): Pr
   return rows.flatMap(readIfPossible);
 }
 
-/** One that a later release wrote, in a form that this one does not know, is left to that release; one that is damaged to people. */
+/** Skips a wallet that is damaged, or that a later release wrote in a form unknown to this one. */
 function readIfPossible(row: readonly unknown[]): SweptWallet[] {
   try {
-    return [toWallet(row)];
+    return [SWEPT.read(row)];
   } catch {
     return [];
   }
-}
-
-function toWallet(row: readonly unknown[]): SweptWallet {
-  const [environmentId, customerNumber, sequence, decidedAt, isBlocked, state] = row;
-  return {
-    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    customerNumber: brandAs<CustomerNumber>(readInteger(customerNumber)),
-    wallet: decodeWalletState(readText(state), {
-      sequence: readInteger(sequence),
-      decidedAt: readInstant(decidedAt),
-      isBlocked: readBoolean(isBlocked),
-    }),
-  };
 }

@@ -2,6 +2,7 @@ import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers, texts, timestamps } from "../../postgres/binary-array.ts";
 import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { MARK } from "../../postgres/own-backend.ts";
+import { boolean, derive, describeRow, instant, integer, text } from "../../postgres/row.ts";
 import type { Session } from "../../postgres/session.ts";
 import { type Parameter, type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
@@ -11,10 +12,20 @@ import { decodeWalletState, EMPTY_WALLET_STATE, encodeWalletState } from "./wall
 
 export type WalletName = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
+/** A wallet of `cell.wallets as w`. */
+export const WALLET = derive(
+  describeRow({
+    sequence: integer("w.sequence"),
+    decidedAt: instant("w.decided_at"),
+    isBlocked: boolean("w.is_blocked"),
+    state: text("w.state"),
+  }),
+  ({ state, ...row }) => decodeWalletState(state, row),
+);
+
 /**
- * A customer's wallet. Null when another transaction holds it, or when there is none: a release from before wallets made
- * the customer, or this batch is to make it. Read one by one: a wallet that this release cannot read,
- * because a later one wrote it, is its own customer's trouble and nobody else's.
+ * A customer's wallet. `readWallet` is null if another transaction holds the wallet or if it is missing: a release before wallets created
+ * the customer, or this batch will. Decoded one by one, so that a wallet written by a later release only fails its own customer's request.
  */
 export type FoundWallet = CustomerName &
   WalletName & { readonly readWallet: (() => Wallet) | null; readonly isMissing: boolean };
@@ -23,7 +34,6 @@ const LOCK_FREE = lockStatement("wallets.lock_free", "for update skip locked");
 const LOCK = lockStatement("wallets.lock", "for update");
 const READ = lockStatement("wallets.read", "");
 
-/** One look-up by the caller's id and one by our number for each. */
 function lockStatement(name: string, lock: string): Statement {
   return statement(
     name,
@@ -61,24 +71,24 @@ function lockStatement(name: string, lock: string): Statement {
 }
 
 /**
- * Locks those wallets that nobody else holds; the others come back without one. Waiting instead would let two processes
- * with the same customers hold each other up: 155 against 423 batches a second.
+ * Locks the wallets that no other transaction holds; the others are returned without `readWallet`. If lanes waited instead, two processes
+ * with the same customers would block each other: 155 instead of 423 batches per second.
  */
 export function lockFreeWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, LOCK_FREE, names);
 }
 
-/** Waits for each of them. Names must come sorted. */
+/** Waits for each lock. Names must be sorted. */
 export function lockWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, LOCK, names);
 }
 
-/** As they are. */
+/** Without locks. */
 export function readWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, READ, names);
 }
 
-/** All that a check rests on. `readWallet` is null where there is no wallet. */
+/** Everything a check depends on. `readWallet` is null if there is no wallet. */
 export type CheckFacts = {
   readonly now: Instant;
   readonly revisions: ReadonlyMap<EnvironmentId, string>;
@@ -105,11 +115,11 @@ const READ_FOR_CHECK = statement(
 );
 
 /**
- * Wallets, catalogs and the clock of one moment, in one statement: there are no locks that it would have to come after. It runs
- * without `begin`, so it proves by itself that it was the session's own backend that answered.
+ * Reads wallets, catalog revisions and clock in one statement, since there are no locks to wait for first. It runs without `begin`, so it
+ * verifies by itself that the session's own backend answered.
  */
 export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
-  // Each environment's catalog once: no environment has the number 0.
+  // The revision of each environment once; 0 matches none.
   const seen = new Set<EnvironmentId>();
   const catalogsOf = names.map(({ environmentId }) => {
     if (seen.has(environmentId)) return 0;
@@ -121,7 +131,7 @@ export async function readForCheck(session: Session, names: readonly CustomerNam
   let now: Instant | null = null;
   const wallets = rows.map(([position, sequence, decidedAt, isBlocked, state, revision, clock, mark]) => {
     const name = names[readInteger(position) - 1];
-    assert(name !== undefined, "a row is of a name that was asked for");
+    assert(name !== undefined, "a row belongs to a requested name");
     if (clock !== null) {
       session.refuseOther(mark);
       now = readInstant(clock);
@@ -129,7 +139,7 @@ export async function readForCheck(session: Session, names: readonly CustomerNam
     if (revision !== null) revisions.set(name.environmentId, readText(revision));
     return { name, readWallet: state === null ? null : walletReader(sequence, decidedAt, isBlocked, state) };
   });
-  assert(now !== null, "the first name's row tells the time");
+  assert(now !== null, "the first row has the clock");
   return { now, revisions, wallets };
 }
 
@@ -181,7 +191,7 @@ const INSERT_EMPTY = statement(
   from unnest($1::integer[], $2::bigint[]) as w (environment_id, customer_number)`,
 );
 
-/** Plainly: if another process has made one meanwhile, the statement fails and the batch reruns. */
+/** Without `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
 export function insertEmptyWallets(tx: Tx, names: readonly WalletName[]): Promise<Rows> {
   return tx.run(INSERT_EMPTY, [
     integers(names.map(({ environmentId }) => environmentId)),
@@ -206,7 +216,7 @@ const UPDATE = statement(
     and w.customer_number = n.customer_number`,
 );
 
-/** Of wallets that this transaction has locked. */
+/** The transaction must hold their locks. */
 export function updateWallets(tx: Tx, wallets: readonly ChangedWallet[]): Promise<Rows> {
   return tx.run(UPDATE, [
     integers(wallets.map(({ environmentId }) => environmentId)),

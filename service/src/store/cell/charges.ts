@@ -10,12 +10,12 @@ import {
   orNull,
   type RowOf,
   text,
-} from "../../../postgres/row.ts";
-import { type Statement, statement, type Tx } from "../../../postgres/statement.ts";
-import type { CustomerNumber, EnvironmentId, PlanVersionId, PoolId } from "../../../primitives/brand.ts";
-import { type ConsumeId, consumeId } from "../../../primitives/consume-id.ts";
-import { formatTimestamp } from "../../../primitives/timestamp.ts";
-import type { WalletName } from "../wallets.ts";
+} from "../../postgres/row.ts";
+import { type Statement, statement, type Tx } from "../../postgres/statement.ts";
+import type { CustomerNumber, EnvironmentId, PlanVersionId, PoolId } from "../../primitives/brand.ts";
+import { type ConsumeId, consumeId } from "../../primitives/consume-id.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { WalletName } from "./wallets.ts";
 
 const CHARGE = describeRow({
   customerNumber: id<CustomerNumber>("e.customer_number"),
@@ -23,7 +23,7 @@ const CHARGE = describeRow({
   recordedAt: instant("e.recorded_at"),
   feature: text("f.key"),
   quantity: integer("e.quantity"),
-  // Not -0, where nothing was charged.
+  // Not -amount, which is -0 if nothing was charged.
   credits: derive(integer("e.amount"), (amount) => 0 - amount),
   balanceAfter: integer("e.balance_after"),
   pool: id<PoolId>("e.pool_id"),
@@ -37,7 +37,7 @@ const CHARGE = describeRow({
 
 const NAMED_CHARGE = derive(CHARGE, (charge) => ({ id: consumeId(charge), ...charge }));
 
-/** An allowed consume, as people see one. */
+/** An allowed consume, as the management API shows it. */
 export type Charge = RowOf<typeof NAMED_CHARGE>;
 
 function chargeStatement(name: string, which: string): Statement {
@@ -72,7 +72,7 @@ const LIST = chargeStatement(
   "and l.sequence < $3 order by l.customer_number desc, l.sequence desc limit $4",
 );
 
-/** Null: there is no such charge in this environment. */
+/** Null: no such charge in this environment. */
 export function findCharge(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -86,7 +86,7 @@ export function findCharge(
   );
 }
 
-/** Of one customer, the newest first: those with an entry before this one. */
+/** One customer's charges below the sequence `before`, newest first. */
 export function listCharges(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,

@@ -4,9 +4,8 @@ import { brandAs, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Entries are numbered without a gap, and what a wallet notices is never before what it noticed last: their own times
-// only ever grow with their numbers. So halving finds the place in some twenty look-ups, where a walk would read a month. What
-// one counts for whose month is detached, who asks must know.
+// Sequences have no gap, and effective times never decrease along them. So a binary search needs about twenty look-ups, where a scan
+// would read a month. $5 decides how an entry counts that is missing because its month is detached.
 const FIND_LAST_BEFORE = statement(
   "ledger.find_last_before",
   `
@@ -36,8 +35,8 @@ const FIND_LAST_BEFORE = statement(
 );
 
 /**
- * The number of the last entry before this moment, up to `last`; 0 where there is none. Where months are detached and all of them
- * are before it, `isWholeSince` is to be said; else it may be an earlier entry.
+ * The sequence of the last entry before this moment, up to `last`; 0: none. Pass `isWholeSince` if all detached months are before it.
+ * Otherwise the result may be an earlier entry.
  */
 export async function findLastBefore(
   tx: Tx,
@@ -49,8 +48,8 @@ export async function findLastBefore(
   return readInteger(rows[0]?.[0]);
 }
 
-// By the first entry since, not by the last before, whose month may be detached. Whose pools had no grant until then had no entry
-// either, and are not looked for.
+// Uses the first entry since then, because the month of the last entry before may be detached. A pool without a grant before then has
+// no entry before then either, and is left out.
 const LIST_BALANCES = statement(
   "ledger.list_balances",
   `
@@ -76,10 +75,10 @@ const LIST_BALANCES = statement(
   order by p.pool_id`,
 );
 
-/** Null: nothing moved since, so that it is what the wallet has. */
+/** Null: no entry since then, so the wallet's current balance applies. */
 export type PoolBalance = { readonly pool: PoolId; readonly balance: number | null };
 
-/** What was in each pool at a moment. `after` is an entry before it, the nearer the better. */
+/** The balance of each pool at a moment. `after` is the sequence of an entry before it; the search starts there. */
 export async function listBalances(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
@@ -90,4 +89,56 @@ export async function listBalances(
     pool: brandAs<PoolId>(readInteger(pool)),
     balance: readNullable(balance, readInteger),
   }));
+}
+
+/**
+ * SQL for the earliest `recorded_at` of entries effective from a moment on, so that older partitions are pruned. An entry is recorded
+ * after it takes effect, except after a failover to a slower clock; a partial index finds those.
+ */
+export function recordedSince({ environment, from }: { environment: string; from: string }): string {
+  return `(
+        select least(${from}::timestamptz, min(a.recorded_at))
+        from cell.ledger as a
+        where a.environment_id = ${environment}
+          and a.effective_at >= ${from}::timestamptz
+          and a.effective_at > a.recorded_at
+      )`;
+}
+
+const SUM_PARTS = statement(
+  "explain.sum_parts",
+  `
+  with run as materialized (
+    select l.parts
+    from cell.ledger as l
+    where l.environment_id = $1
+      and l.customer_number = $2
+      and l.sequence > $3
+      and l.sequence <= $4
+  )
+  select null, count(*)
+  from run
+  union all
+  (
+    select split_part(p.part, ':', 1)::integer, sum(split_part(p.part, ':', 2)::bigint)
+    from run
+    cross join lateral unnest(string_to_array(run.parts, ',')) as p (part)
+    group by 1
+  )`,
+);
+
+/**
+ * The net amount that the entries after `after`, up to `until`, moved into each grant. Null: some are missing, because a month is
+ * detached.
+ */
+export async function sumParts(
+  tx: Tx,
+  { environmentId, customerNumber }: WalletName,
+  { after, until }: { readonly after: number; readonly until: number },
+): Promise<Map<number, number> | null> {
+  const { rows } = await tx.run(SUM_PARTS, [environmentId, customerNumber, after, until]);
+  const [entries] = rows.filter(([grant]) => grant === null);
+  if (readInteger(entries?.[1]) < until - after) return null;
+  const sums = rows.filter(([grant]) => grant !== null);
+  return new Map(sums.map(([grant, sum]) => [readInteger(grant), readInteger(sum)]));
 }

@@ -1,17 +1,103 @@
-import type { Allowance, PlanFeature, VersionReach } from "../../entitlement/catalog.ts";
+import type { Allowance, Cost, PlanFeature, VersionReach } from "../../entitlement/catalog.ts";
 import { bigints, integers, smallints, texts } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import {
   brandAs,
   type EnvironmentId,
+  type FeatureId,
+  type FeatureKey,
   type Instant,
   type PlanId,
   type PlanVersionId,
+  type PoolId,
 } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
-const UPSERT = statement(
+const UPSERT_POOL = statement(
+  "pools.upsert",
+  `
+  insert into cell.pools (environment_id, key, name)
+  values ($1, $2, $3)
+  on conflict on constraint pools_key_key do update set name = excluded.name
+  returning id`,
+);
+
+/** Creates a pool, or renames an existing one. */
+export async function upsertPool(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  pool: { readonly key: string; readonly name: string },
+): Promise<PoolId> {
+  const { rows } = await tx.run(UPSERT_POOL, [environmentId, pool.key, pool.name]);
+  return brandAs<PoolId>(readInteger(rows[0]?.[0]));
+}
+
+export type FeatureDefinition = {
+  readonly key: FeatureKey;
+  readonly name: string;
+  readonly unit: string | null;
+  readonly pool: PoolId;
+  readonly cost: Cost;
+};
+
+const UPSERT_FEATURE = statement(
+  "features.upsert",
+  `
+  insert into cell.features (environment_id, key, name, unit, pool_id, cost_credits, cost_per)
+  values ($1, $2, $3, $4, $5, $6, $7)
+  on conflict on constraint features_key_key do update
+  set
+    name = excluded.name,
+    unit = excluded.unit,
+    pool_id = excluded.pool_id,
+    cost_credits = excluded.cost_credits,
+    cost_per = excluded.cost_per
+  returning id`,
+);
+
+/** Creates or edits a feature. Published plan versions keep their pinned costs. */
+export async function upsertFeature(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  feature: FeatureDefinition,
+): Promise<FeatureId> {
+  const { key, name, unit, pool, cost } = feature;
+  const { rows } = await tx.run(UPSERT_FEATURE, [
+    environmentId,
+    key,
+    name,
+    unit,
+    pool,
+    cost.credits,
+    cost.per,
+  ]);
+  return brandAs<FeatureId>(readInteger(rows[0]?.[0]));
+}
+
+const ARCHIVE_FEATURE = statement(
+  "features.archive",
+  `
+  update cell.features
+  set archived_at = $3
+  where environment_id = $1
+    and id = $2`,
+);
+
+/** Null: restores it. */
+export function archiveFeature(
+  tx: Tx,
+  { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: FeatureId },
+  archivedAt: Instant | null,
+): Promise<Rows> {
+  return tx.run(ARCHIVE_FEATURE, [
+    environmentId,
+    id,
+    archivedAt === null ? null : formatTimestamp(archivedAt),
+  ]);
+}
+
+const UPSERT_PLAN = statement(
   "plans.upsert",
   `
   insert into cell.plans as p (environment_id, key, name, document_bytes)
@@ -23,18 +109,18 @@ const UPSERT = statement(
   returning id`,
 );
 
-/** `documentBytes` is what its latest version takes as a part of a document; null: that stays. */
+/** `documentBytes`: the size of the latest version in an exported catalog. Null: unchanged. */
 export async function upsertPlan(
   tx: Tx,
   environmentId: EnvironmentId,
   plan: { readonly key: string; readonly name: string },
   documentBytes: number | null = null,
 ): Promise<PlanId> {
-  const { rows } = await tx.run(UPSERT, [environmentId, plan.key, plan.name, documentBytes]);
+  const { rows } = await tx.run(UPSERT_PLAN, [environmentId, plan.key, plan.name, documentBytes]);
   return brandAs<PlanId>(readInteger(rows[0]?.[0]));
 }
 
-const ARCHIVE = statement(
+const ARCHIVE_PLAN = statement(
   "plans.archive",
   `
   update cell.plans
@@ -43,13 +129,13 @@ const ARCHIVE = statement(
     and id = $2`,
 );
 
-/** Null: it is offered again. */
+/** Null: restores it. */
 export function archivePlan(
   tx: Tx,
   { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: PlanId },
   archivedAt: Instant | null,
 ): Promise<Rows> {
-  return tx.run(ARCHIVE, [environmentId, id, archivedAt === null ? null : formatTimestamp(archivedAt)]);
+  return tx.run(ARCHIVE_PLAN, [environmentId, id, archivedAt === null ? null : formatTimestamp(archivedAt)]);
 }
 
 const INSERT_VERSION = statement(

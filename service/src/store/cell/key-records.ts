@@ -1,0 +1,95 @@
+import type { StoredAnswer } from "../../entitlement/answer.ts";
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import { hexUuids } from "../../postgres/binary-array.ts";
+import { readBoolean, readBytes, readInstant, readInteger, readText } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../primitives/brand.ts";
+import { ENDPOINT_NUMBER, type Endpoint, readVerdict } from "./keyed-requests.ts";
+
+/** What a key was used for, as the management API shows it. */
+export type KeptRequest = {
+  readonly environmentId: EnvironmentId;
+  readonly endpoint: Endpoint;
+  readonly recordedAt: Instant;
+  /** Whether the key has expired, so that the same request would be executed again. */
+  readonly isEnded: boolean;
+  /** Null: the customer was erased. */
+  readonly key: string | null;
+  readonly answer: StoredAnswer;
+};
+
+const FIND = statement(
+  "explain.find_keyed_request",
+  `
+  select
+    q.environment_id,
+    q.endpoint,
+    (extract(epoch from q.recorded_at) * 1000)::bigint,
+    q.key,
+    $3::integer is not null and q.recorded_at < clock_timestamp() - make_interval(hours => 24 * $3::integer),
+    q.answer_format,
+    uuid_send(q.subject_id),
+    q.credits,
+    q.balance,
+    (extract(epoch from q.resets_at) * 1000)::bigint,
+    q.limit_quantity,
+    q.limit_used,
+    (extract(epoch from q.limit_resets_at) * 1000)::bigint,
+    q.reason
+  from cell.keyed_requests as q
+  where q.project_id = $1
+    and q.key_hash = $2`,
+);
+
+/** Reads without a lock: no replay depends on it. */
+export async function findKeptRequest(
+  tx: Tx,
+  projectId: ProjectId,
+  keyHash: ShortHash,
+  daysMax: number | null,
+): Promise<KeptRequest | null> {
+  const { rows } = await tx.run(FIND, [projectId, keyHash, daysMax]);
+  if (rows[0] === undefined) return null;
+  const [environmentId, endpoint, recordedAt, key, isEnded, format, subjectId, ...verdict] = rows[0];
+  return {
+    environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
+    endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
+    recordedAt: readInstant(recordedAt),
+    key: readText(key) || null,
+    isEnded: readBoolean(isEnded),
+    answer: {
+      format: readInteger(format),
+      subjectId: readBytes(subjectId),
+      verdict: readVerdict(verdict),
+    },
+  };
+}
+
+// One look-up in one partition for each key.
+const LIST_TEXTS = statement(
+  "keyed_requests.list_texts",
+  `
+  select encode(uuid_send(k.key_hash), 'hex'), q.key
+  from unnest($2::uuid[]) as k (key_hash)
+  cross join lateral (
+    select q.key
+    from cell.keyed_requests as q
+    where q.project_id = $1
+      -- The reader may have no access to the other environment, which may have used the same key.
+      and q.environment_id = $3
+      and q.key_hash = k.key_hash
+      -- The text of an erased customer's key is empty.
+      and q.key <> ''
+  ) as q`,
+);
+
+/** The text of the idempotency keys that this environment used, by hash. Expired keys may be missing. */
+export async function listKeyTexts(
+  tx: Tx,
+  { projectId, environmentId }: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
+  keyHashes: readonly ShortHash[],
+): Promise<Map<ShortHash, string>> {
+  if (keyHashes.length === 0) return new Map();
+  const { rows } = await tx.run(LIST_TEXTS, [projectId, hexUuids([...new Set(keyHashes)]), environmentId]);
+  return new Map(rows.map(([hash, key]) => [readText(hash), readText(key)]));
+}
