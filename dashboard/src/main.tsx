@@ -4,13 +4,13 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/api-problem.ts";
-import { queryClient, whenSignedOut } from "./api/query-client.ts";
+import { onSessionExpired, queryClient } from "./api/query-client.ts";
 import { sessionQuery } from "./api/session.ts";
 import { router } from "./router.tsx";
 import "./tokens.css";
 import { Toasts } from "./ui/toast.tsx";
 
-whenSignedOut(() => {
+onSessionExpired(() => {
   queryClient.removeQueries({ queryKey: sessionQuery.queryKey });
   void router.invalidate();
 });

@@ -9,10 +9,10 @@ import { requestRoutes } from "./features/requests/routes.tsx";
 import { usageRoutes } from "./features/usage/routes.tsx";
 import { firstEventRoutes, welcomeRoute } from "./features/welcome/routes.tsx";
 import { workspaceRoutes } from "./features/workspace/routes.tsx";
-import { PageError, PageNotFound } from "./frame/broken-pages.tsx";
+import { PageError, PageNotFound } from "./frame/error-pages.tsx";
 import {
-  placeRoute,
   rootRoute,
+  scopeRoute,
   signedInRoute,
   startPageRoute,
   workspaceRoute,
@@ -24,7 +24,7 @@ const routeTree = rootRoute.addChildren([
   signedInRoute.addChildren([
     startPageRoute,
     welcomeRoute,
-    placeRoute.addChildren([
+    scopeRoute.addChildren([
       ...homeRoutes,
       ...customerRoutes,
       ...catalogRoutes,

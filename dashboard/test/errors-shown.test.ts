@@ -1,9 +1,9 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver } from "@tanstack/react-query";
 import { expect, test } from "vitest";
-import { refuseDots } from "../src/api/refuse-dots.ts";
-import { creditsBesides } from "../src/features/credits/grants.ts";
+import { rejectDotSegments } from "../src/api/reject-dot-segments.ts";
+import { unexplainedCredits } from "../src/features/credits/grants.ts";
+import { assertNoConflict } from "../src/features/customers/edit-conflict.ts";
 import type { Customer } from "../src/features/customers/queries.ts";
-import { refuseOverwriting } from "../src/features/customers/refuse-overwriting.ts";
 import type { Grant } from "../src/features/ledger/queries.ts";
 import { findStale } from "../src/frame/find-stale.ts";
 
@@ -36,7 +36,7 @@ test("failed next pages and queries that show their own errors are not reported 
   const told = new QueryObserver(client, {
     queryKey: ["summary"],
     queryFn: failsLater(1),
-    meta: { tellsFailures: true },
+    meta: { showsOwnErrors: true },
   });
   const list = new InfiniteQueryObserver(client, {
     queryKey: ["customers"],
@@ -61,10 +61,10 @@ test("credits beyond the loaded grants are explained only if the reason is known
     { pool: "credits", balance: 130 },
     { pool: "video", balance: 0 },
   ];
-  expect(creditsBesides(balances, { grants, isAll: true })).toEqual([
+  expect(unexplainedCredits(balances, { grants, isAll: true })).toEqual([
     { pool: "credits", credits: 100, why: expect.stringMatching(/^credits of the new period/) },
   ]);
-  expect(creditsBesides(balances, { grants, isAll: false })).toEqual([
+  expect(unexplainedCredits(balances, { grants, isAll: false })).toEqual([
     { pool: "credits", credits: 100, why: expect.stringMatching(/^from grants older than/) },
   ]);
 });
@@ -74,17 +74,17 @@ test("creating or editing never overwrites an unseen version of a customer", () 
   const changed = { ...seen, metadata: { seats: 4 } };
   // Balances are not part of the form.
   const spent: Customer = { ...seen, balances: [{ pool: "credits", balance: 7 }] };
-  expect(() => refuseOverwriting(seen, spent)).not.toThrow();
-  expect(() => refuseOverwriting(null, null)).not.toThrow();
-  expect(() => refuseOverwriting(null, seen)).toThrow("Ada has this id");
-  expect(() => refuseOverwriting(seen, changed)).toThrow("Nothing was saved");
-  expect(() => refuseOverwriting(seen, null)).toThrow("Nothing was saved");
+  expect(() => assertNoConflict(seen, spent)).not.toThrow();
+  expect(() => assertNoConflict(null, null)).not.toThrow();
+  expect(() => assertNoConflict(null, seen)).toThrow("Ada has this id");
+  expect(() => assertNoConflict(seen, changed)).toThrow("Nothing was saved");
+  expect(() => assertNoConflict(seen, null)).toThrow("Nothing was saved");
 });
 
 test.each([".", ".."])("a customer id %s is never sent as a path segment", (customerId) => {
   expect(
     new URL(`/customers/${encodeURIComponent(customerId)}/plan`, "http://purser").pathname,
   ).not.toContain(`/${customerId}/`);
-  expect(() => refuseDots({ projectId: "1", customerId })).toThrow("No request was sent");
-  expect(() => refuseDots({ projectId: "1", customerId: `${customerId}a` })).not.toThrow();
+  expect(() => rejectDotSegments({ projectId: "1", customerId })).toThrow("No request was sent");
+  expect(() => rejectDotSegments({ projectId: "1", customerId: `${customerId}a` })).not.toThrow();
 });

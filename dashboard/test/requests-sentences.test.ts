@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { compareReuse } from "../src/features/requests/compare-reuse.ts";
-import type { KeyStory } from "../src/features/requests/queries.ts";
+import type { KeyHistory } from "../src/features/requests/queries.ts";
 import {
   type Denial,
+  describeNow,
+  describeWait,
   nextStepsOf,
   sumOf,
-  waitingHelps,
-  whatNow,
   whyDenied,
 } from "../src/format/denial-sentences.ts";
-import { countUses, explainTry, summarizeTries, whatKeyDid } from "../src/format/request-sentences.ts";
+import { countUses, describeKey, explainAnswer, summarizeAnswers } from "../src/format/request-sentences.ts";
 
 const POSITION = { creditsRequired: 50, balance: 12, resetsAt: "2026-12-01T00:00:00.000Z", limit: null };
 const LIMIT = { quantity: 5, used: 4, resetsAt: "2026-11-16T00:00:00.000Z" };
@@ -66,26 +66,26 @@ test.for([
 
 test("the current outcome: allowed, still denied, denied for another reason, or gone", () => {
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
-  expect(whatNow({ ...DENIAL, now })).toEqual([
+  expect(describeNow({ ...DENIAL, now })).toEqual([
     "The same request would be allowed now. It costs 50 credits of 512.",
     "Send it with a new idempotency key. The old key always returns this denial.",
   ]);
-  expect(whatNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
+  expect(describeNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
     "The same request would be allowed now.",
   );
-  expect(whatNow(DENIAL)).toEqual([
+  expect(describeNow(DENIAL)).toEqual([
     "The same request would still be denied. It needs 50 credits; 12 are left, 38 too few.",
   ]);
   const dearer = { ...POSITION, allowed: false, reason: "insufficient_credits", creditsRequired: 100 };
-  expect(whatNow({ ...DENIAL, now: dearer })).toEqual([
+  expect(describeNow({ ...DENIAL, now: dearer })).toEqual([
     "The same request would still be denied. It needs 100 credits now; 12 are left, 88 too few.",
   ]);
   const blocked = { ...now, allowed: false, reason: "customer_blocked" };
-  expect(whatNow({ ...DENIAL, now: blocked })).toEqual([
+  expect(describeNow({ ...DENIAL, now: blocked })).toEqual([
     "The same request would now be denied for another reason. The customer is blocked.",
   ]);
-  expect(whatNow({ ...DENIAL, now: null })).toEqual(["The feature image.render no longer exists."]);
-  expect(whatNow({ ...DENIAL, customerId: null, now: null })[0]).toMatch(/erased/);
+  expect(describeNow({ ...DENIAL, now: null })).toEqual(["The feature image.render no longer exists."]);
+  expect(describeNow({ ...DENIAL, customerId: null, now: null })[0]).toMatch(/erased/);
 });
 
 test("next steps follow the current state, not the past denial", () => {
@@ -103,27 +103,27 @@ test("next steps follow the current state, not the past denial", () => {
   expect(kinds(nowFor(null))).toEqual([]);
   expect(kinds({ ...DENIAL, now: null })).toEqual(["define-feature"]);
   expect(kinds({ ...DENIAL, customerId: null, now: null })).toEqual([]);
-  expect(waitingHelps(DENIAL, format)).toBe("Or wait until plan credits renew on 2026-12-01.");
-  expect(waitingHelps(nowFor("limit_reached"), format)).toBe("Or wait until the limit resets on 2026-11-16.");
-  expect(waitingHelps(nowFor("customer_blocked"), format)).toBe(null);
+  expect(describeWait(DENIAL, format)).toBe("Or wait until plan credits renew on 2026-12-01.");
+  expect(describeWait(nowFor("limit_reached"), format)).toBe("Or wait until the limit resets on 2026-11-16.");
+  expect(describeWait(nowFor("customer_blocked"), format)).toBe(null);
 });
 
 test("test requests are summarized by answer", () => {
   const allowed = { count: 1, status: 200, isReplay: false, body: { allowed: true, reason: null } };
   const replays = { ...allowed, count: 31, isReplay: true };
-  expect(summarizeTries("consume", [allowed, replays])).toBe("1 charge, 31 replays");
-  expect(summarizeTries("check", [{ ...allowed, count: 32 }])).toBe("32 × available");
+  expect(summarizeAnswers("consume", [allowed, replays])).toBe("1 charge, 31 replays");
+  expect(summarizeAnswers("check", [{ ...allowed, count: 32 }])).toBe("32 × available");
   const denied = { ...allowed, body: { allowed: false, reason: "insufficient_credits" } };
-  expect(summarizeTries("consume", [denied, replays])).toBe("1 denial, 31 replays");
-  expect(explainTry(denied)).toBe("Not enough credits");
+  expect(summarizeAnswers("consume", [denied, replays])).toBe("1 denial, 31 replays");
+  expect(explainAnswer(denied)).toBe("Not enough credits");
   const refused = { ...allowed, count: 5, status: 404, body: { code: "feature_not_found" } };
-  expect([summarizeTries("consume", [refused]), explainTry(refused)]).toEqual([
+  expect([summarizeAnswers("consume", [refused]), explainAnswer(refused)]).toEqual([
     "5 refused",
     "Unknown feature",
   ]);
 });
 
-const STORY: KeyStory = {
+const STORY: KeyHistory = {
   idempotencyKey: "k",
   state: "kept",
   endpoint: "consume",
@@ -146,7 +146,10 @@ const STORY: KeyStory = {
   uses: [],
 };
 
-function reuse(differs: string[], changes: Partial<KeyStory["uses"][number]> = {}): KeyStory["uses"][number] {
+function reuse(
+  differs: string[],
+  changes: Partial<KeyHistory["uses"][number]> = {},
+): KeyHistory["uses"][number] {
   return {
     id: "log_1",
     requestId: "req_1",
@@ -184,16 +187,16 @@ test("a refused reuse is compared with the original request", () => {
 });
 
 test("the result of a key is one sentence, and its uses are counted by kind", () => {
-  expect(whatKeyDid(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
+  expect(describeKey(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
   const nothing = { customerId: null, charge: null, denial: null, event: null };
-  expect(whatKeyDid({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(
+  expect(describeKey({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(
     "Recorded 1,200 × tokens for an erased customer.",
   );
   const denial = { feature: "export", quantity: 2, reason: "limit_reached" };
-  expect(whatKeyDid({ ...nothing, customerId: "ada", denial })).toMatch(
+  expect(describeKey({ ...nothing, customerId: "ada", denial })).toMatch(
     /^Denied ada 2 × export: limit reached/,
   );
-  expect(whatKeyDid(nothing)).toMatch(/history/);
+  expect(describeKey(nothing)).toMatch(/history/);
   const use = { isReplay: false, refused: null, code: null };
   expect(
     countUses([

@@ -23,9 +23,9 @@ export type Body<Name extends keyof operations> = operations[Name] extends {
 export type Environment = "test" | "live";
 
 /** Project and environment: the path parameters that most calls start with. */
-export type Place = { readonly projectId: string; readonly environment: Environment };
+export type Scope = { readonly projectId: string; readonly environment: Environment };
 
 /** Drops the other route parameters, so that equal scopes give equal query keys. */
-export function placeOf({ projectId, environment }: Place): Place {
+export function scopeOf({ projectId, environment }: Scope): Scope {
   return { projectId, environment };
 }

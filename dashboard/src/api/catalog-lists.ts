@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Item, type Place, placeOf } from "./answer.ts";
+import { type Item, type Scope, scopeOf } from "./answer.ts";
 import { wholeListOf } from "./lists.ts";
 
 // Shared by the catalog pages and by pages that choose from the catalog, so that one edit refreshes all of them.
@@ -9,28 +9,28 @@ export type Pool = Item<"listPools">;
 export type Feature = Item<"listFeatures">;
 
 /** Includes archived plans, because customers can still be on them. */
-export function plansQuery(place: Place) {
+export function plansQuery(scope: Scope) {
   return wholeListOf("/manage/v1/projects/{projectId}/{environment}/plans", {
-    params: { path: placeOf(place) },
+    params: { path: scopeOf(scope) },
   });
 }
 
-export function poolsQuery(place: Place) {
+export function poolsQuery(scope: Scope) {
   return wholeListOf("/manage/v1/projects/{projectId}/{environment}/pools", {
-    params: { path: placeOf(place) },
+    params: { path: scopeOf(scope) },
   });
 }
 
 /** Includes archived features, because history refers to them. */
-export function featuresQuery(place: Place) {
+export function featuresQuery(scope: Scope) {
   return wholeListOf("/manage/v1/projects/{projectId}/{environment}/features", {
-    params: { path: placeOf(place) },
+    params: { path: scopeOf(scope) },
   });
 }
 
-export function featureNamesQuery(place: Place) {
+export function featureNamesQuery(scope: Scope) {
   return queryOptions({
-    ...featuresQuery(place),
+    ...featuresQuery(scope),
     select: (features) => new Map(features.map(({ key, name }) => [key, name])),
   });
 }

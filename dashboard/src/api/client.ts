@@ -2,14 +2,14 @@ import createFetchClient, { defaultPathSerializer } from "openapi-fetch";
 import createQueryClient from "openapi-react-query";
 import { ApiProblem, readProblem } from "./api-problem.ts";
 import type { paths } from "./manage.gen.d.ts";
-import { refuseDots } from "./refuse-dots.ts";
+import { rejectDotSegments } from "./reject-dot-segments.ts";
 
 /** The public management API. The dashboard has no private API. */
 export const api = createFetchClient<paths>({
   baseUrl: window.location.origin,
   fetch: fetchOk,
   pathSerializer: (path, params) => {
-    refuseDots(params);
+    rejectDotSegments(params);
     return defaultPathSerializer(path, params);
   },
 });

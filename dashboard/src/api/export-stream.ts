@@ -1,4 +1,4 @@
-import type { Place } from "./answer.ts";
+import type { Scope } from "./answer.ts";
 import { ApiProblem, readProblem } from "./api-problem.ts";
 import { callOf } from "./use-write.ts";
 
@@ -6,7 +6,7 @@ type ExportKind = "events" | "charges" | "ledger" | "grants";
 export type ExportFormat = "csv" | "ndjson";
 
 export type ExportOrder = {
-  readonly place: Place;
+  readonly scope: Scope;
   readonly kind: ExportKind;
   readonly format: ExportFormat;
   readonly from: string | null;
@@ -21,7 +21,7 @@ type ExportStream = {
 };
 
 /** API path of an export. With a cursor, the export resumes after that row. */
-export function pathOfExport({ place, kind, format, from, to }: ExportOrder, cursor?: string): string {
+export function pathOfExport({ scope, kind, format, from, to }: ExportOrder, cursor?: string): string {
   const query = {
     format,
     ...(from === null ? {} : { from }),
@@ -29,7 +29,7 @@ export function pathOfExport({ place, kind, format, from, to }: ExportOrder, cur
     ...(cursor === undefined ? {} : { cursor }),
   };
   return callOf("get", `/manage/v1/projects/{projectId}/{environment}/exports/${kind}`, {
-    params: { path: place, query },
+    params: { path: scope, query },
   }).path;
 }
 

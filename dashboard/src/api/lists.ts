@@ -82,13 +82,13 @@ const PAGES_MAX = 32;
 export async function readUntil<P extends AnyPage>(
   queryClient: QueryClient,
   list: ReturnType<typeof pagesBy<P>>,
-  isSought: (line: P["items"][number]) => boolean,
+  isLinked: (line: P["items"][number]) => boolean,
 ): Promise<void> {
   const observer = new InfiniteQueryObserver(queryClient, list);
   let { pages } = await queryClient.ensureInfiniteQueryData(list);
   while (pages.length < PAGES_MAX) {
     const isEnd = pages.at(-1)?.nextCursor === null;
-    if (isEnd || pages.some(({ items }) => items.some(isSought))) return;
+    if (isEnd || pages.some(({ items }) => items.some(isLinked))) return;
     const { data, error } = await observer.fetchNextPage();
     if (data === undefined || error !== null) return;
     pages = data.pages;

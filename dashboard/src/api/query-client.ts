@@ -2,14 +2,14 @@ import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiProblem } from "./api-problem.ts";
 
 /** Called when the API reports an expired session. Set by main.tsx, which owns the router. */
-let onSignedOut: () => void = () => {};
+let handleExpired: () => void = () => {};
 
-export function whenSignedOut(act: () => void): void {
-  onSignedOut = act;
+export function onSessionExpired(act: () => void): void {
+  handleExpired = act;
 }
 
 function watch(error: Error): void {
-  if (error instanceof ApiProblem && error.code === "sign_in_required") onSignedOut();
+  if (error instanceof ApiProblem && error.code === "sign_in_required") handleExpired();
 }
 
 export const queryClient = new QueryClient({
@@ -31,15 +31,15 @@ export const queryClient = new QueryClient({
 });
 
 /** Callbacks that clear page state kept outside the query cache. */
-const keepers = new Set<() => void>();
+const cleaners = new Set<() => void>();
 
 /** Registers a callback that clears private state on log-out. */
-export function whenSomebodyLeaves(forget: () => void): void {
-  keepers.add(forget);
+export function onClearUserData(forget: () => void): void {
+  cleaners.add(forget);
 }
 
 /** Clears all data of the previous user, on log-in and log-out. */
-export function forgetEverything(): void {
+export function clearUserData(): void {
   queryClient.clear();
-  for (const forget of keepers) forget();
+  for (const forget of cleaners) forget();
 }

@@ -1,19 +1,19 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { UsageAsked } from "../format/usage-search.ts";
-import { type Answer, type Place, placeOf } from "./answer.ts";
+import type { UsageSettings } from "../format/usage-search.ts";
+import { type Answer, type Scope, scopeOf } from "./answer.ts";
 import { answerOf, api } from "./client.ts";
 
 export type Usage = Answer<"chartUsage">;
 
 export const USAGE_PATH = "/manage/v1/projects/{projectId}/{environment}/usage";
 
-export function usageQuery(place: Place, asked: UsageAsked) {
-  const params = { path: placeOf(place), query: toQuery(asked) };
+export function usageQuery(scope: Scope, settings: UsageSettings) {
+  const params = { path: scopeOf(scope), query: toQuery(settings) };
   return queryOptions({
     queryKey: ["get", USAGE_PATH, params],
     // Returned together, so that placeholder data is labelled with the query it belongs to.
     queryFn: async ({ signal }) => ({
-      asked,
+      settings,
       usage: await answerOf(api.GET(USAGE_PATH, { params, signal })),
     }),
     staleTime: 15_000,
@@ -21,7 +21,7 @@ export function usageQuery(place: Place, asked: UsageAsked) {
     placeholderData: keepPreviousData,
     // If the route's prefetch failed, mounting the page must not retry it.
     retryOnMount: false,
-    meta: { tellsFailures: true },
+    meta: { showsOwnErrors: true },
   });
 }
 
@@ -37,7 +37,7 @@ export function toQuery({
   top,
   timeZone,
   filters,
-}: UsageAsked) {
+}: UsageSettings) {
   return {
     source,
     by,
@@ -51,7 +51,7 @@ export function toQuery({
   };
 }
 
-function groupOf(groupBy: UsageAsked["groupBy"], field: string | null) {
+function groupOf(groupBy: UsageSettings["groupBy"], field: string | null) {
   if (groupBy === "nothing") return {};
   if (groupBy !== "metadata") return { groupBy };
   return field === null ? {} : { groupBy, metadataField: field };

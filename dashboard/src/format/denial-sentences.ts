@@ -94,7 +94,14 @@ export function sumOf({ reason, creditsRequired, balance, limit }: Position, qua
 }
 
 /** Whether the same request would be allowed now. */
-export function whatNow({ customerId, feature, quantity, reason, creditsRequired, now }: Denial): string[] {
+export function describeNow({
+  customerId,
+  feature,
+  quantity,
+  reason,
+  creditsRequired,
+  now,
+}: Denial): string[] {
   if (customerId === null) return ["The customer has been erased."];
   if (now === null) return [`The feature ${feature} no longer exists.`];
   if (now.allowed) {
@@ -157,7 +164,7 @@ export function nextStepsOf({ customerId, plan, now }: Denial): NextStep[] {
 }
 
 /** When the request will be allowed without any action; null if never. */
-export function waitingHelps({ now }: Denial, format: FormatTime): string | null {
+export function describeWait({ now }: Denial, format: FormatTime): string | null {
   if (now === null || now.allowed) return null;
   if (now.reason === "insufficient_credits" && now.resetsAt !== null) {
     return `Or wait until plan credits renew on ${format(now.resetsAt)}.`;

@@ -83,7 +83,7 @@ type Story = {
 };
 
 /** The effect of an idempotency key, in one sentence. */
-export function whatKeyDid({ customerId, charge, denial, event }: Story): string {
+export function describeKey({ customerId, charge, denial, event }: Story): string {
   const who = customerId ?? "an erased customer";
   if (charge !== null)
     return `Charged ${who} ${countOf(charge.credits, "credit")} for ${formatCount(charge.quantity)} × ${charge.feature}.`;
@@ -109,7 +109,7 @@ export function countUses(uses: readonly Use[]): string {
   ].join(", ");
 }
 
-type Tried = {
+type TestAnswer = {
   readonly count: number;
   readonly status: number;
   readonly isReplay: boolean;
@@ -117,14 +117,14 @@ type Tried = {
 };
 
 /** "1 charge, 31 replays". */
-export function summarizeTries(endpoint: "check" | "consume", answers: readonly Tried[]): string {
-  return answers.map((answer) => describeTries(endpoint, answer)).join(", ");
+export function summarizeAnswers(endpoint: "check" | "consume", answers: readonly TestAnswer[]): string {
+  return answers.map((answer) => describeAnswers(endpoint, answer)).join(", ");
 }
 
 /** One group of the same answer: "31 replays". */
-export function describeTries(
+export function describeAnswers(
   endpoint: "check" | "consume",
-  { count, status, isReplay, body }: Tried,
+  { count, status, isReplay, body }: TestAnswer,
 ): string {
   if (status >= 400) return `${formatCount(count)} refused`;
   if (isReplay) return countOf(count, "replay");
@@ -134,7 +134,7 @@ export function describeTries(
 }
 
 /** Error or denial reason of an answer; null if it succeeded. */
-export function explainTry({ status, body }: Tried): string | null {
+export function explainAnswer({ status, body }: TestAnswer): string | null {
   if (status >= 400) return describeProblem(textOf(body["code"]));
   return body["reason"] === null ? null : describeReason(textOf(body["reason"]));
 }

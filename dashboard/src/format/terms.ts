@@ -12,7 +12,7 @@ export type Allowance = {
 };
 
 /** "10 credits per image", "3 credits per 1,000 tokens", "no credits". */
-export function costInWords({ credits, per }: Cost, unit: string | null): string {
+export function formatCost({ credits, per }: Cost, unit: string | null): string {
   if (credits === 0) return "no credits";
   const price = countOf(credits, "credit");
   if (per === 1) return unit === null ? `${price} each` : `${price} per ${unit}`;
@@ -27,31 +27,33 @@ export function chargeOf({ credits, per }: Cost, quantity: number): number {
 }
 
 /** "5,000 credits a month, unused credits roll over for 1 month". */
-export function allowanceInWords(allowance: Allowance): string {
-  const rollover = rolloverInWords(allowance);
-  return rollover === null ? givenInWords(allowance) : `${givenInWords(allowance)}, ${rollover}`;
+export function formatAllowance(allowance: Allowance): string {
+  const rollover = formatRollover(allowance);
+  return rollover === null
+    ? formatPeriodCredits(allowance)
+    : `${formatPeriodCredits(allowance)}, ${rollover}`;
 }
 
 /** "5,000 credits a month". */
-export function givenInWords({ credits, period }: Allowance): string {
-  return `${countOf(credits, "credit")} ${periodInWords(period)}`;
+export function formatPeriodCredits({ credits, period }: Allowance): string {
+  return `${countOf(credits, "credit")} ${formatPeriod(period)}`;
 }
 
 /** "unused credits roll over for 1 month"; null without rollover. */
-export function rolloverInWords({ period, rollover }: Allowance): string | null {
+export function formatRollover({ period, rollover }: Allowance): string | null {
   if (rollover === 0 || period === "once") return null;
   return `unused credits roll over for ${countOf(rollover, period)}`;
 }
 
 /** "at most 20 exports a day". */
-export function limitInWords(limit: Limit | null, unit: string | null): string {
+export function formatLimit(limit: Limit | null, unit: string | null): string {
   if (limit === null) return "no limit";
   const { quantity, period } = limit;
   const count = unit === null ? formatCount(quantity) : countOf(quantity, unit, pluralOf(unit));
-  return `at most ${count} ${period === "once" ? "in total" : periodInWords(period)}`;
+  return `at most ${count} ${period === "once" ? "in total" : formatPeriod(period)}`;
 }
 
-function periodInWords(period: Period): string {
+function formatPeriod(period: Period): string {
   return period === "once" ? "once" : `a ${period}`;
 }
 
@@ -62,7 +64,7 @@ export function pluralOf(unit: string): string {
 }
 
 /** "Free, Pro and Scale". */
-export function joinWords(words: readonly string[]): string {
+export function joinList(words: readonly string[]): string {
   const last = words.at(-1) ?? "";
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
 }

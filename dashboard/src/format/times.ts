@@ -96,7 +96,7 @@ function momentOf([year, month, day]: Parts, clock: Clock): number {
   return clock === "utc" ? Date.UTC(year, month, day) : new Date(year, month, day).getTime();
 }
 
-export const BUCKET_WORDS = { hour: "By hour", day: "By day", month: "By month" } as const;
+export const BUCKET_NAMES = { hour: "By hour", day: "By day", month: "By month" } as const;
 
 /** "15 Nov 2026, 13:00", "15 Nov 2026", "November 2026". */
 export function nameOfBucket(at: string, bucket: Bucket, clock: Clock): string {

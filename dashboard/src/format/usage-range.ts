@@ -1,6 +1,6 @@
 import { type Bucket, type Clock, startOf } from "./times.ts";
 
-export const RANGE_WORDS = {
+export const RANGE_NAMES = {
   "24h": "Last 24 hours",
   "7d": "Last 7 days",
   "30d": "Last 30 days",
@@ -8,7 +8,7 @@ export const RANGE_WORDS = {
   month: "This month",
 } as const;
 
-type RangeName = keyof typeof RANGE_WORDS;
+type RangeName = keyof typeof RANGE_NAMES;
 
 /** A named range or two times, kept in the URL. */
 export type RangeSearch = { range?: RangeName; from?: string; to?: string };
@@ -64,7 +64,7 @@ export function readRangeSearch(
 }
 
 function isRangeName(value: unknown): value is RangeName {
-  return typeof value === "string" && Object.hasOwn(RANGE_WORDS, value);
+  return typeof value === "string" && Object.hasOwn(RANGE_NAMES, value);
 }
 
 function quarterOf(value: unknown): string | null {

@@ -3,7 +3,7 @@ import { type Bucket, type Clock, startOf, zoneOf } from "./times.ts";
 import { bucketFor, bucketsFor, type RangeSearch, rangeOf, readRangeSearch } from "./usage-range.ts";
 
 /** Metrics and their API parameters. */
-export const WHATS = {
+export const METRICS = {
   credits: { name: "Credits charged", source: "charges", by: "credits" },
   charges: { name: "Charges", source: "charges", by: "count" },
   events: { name: "Usage events", source: "events", by: "count" },
@@ -11,11 +11,11 @@ export const WHATS = {
   denials: { name: "Denials", source: "denials", by: "count" },
 } as const;
 
-type What = keyof typeof WHATS;
-export type Source = (typeof WHATS)[What]["source"];
-export type Measure = (typeof WHATS)[What]["by"];
+type What = keyof typeof METRICS;
+export type Source = (typeof METRICS)[What]["source"];
+export type Measure = (typeof METRICS)[What]["by"];
 
-export const GROUP_WORDS = {
+export const GROUP_NAMES = {
   feature: "Feature",
   event: "Event key",
   reason: "Reason",
@@ -24,7 +24,7 @@ export const GROUP_WORDS = {
   nothing: "Nothing",
 } as const;
 
-export type GroupBy = keyof typeof GROUP_WORDS;
+export type GroupBy = keyof typeof GROUP_NAMES;
 
 /** The first group is the default. */
 export const GROUPS = {
@@ -53,8 +53,8 @@ export type UsageSearch = RangeSearch & {
 };
 
 export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
-  const what = keyOf(WHATS, search["what"]);
-  const { source } = WHATS[what ?? "credits"];
+  const what = keyOf(METRICS, search["what"]);
+  const { source } = METRICS[what ?? "credits"];
   const groups: readonly GroupBy[] = GROUPS[source];
   const groupBy = choice(groups)(search["groupBy"]);
   const bucket = choice(["hour", "day", "month"])(search["bucket"]);
@@ -79,11 +79,11 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
 }
 
 /** Chart settings with all defaults filled in. */
-export type UsageAsked = ReturnType<typeof askedOf>;
+export type UsageSettings = ReturnType<typeof usageSettingsOf>;
 
-export function askedOf(search: UsageSearch, now: number, clock: Clock) {
+export function usageSettingsOf(search: UsageSearch, now: number, clock: Clock) {
   const { what = "credits", groupBy, field, top = DEFAULT_TOP, feature, pool, event, customerId } = search;
-  const { source, by, name } = WHATS[what];
+  const { source, by, name } = METRICS[what];
   const { from, to } = rangeOf(search, now, clock);
   const span = (to ?? now) - from;
   const bucket = bucketsFor(span).find((fitting) => fitting === search.bucket) ?? bucketFor(span);
@@ -114,7 +114,7 @@ function keyOf<Known extends string>(known: Record<Known, unknown>, value: unkno
 }
 
 /** Zooms in to one hour, day or month. */
-export function narrowTo(at: string, { bucket }: UsageAsked, clock: Clock) {
+export function narrowTo(at: string, { bucket }: UsageSettings, clock: Clock) {
   const to = startOf(bucket, Date.parse(at), clock, 1);
   return { from: at, to: new Date(to).toISOString(), range: undefined, bucket: undefined };
 }

@@ -8,14 +8,14 @@ import { Callout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
-import { Here, useEdge } from "../ui/page.tsx";
+import { EnvironmentContext, useEdge } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";
 import { findStale } from "./find-stale.ts";
 import { useShortcuts } from "./keyboard.ts";
 import { NarrowBar } from "./narrow-bar.tsx";
-import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
+import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 import { Sidebar } from "./sidebar.tsx";
-import { useOptionalPlace } from "./use-here.ts";
+import { useOptionalScope } from "./use-scope.ts";
 
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
@@ -28,11 +28,11 @@ export function Frame() {
   useEffect(() => {
     if (isGone) void router.invalidate();
   }, [isGone, router]);
-  const environment = useOptionalPlace()?.environment ?? null;
+  const environment = useOptionalScope()?.environment ?? null;
   return isGone ? null : (
-    <Here value={environment}>
+    <EnvironmentContext value={environment}>
       <SignedInFrame />
-    </Here>
+    </EnvironmentContext>
   );
 }
 
@@ -94,7 +94,7 @@ const GENERAL = [
 ];
 
 function KeyboardHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const sections = [...PLACE_SECTIONS, ...WORKSPACE_SECTIONS];
+  const sections = [...ENVIRONMENT_SECTIONS, ...WORKSPACE_SECTIONS];
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Keyboard shortcuts">
       <ul className="grid gap-x-8 gap-y-2 sm:grid-cols-2">

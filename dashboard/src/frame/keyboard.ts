@@ -2,16 +2,16 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { projectsQuery } from "../api/projects.ts";
-import { findRememberedPlace } from "./remembered-place.ts";
-import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
-import { useOptionalPlace } from "./use-here.ts";
+import { findLastScope } from "./last-scope.ts";
+import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
+import { useOptionalScope } from "./use-scope.ts";
 
 const CHORD_MS = 1_000;
 
 /** Ctrl K or ⌘ K: search. ?: help. /: filter. g and a letter: go to a section. */
 export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }): void {
   const navigate = useNavigate();
-  const here = useOptionalPlace();
+  const here = useOptionalScope();
   const { data: projects } = useSuspenseQuery(projectsQuery);
   // A ref, because a render can happen between the two keys.
   const waitsSince = useRef(0);
@@ -19,9 +19,9 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
     function goTo(key: string): void {
       const workspace = WORKSPACE_SECTIONS.find((section) => section.key === key);
       if (workspace !== undefined) void navigate({ to: workspace.to });
-      const section = PLACE_SECTIONS.find((known) => known.key === key);
-      const place = here ?? findRememberedPlace(projects);
-      if (section !== undefined && place !== null) void navigate({ to: section.to, params: place });
+      const section = ENVIRONMENT_SECTIONS.find((known) => known.key === key);
+      const scope = here ?? findLastScope(projects);
+      if (section !== undefined && scope !== null) void navigate({ to: section.to, params: scope });
     }
     function onKey(event: KeyboardEvent): void {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {

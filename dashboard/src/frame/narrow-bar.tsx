@@ -6,11 +6,11 @@ import { ENVIRONMENT_NAMES } from "../format/environments.ts";
 import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { useOptionalPlace } from "./use-here.ts";
+import { useOptionalScope } from "./use-scope.ts";
 
 /** Top bar of narrow windows: a menu button and the environment. */
 export function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
-  const place = useOptionalPlace();
+  const scope = useOptionalScope();
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.href });
   // biome-ignore lint/correctness/useExhaustiveDependencies: close the menu on every navigation
@@ -19,7 +19,7 @@ export function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: 
     <div className="sticky top-0 z-20 flex h-13 items-center gap-2 border-b border-line bg-surface px-3 pt-1 md:hidden">
       <IconButton icon={MenuIcon} label="Open navigation" onClick={() => setOpen(true)} />
       <span className="flex-1 text-form font-semibold">Purser</span>
-      {place !== null && <Badge tone={place.environment}>{ENVIRONMENT_NAMES[place.environment]}</Badge>}
+      {scope !== null && <Badge tone={scope.environment}>{ENVIRONMENT_NAMES[scope.environment]}</Badge>}
       <IconButton icon={Search} label="Search" onClick={onSearch} />
       <Dialog.Root open={isOpen} onOpenChange={setOpen}>
         <Dialog.Portal>

@@ -17,13 +17,13 @@ import {
   searchQuery,
   sectionsAsFound,
 } from "./search-everything.ts";
-import { useOptionalPlace } from "./use-here.ts";
+import { useOptionalScope } from "./use-scope.ts";
 
 /** Searches customers, payments, keys and charges in all projects and environments, and the pages. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text.trim());
-  const place = useOptionalPlace();
+  const scope = useOptionalScope();
   const navigate = useNavigate();
   const isSearched = wanted.length > 1;
   const { data, error, isFetching, isPlaceholderData } = useQuery({
@@ -33,7 +33,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   // Results of the previous text stay visible but cannot be opened.
   const isOld = isPlaceholderData || wanted !== text.trim();
   const findings = data === undefined || !isSearched ? [] : findingsOf(data);
-  const groups: FoundGroup[] = [...findings, ...sectionsAsFound(text.trim(), place)];
+  const groups: FoundGroup[] = [...findings, ...sectionsAsFound(text.trim(), scope)];
   function open(found: Found): void {
     if (isOld && findings.some(({ items }) => items.includes(found))) return;
     onClose();

@@ -3,9 +3,9 @@ import { createRootRouteWithContext, createRoute, notFound, Outlet, redirect } f
 import type { Environment } from "../api/answer.ts";
 import { projectsQuery } from "../api/projects.ts";
 import { sessionQuery, setupQuery } from "../api/session.ts";
-import { PageError, PageNotFound } from "./broken-pages.tsx";
+import { PageError, PageNotFound } from "./error-pages.tsx";
 import { Frame } from "./frame.tsx";
-import { findRememberedPlace, rememberPlace } from "./remembered-place.ts";
+import { findLastScope, rememberScope } from "./last-scope.ts";
 
 // Parent routes. Each feature folder has its own routes; router.tsx combines them.
 
@@ -34,14 +34,14 @@ export const startPageRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/",
   beforeLoad: async ({ context }) => {
-    const place = findRememberedPlace(await context.queryClient.ensureQueryData(projectsQuery));
-    if (place === null) throw redirect({ to: "/welcome" });
-    throw redirect({ to: "/projects/$projectId/$environment", params: place });
+    const scope = findLastScope(await context.queryClient.ensureQueryData(projectsQuery));
+    if (scope === null) throw redirect({ to: "/welcome" });
+    throw redirect({ to: "/projects/$projectId/$environment", params: scope });
   },
 });
 
 /** Parent of all pages of one project and environment. */
-export const placeRoute = createRoute({
+export const scopeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "projects/$projectId/$environment",
   params: {
@@ -51,7 +51,7 @@ export const placeRoute = createRoute({
   beforeLoad: async ({ context, params }) => {
     const projects = await context.queryClient.ensureQueryData(projectsQuery);
     if (!projects.some(({ id }) => id === params.projectId)) throw notFound();
-    rememberPlace(params);
+    rememberScope(params);
   },
   // Inside the frame, so that the navigation stays visible.
   notFoundComponent: PageNotFound,

@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
-import type { Answer, Environment, Place } from "../api/answer.ts";
+import type { Answer, Environment, Scope } from "../api/answer.ts";
 import { queryOf } from "../api/client.ts";
 import { countOf } from "../format/numbers.ts";
-import { PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
+import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 
 export type Found = {
   readonly id: string;
@@ -19,7 +19,7 @@ export function searchQuery(text: string) {
   return queryOptions({
     ...queryOf("get", "/manage/v1/search", { params: { query: { q: text } } }),
     placeholderData: keepPreviousData,
-    meta: { tellsFailures: true },
+    meta: { showsOwnErrors: true },
   });
 }
 
@@ -40,11 +40,11 @@ export function findingsOf(found: Findings): FoundGroup[] {
 }
 
 type Line<Name extends keyof Findings> = Findings[Name][number];
-type Placed = { projectId: string; projectName: string; environment: Environment };
+type Scoped = { projectId: string; projectName: string; environment: Environment };
 
 /** One result; `key` is unique within its kind. */
 function toFound(
-  { projectId, projectName, environment }: Placed,
+  { projectId, projectName, environment }: Scoped,
   [kind, key]: readonly [kind: string, key: string],
   { title, notes, link }: { title: string; notes: readonly (string | null)[]; link: LinkProps },
 ): Found {
@@ -146,17 +146,17 @@ function toFeature(feature: Line<"features">): Found {
 }
 
 /** Pages whose name matches. */
-export function sectionsAsFound(text: string, place: Place | null): FoundGroup[] {
+export function sectionsAsFound(text: string, scope: Scope | null): FoundGroup[] {
   const isWanted = ({ name }: { name: string }): boolean => name.toLowerCase().includes(text.toLowerCase());
   const items = [
-    ...(place === null
+    ...(scope === null
       ? []
-      : PLACE_SECTIONS.filter(isWanted).map(({ name, to }) => ({
+      : ENVIRONMENT_SECTIONS.filter(isWanted).map(({ name, to }) => ({
           id: to,
           title: name,
           note: null,
-          environment: place.environment,
-          link: { to, params: place },
+          environment: scope.environment,
+          link: { to, params: scope },
         }))),
     ...WORKSPACE_SECTIONS.filter(isWanted).map(({ name, to }) => ({
       id: to,

@@ -15,7 +15,7 @@ import {
 } from "lucide-react";
 
 /** Navigation entries; g followed by `key` opens one. */
-export const PLACE_SECTIONS = [
+export const ENVIRONMENT_SECTIONS = [
   { name: "Home", to: "/projects/$projectId/$environment", icon: House, key: "h" },
   { name: "Customers", to: "/projects/$projectId/$environment/customers", icon: UsersRound, key: "c" },
   { name: "Plans", to: "/projects/$projectId/$environment/plans", icon: Layers, key: "p" },

@@ -15,19 +15,19 @@ import {
   Sun,
 } from "lucide-react";
 import type { ReactNode } from "react";
-import type { Environment, Place } from "../api/answer.ts";
+import type { Environment, Scope } from "../api/answer.ts";
 import { answerOf, api } from "../api/client.ts";
 import { type Project, projectsQuery } from "../api/projects.ts";
-import { forgetEverything } from "../api/query-client.ts";
+import { clearUserData } from "../api/query-client.ts";
 import { IconButton } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/menu.tsx";
 import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/time.tsx";
-import { tell } from "../ui/toast.tsx";
-import { findRememberedPlace } from "./remembered-place.ts";
-import { DOCS, PLACE_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
-import { useOptionalPlace, useSession } from "./use-here.ts";
+import { notify } from "../ui/toast.tsx";
+import { findLastScope } from "./last-scope.ts";
+import { DOCS, ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
+import { useOptionalScope, useSession } from "./use-scope.ts";
 
 const ENTRY =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-form text-muted transition-colors hover:bg-hover hover:text-ink " +
@@ -35,15 +35,15 @@ const ENTRY =
 
 export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
-  const here = useOptionalPlace();
-  const place = here ?? findRememberedPlace(projects);
+  const here = useOptionalScope();
+  const scope = here ?? findLastScope(projects);
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto px-3 pt-4 pb-3">
       <Link to="/" className="flex items-center gap-2 px-2 text-section font-semibold tracking-tight">
         <img src="/icon.svg" alt="" className="size-6" />
         Purser
       </Link>
-      {place !== null && <PlaceSwitch place={place} projects={projects} />}
+      {scope !== null && <ScopeSwitch scope={scope} projects={projects} />}
       <button
         type="button"
         onClick={onSearch}
@@ -56,11 +56,11 @@ export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: ()
         </span>
       </button>
       <nav aria-label="Main" className="flex flex-1 flex-col gap-4">
-        {place !== null && (
+        {scope !== null && (
           <Group>
-            {PLACE_SECTIONS.map(({ name, to, icon }) => (
+            {ENVIRONMENT_SECTIONS.map(({ name, to, icon }) => (
               <li key={name}>
-                <Link to={to} params={place} activeOptions={{ exact: name === "Home" }} className={ENTRY}>
+                <Link to={to} params={scope} activeOptions={{ exact: name === "Home" }} className={ENTRY}>
                   <Entry icon={icon}>{name}</Entry>
                 </Link>
               </li>
@@ -114,9 +114,9 @@ const ENVIRONMENTS = [
 ] as const;
 
 /** Switches project and environment. Stays in the section but leaves detail pages. */
-function PlaceSwitch({ place, projects }: { place: Place; projects: readonly Project[] }) {
+function ScopeSwitch({ scope, projects }: { scope: Scope; projects: readonly Project[] }) {
   const go = useGoTo();
-  const project = projects.find(({ id }) => id === place.projectId);
+  const project = projects.find(({ id }) => id === scope.projectId);
   return (
     <div className="flex flex-col gap-2">
       <Menu
@@ -135,11 +135,11 @@ function PlaceSwitch({ place, projects }: { place: Place; projects: readonly Pro
       >
         <MenuLabel>Projects</MenuLabel>
         {projects.map(({ id, name }) => (
-          <MenuItem key={id} onClick={() => go({ projectId: id, environment: place.environment })}>
+          <MenuItem key={id} onClick={() => go({ projectId: id, environment: scope.environment })}>
             <span className="min-w-0 flex-1 truncate" title={name}>
               {name}
             </span>
-            {id === place.projectId && <Check className="size-4" aria-label="selected" />}
+            {id === scope.projectId && <Check className="size-4" aria-label="selected" />}
           </MenuItem>
         ))}
         <MenuSeparator />
@@ -150,13 +150,13 @@ function PlaceSwitch({ place, projects }: { place: Place; projects: readonly Pro
       <fieldset className="grid grid-cols-2 gap-1 rounded-lg bg-sunken p-1">
         <legend className="sr-only">Environment</legend>
         {ENVIRONMENTS.map(({ environment, name, look, dot }) => {
-          const isHere = environment === place.environment;
+          const isHere = environment === scope.environment;
           return (
             <button
               key={environment}
               type="button"
               aria-pressed={isHere}
-              onClick={() => go({ projectId: place.projectId, environment })}
+              onClick={() => go({ projectId: scope.projectId, environment })}
               className={classNames(
                 "flex h-7 items-center justify-center gap-1.5 rounded-md text-form font-medium",
                 isHere ? look : "text-muted hover:text-ink",
@@ -184,7 +184,7 @@ function useGoTo(): (where: { projectId: string; environment: Environment } | "n
       void navigate({ to: "/welcome" });
       return;
     }
-    const to = PLACE_SECTIONS.find((known) => known.to.endsWith(`/${section}`) && section !== "")?.to;
+    const to = ENVIRONMENT_SECTIONS.find((known) => known.to.endsWith(`/${section}`) && section !== "")?.to;
     void navigate({ to: to ?? "/projects/$projectId/$environment", params: where });
   };
 }
@@ -206,10 +206,10 @@ function UserMenu() {
         api.DELETE("/manage/v1/session", { params: { query: everywhere ? { everywhere: "true" } : {} } }),
       );
     } catch (error) {
-      tell("Not logged out", error instanceof Error ? error.message : undefined);
+      notify("Not logged out", error instanceof Error ? error.message : undefined);
       return;
     }
-    forgetEverything();
+    clearUserData();
     await navigate({ to: "/log-in" });
   }
   return (

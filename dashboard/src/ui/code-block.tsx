@@ -3,7 +3,7 @@ import { Check, ChevronRight, Copy } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Call } from "../api/use-write.ts";
 import { IconButton } from "./button.tsx";
-import { tell } from "./toast.tsx";
+import { notify } from "./toast.tsx";
 
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
@@ -25,7 +25,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      tell("Not copied", "The browser blocked it. Select the text and copy it.");
+      notify("Not copied", "The browser blocked it. Select the text and copy it.");
       return;
     }
     setCopied(true);

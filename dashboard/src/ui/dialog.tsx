@@ -8,7 +8,7 @@ import { Callout, ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
 import { ApiCall, CodeBlock } from "./code-block.tsx";
 import { TextField } from "./field.tsx";
-import { Here, useEdge } from "./page.tsx";
+import { EnvironmentContext, useEdge } from "./page.tsx";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
 /** Initial focus of a secret shown once: pressing Enter copies it and does not close the dialog. */
@@ -146,7 +146,7 @@ export function WriteForm<R>({
   onClose,
   children,
 }: Form<R>) {
-  const here = useContext(Here);
+  const here = useContext(EnvironmentContext);
   const [typed, setTyped] = useState("");
   const isReady = wanted === undefined || typed === wanted;
   const call = request !== null && <ApiCall call={write.callOf(request)} />;

@@ -34,7 +34,7 @@ export function Page({
 
 /** Sets the tab title, including the environment so that tabs are not confused. */
 export function useTabTitle(title: string): void {
-  const environment = useContext(Here);
+  const environment = useContext(EnvironmentContext);
   const full =
     environment === null ? `${title} · Purser` : `${title} · ${ENVIRONMENT_NAMES[environment]} · Purser`;
   useEffect(() => {
@@ -45,13 +45,13 @@ export function useTabTitle(title: string): void {
 type Environment = "test" | "live";
 
 /** Environment of the current page; null on workspace pages. */
-export const Here = createContext<Environment | null>(null);
+export const EnvironmentContext = createContext<Environment | null>(null);
 
 const EDGES = { test: "edge-test", live: "edge-live" } as const;
 
 /** Class of the coloured bar that marks the environment. */
 export function useEdge(): string | null {
-  const environment = useContext(Here);
+  const environment = useContext(EnvironmentContext);
   return environment === null ? null : EDGES[environment];
 }
 

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 const manager = Toast.createToastManager();
 
 /** Confirms an action. Errors are shown in place instead, where they stay. */
-export function tell(title: string, description?: string): void {
+export function notify(title: string, description?: string): void {
   manager.add({ title, ...(description === undefined ? {} : { description }) });
 }
 

@@ -2,7 +2,7 @@ import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { Ban, KeyRound, Plus, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import type { Environment } from "../../api/answer.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
@@ -18,8 +18,8 @@ import { type ApiKey, apiKeysQuery } from "./queries.ts";
 type Opened = { kind: "create" } | { kind: "rotate" | "revoke"; key: ApiKey };
 
 export function ApiKeysPage() {
-  const place = usePlace();
-  const pages = useSuspenseInfiniteQuery(apiKeysQuery(place));
+  const scope = useScope();
+  const pages = useSuspenseInfiniteQuery(apiKeysQuery(scope));
   const keys = pages.data.pages.flatMap(({ items }) => items);
   const mayManage = useMayActAs("admin");
   const [opened, setOpened] = useState<Opened | null>(null);
@@ -45,7 +45,7 @@ export function ApiKeysPage() {
           <>
             <Table
               label="API keys"
-              columns={columnsOf(place.environment, mayManage, setOpened)}
+              columns={columnsOf(scope.environment, mayManage, setOpened)}
               rows={keys}
               keyOf={({ id }) => id}
             />
@@ -156,7 +156,7 @@ function EndingKeys({
 }
 
 function Name({ ending: { key } }: { ending: EndingKey }) {
-  const { environment } = usePlace();
+  const { environment } = useScope();
   return (
     <>
       <span className="font-semibold">{key.name}</span>{" "}

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useForm } from "react-hook-form";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import {
   type KeyForm,
   keyCall,
@@ -21,10 +21,10 @@ import {
 import { type ApiKey, anyFeatureQuery } from "./queries.ts";
 
 export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
-  const place = usePlace();
+  const scope = useScope();
   const [openedAt] = useState(Date.now);
   // Prefetch for the curl call beside the secret.
-  useQuery(anyFeatureQuery(place));
+  useQuery(anyFeatureQuery(scope));
   const { register, handleSubmit, watch } = useForm<KeyForm>({
     defaultValues: { name: "", scopes: { check: true, consume: true, events: true }, lasts: "" },
   });
@@ -34,7 +34,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
     onSuccess: () => refresh("api-keys"),
   });
   const requestOf = (form: KeyForm, now: number) => ({
-    params: { path: place },
+    params: { path: scope },
     body: toKeyBody(form, now),
   });
   if (create.data !== undefined) {
@@ -62,8 +62,8 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
       />
       <fieldset className="flex flex-col gap-2">
         <legend className="mb-1.5 text-form font-medium">Scopes</legend>
-        {SCOPES.map(({ scope, hint }) => (
-          <Checkbox key={scope} label={scope} hint={hint} {...register(`scopes.${scope}`)} />
+        {SCOPES.map(({ scope: name, hint }) => (
+          <Checkbox key={name} label={name} hint={hint} {...register(`scopes.${name}`)} />
         ))}
         {!hasScope && (
           <p role="alert" className="text-caption text-bad">
@@ -78,9 +78,9 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
 
 /** Creates a new secret with the same name. The old one keeps working for a while. */
 export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const place = usePlace();
+  const scope = useScope();
   const [openedAt] = useState(Date.now);
-  useQuery(anyFeatureQuery(place));
+  useQuery(anyFeatureQuery(scope));
   const { register, handleSubmit, watch } = useForm<RotateForm>({
     defaultValues: { overlap: "86400", lasts: lastingOf(apiKey) },
   });
@@ -89,10 +89,10 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
     onSuccess: () => refresh("api-keys"),
   });
   const requestOf = (form: RotateForm, now: number) => ({
-    params: { path: { ...place, id: apiKey.id } },
+    params: { path: { ...scope, id: apiKey.id } },
     body: toRotateBody(form, now),
   });
-  const old = `pur_${place.environment}_…${apiKey.lastFour}`;
+  const old = `pur_${scope.environment}_…${apiKey.lastFour}`;
   if (rotate.data !== undefined) {
     const { apiKey: key, secret, replaced } = rotate.data;
     const note = (
@@ -146,12 +146,12 @@ export function RevokeKeyDialog({
   apiKey: ApiKey;
   onClose: () => void;
 }) {
-  const place = usePlace();
-  const shown = `pur_${place.environment}_…${lastFour}`;
+  const scope = useScope();
+  const shown = `pur_${scope.environment}_…${lastFour}`;
   const revoke = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/revoke", {
     onSuccess: async () => {
       await refresh("api-keys");
-      tell(`Revoked ${name}`, `${shown}: active → revoked`);
+      notify(`Revoked ${name}`, `${shown}: active → revoked`);
       onClose();
     },
   });
@@ -159,7 +159,7 @@ export function RevokeKeyDialog({
     <WriteDialog
       title={`Revoke ${name}`}
       write={revoke}
-      request={{ params: { path: { ...place, id } } }}
+      request={{ params: { path: { ...scope, id } } }}
       wanted={name}
       action="Revoke key"
       tone="danger"
@@ -192,7 +192,7 @@ function KeySecret({
   note?: ReactNode;
   onClose: () => void;
 }) {
-  const { data: feature = null } = useQuery(anyFeatureQuery(usePlace()));
+  const { data: feature = null } = useQuery(anyFeatureQuery(useScope()));
   return (
     <SecretOnce
       title={`API key ${apiKey.name}`}

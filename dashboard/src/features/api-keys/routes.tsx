@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { placeRoute } from "../../frame/root-routes.tsx";
+import { scopeRoute } from "../../frame/root-routes.tsx";
 import { apiKeysQuery } from "./queries.ts";
 
 const apiKeysRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "api-keys",
   loader: ({ context, params }) => context.queryClient.ensureInfiniteQueryData(apiKeysQuery(params)),
   component: lazyRouteComponent(() => import("./api-keys-page.tsx"), "ApiKeysPage"),

@@ -1,37 +1,37 @@
 import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useForm, useWatch } from "react-hook-form";
-import type { Body, Place } from "../../api/answer.ts";
+import type { Body, Scope } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { type PlanSummary, plansQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { allowanceInWords, joinWords } from "../../format/terms.ts";
+import { formatAllowance, joinList } from "../../format/terms.ts";
 import { readMoment } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import type { Customer } from "../customers/queries.ts";
 import { BULK_PATH } from "./bulk-assignment.tsx";
 import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
 
 export function AssignPlanDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId } = customer;
-  const place = usePlace();
+  const scope = useScope();
   const clock = useClock();
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const { register, control, handleSubmit, formState } = useForm<AssignmentForm>({
     defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
   });
   const form = useWatch({ control, compute: (values: AssignmentForm) => values });
   const body = readForm(form, readMoment(form.endsAt, clock));
-  const preview = useQuery(assignmentPreviewQuery(place, customerId, body));
+  const preview = useQuery(assignmentPreviewQuery(scope, customerId, body));
   const requestOf = (wanted: AssignmentBody) => ({
-    params: { path: { ...place, customerId } },
+    params: { path: { ...scope, customerId } },
     body: wanted,
   });
   const assign = useWrite(
@@ -40,7 +40,7 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
     {
       onSuccess: async ({ outcome, customer: { plan } }) => {
         if (outcome === "changed") {
-          tell(
+          notify(
             `Assigned ${plan?.name ?? "no plan"} to ${customer.name ?? customerId}`,
             changeOf(customer, plan),
           );
@@ -206,12 +206,12 @@ function Change({
 
 function started(
   before: Customer["plan"],
-  allowances: readonly Parameters<typeof allowanceInWords>[0][],
+  allowances: readonly Parameters<typeof formatAllowance>[0][],
 ): string {
   const given =
     allowances.length === 0
       ? "The plan includes no credits."
-      : `Includes ${joinWords(allowances.map(allowanceInWords))}.`;
+      : `Includes ${joinList(allowances.map(formatAllowance))}.`;
   return before === null
     ? `${given} It starts now.`
     : `${given} It starts now. Unused ${before.name} credits end. Top-ups stay.`;
@@ -222,17 +222,17 @@ type AssignmentEffect = { before: Customer; after: Customer };
 
 /** Uses the bulk preview, which searches by id prefix. Null if the sample did not include this customer. */
 function assignmentPreviewQuery(
-  { projectId, environment }: Place,
+  { projectId, environment }: Scope,
   customerId: string,
   { plan, endsAt }: AssignmentBody,
 ) {
-  const place = { projectId, environment };
+  const scope = { projectId, environment };
   return queryOptions({
-    queryKey: ["preview", BULK_PATH, place, customerId, plan, endsAt],
+    queryKey: ["preview", BULK_PATH, scope, customerId, plan, endsAt],
     queryFn: async ({ signal }): Promise<AssignmentEffect | null> => {
       const { sample } = await answerOf(
         api.POST(`${BULK_PATH}/preview`, {
-          params: { path: place },
+          params: { path: scope },
           // Preview an earlier end too; the form asks before applying it.
           body: {
             filter: { search: customerId },
@@ -249,7 +249,7 @@ function assignmentPreviewQuery(
     staleTime: 0,
     gcTime: 0,
     retry: false,
-    meta: { tellsFailures: true },
+    meta: { showsOwnErrors: true },
   });
 }
 

@@ -7,13 +7,13 @@ import { callOf, refresh } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { readMoment } from "../../format/times.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { useClock } from "../../ui/time.tsx";
-import { useStop } from "../../ui/use-stop.ts";
+import { useAbort } from "../../ui/use-abort.ts";
 import type { CustomerFilters } from "../customers/queries.ts";
 import {
   assignBulk,
@@ -29,11 +29,11 @@ import {
 import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
 
 function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClose: () => void }) {
-  const place = usePlace();
+  const scope = useScope();
   const clock = useClock();
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const [progress, setProgress] = useState<BulkProgress | null>(null);
-  const { begin, stop } = useStop();
+  const { begin, stop } = useAbort();
   const { register, control, handleSubmit } = useForm<AssignmentForm>({
     defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
   });
@@ -46,8 +46,8 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
   };
   const isReady = form.plan !== "" && (form.ending !== "at" || endsAt !== null);
   const preview = useQuery({
-    queryKey: ["bulk preview", place, body],
-    queryFn: ({ signal }) => previewBulk(place, body, signal),
+    queryKey: ["bulk preview", scope, body],
+    queryFn: ({ signal }) => previewBulk(scope, body, signal),
     enabled: isReady,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -55,7 +55,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
   });
   const assign = useMutation({
     mutationFn: ({ parts }: { parts: NonNullable<typeof preview.data>["parts"] }) =>
-      assignBulk(place, { body, parts }, { onProgress: setProgress, signal: begin() }),
+      assignBulk(scope, { body, parts }, { onProgress: setProgress, signal: begin() }),
     onSettled: () => void refresh("customers"),
     // Stopped, or the number of customers changed: show a new preview.
     onError: () => void preview.refetch(),
@@ -82,7 +82,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
       {seen !== undefined && (
         <ApiCall
           call={callOf("post", BULK_PATH, {
-            params: { path: place },
+            params: { path: scope },
             body: { ...body, expectedCount: seen.parts[0]?.matching ?? 0 },
           })}
         />
@@ -97,7 +97,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
         >
           {inEnvironment(
             seen === undefined ? "Assign" : `Assign ${name} to ${countOf(seen.changed, "customer")}`,
-            place.environment,
+            scope.environment,
           )}
         </Button>
       </DialogActions>
@@ -116,7 +116,13 @@ export function BulkAssignButton({ filters, isDisabled }: { filters: CustomerFil
       <Button tone="quiet" icon={UsersRound} isDisabled={isDisabled} onClick={() => setOpen(true)}>
         Bulk assign plan
       </Button>
-      <Dialog isOpen={isOpen} onClose={onClose} isWide title="Bulk assign plan" note={whom(filters)}>
+      <Dialog
+        isOpen={isOpen}
+        onClose={onClose}
+        isWide
+        title="Bulk assign plan"
+        note={describeFilters(filters)}
+      >
         {filters.balanceBelow === undefined ? (
           <BulkAssignForm filters={filters} onClose={onClose} />
         ) : (
@@ -134,7 +140,7 @@ export function BulkAssignButton({ filters, isDisabled }: { filters: CustomerFil
   );
 }
 
-function whom({ search, plan, blocked }: CustomerFilters): string {
+function describeFilters({ search, plan, blocked }: CustomerFilters): string {
   const conditions = [
     plan === undefined ? null : `on plan ${plan}`,
     search === undefined ? null : `matching “${search}”`,

@@ -1,4 +1,4 @@
-import type { Answer, Body, Place } from "../../api/answer.ts";
+import type { Answer, Body, Scope } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -142,14 +142,14 @@ export function bulkFilterOf({ search, plan, blocked }: CustomerFilters): BulkBo
 }
 
 /** Previews the effect on all customers, in parts. */
-export async function previewBulk(place: Place, body: BulkBody, signal: AbortSignal): Promise<BulkPreview> {
+export async function previewBulk(scope: Scope, body: BulkBody, signal: AbortSignal): Promise<BulkPreview> {
   const parts: BulkPart[] = [];
   let sample: Preview["sample"] = [];
   let cursor: string | null = null;
   do {
     const page: Preview = await answerOf(
       api.POST(`${BULK_PATH}/preview`, {
-        params: { path: place },
+        params: { path: scope },
         body: { ...body, ...(cursor === null ? {} : { cursor }) },
         signal,
       }),
@@ -165,7 +165,7 @@ export async function previewBulk(place: Place, body: BulkBody, signal: AbortSig
 
 /** Assigns page by page. The API refuses a page whose customer count differs from the preview. */
 export async function assignBulk(
-  place: Place,
+  scope: Scope,
   { body, parts }: { body: BulkBody; parts: readonly BulkPart[] },
   { onProgress, signal }: { onProgress: (progress: BulkProgress) => void; signal: AbortSignal },
 ): Promise<BulkProgress> {
@@ -173,7 +173,7 @@ export async function assignBulk(
   for (const { cursor, matching: expectedCount } of parts) {
     const { changed, unchanged, wouldShorten, skipped } = await answerOf(
       api.POST(BULK_PATH, {
-        params: { path: place },
+        params: { path: scope },
         body: { ...body, expectedCount, ...(cursor === null ? {} : { cursor }) },
         signal,
       }),

@@ -1,7 +1,7 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
-import type { Place } from "../../api/answer.ts";
+import type { Scope } from "../../api/answer.ts";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
@@ -10,7 +10,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
 import { type Column, More, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { Whose } from "../customers/queries.ts";
+import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName } from "../ledger/ledger-links.tsx";
 import { type Actor, type PlanChange, type PlanLine, planChangesQuery } from "../ledger/queries.ts";
 
@@ -18,9 +18,9 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 
 /** Plan history of a customer, newest first. */
 export function PlansTab() {
-  const whose = route.useParams();
-  const pages = useSuspenseInfiniteQuery(planChangesQuery(whose));
-  const { data: plans } = useSuspenseQuery(plansQuery(whose));
+  const customerScope = route.useParams();
+  const pages = useSuspenseInfiniteQuery(planChangesQuery(customerScope));
+  const { data: plans } = useSuspenseQuery(plansQuery(customerScope));
   const periods = toPeriods(
     pages.data.pages.flatMap(({ items }) => items),
     Date.now(),
@@ -39,7 +39,7 @@ export function PlansTab() {
     <Card flush>
       <Table
         label="Plan history"
-        columns={columnsOf(whose, names)}
+        columns={columnsOf(customerScope, names)}
         rows={periods}
         keyOf={({ id }) => id}
         details={{
@@ -63,13 +63,13 @@ const CHANGES = {
 
 type Names = ReadonlyMap<string, string>;
 
-function columnsOf({ projectId, environment }: Whose, names: Names): Column<PlanPeriod>[] {
-  const place = { projectId, environment };
+function columnsOf({ projectId, environment }: CustomerScope, names: Names): Column<PlanPeriod>[] {
+  const scope = { projectId, environment };
   return [
     {
       name: "Plan",
       isWide: true,
-      cell: (period) => <Plan period={period} place={place} names={names} />,
+      cell: (period) => <Plan period={period} scope={scope} names={names} />,
     },
     { name: "Change", hidesWhenNarrow: true, cell: ({ change }) => CHANGES[change.change] },
     { name: "From", hidesWhenNarrow: true, cell: ({ change }) => <Time at={change.effectiveAt} /> },
@@ -78,7 +78,7 @@ function columnsOf({ projectId, environment }: Whose, names: Names): Column<Plan
   ];
 }
 
-function Plan({ period, place, names }: { period: PlanPeriod; place: Place; names: Names }) {
+function Plan({ period, scope, names }: { period: PlanPeriod; scope: Scope; names: Names }) {
   const { change, id, isNow } = period;
   const { key, version } = change.plan;
   return (
@@ -95,7 +95,7 @@ function Plan({ period, place, names }: { period: PlanPeriod; place: Place; name
       />
       <div>
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+          <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...scope, key }}>
             {names.get(key) ?? key}
           </TextLink>
           <span className="text-muted">version {version}</span>

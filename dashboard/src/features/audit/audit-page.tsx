@@ -4,7 +4,7 @@ import { Download, ScrollText, X } from "lucide-react";
 import { answerOf, api } from "../../api/client.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
 import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
-import { useMayActAs } from "../../frame/use-here.ts";
+import { useMayActAs } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -135,7 +135,7 @@ function FilterBar({
   const filters = readAuditFilters(useLocation({ select: ({ search }) => search }));
   const set = (change: Record<string, unknown>): void =>
     void navigate({ search: (before) => readAuditFilters({ ...before, ...change }), replace: true });
-  const place = filters.projectId === undefined ? "" : `${filters.projectId}/${filters.environment}`;
+  const scope = filters.projectId === undefined ? "" : `${filters.projectId}/${filters.environment}`;
   return (
     <search className="grid grid-cols-2 items-end gap-3 lg:grid-cols-[1fr_1fr_1fr_1fr_auto_auto]">
       <FilterField
@@ -167,7 +167,7 @@ function FilterBar({
             { value: `${id}/live`, label: `${name}, Live` },
           ]),
         ]}
-        value={place}
+        value={scope}
         onChange={({ target }) => {
           const [projectId, environment] = target.value.split("/");
           set({ projectId, environment });

@@ -8,7 +8,7 @@ import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { type Change, changesOf, type Entry, isRecord } from "./entry.ts";
-import { type Piece, tellWhat } from "./sentences.ts";
+import { describeAction, type Piece } from "./sentences.ts";
 
 /** Details of an entry: before and after, and the request id. */
 export function EntryDetails({ entry }: { entry: Entry }) {
@@ -148,7 +148,7 @@ export function Sentence({ entry }: { entry: Entry }) {
   return (
     <span className="wrap-anywhere">
       <span className="font-medium">{nameOfActor(entry)}</span>{" "}
-      {tellWhat(entry).map((piece, index) => (
+      {describeAction(entry).map((piece, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
         <Part key={index} piece={piece} entry={entry} />
       ))}
@@ -157,7 +157,9 @@ export function Sentence({ entry }: { entry: Entry }) {
 }
 
 export function sentenceText(entry: Entry): string {
-  const what = tellWhat(entry).map(({ kind, text }) => (kind === "customer" ? nameOfCustomer(entry) : text));
+  const what = describeAction(entry).map(({ kind, text }) =>
+    kind === "customer" ? nameOfCustomer(entry) : text,
+  );
   return `${nameOfActor(entry)} ${what.join("")}`;
 }
 

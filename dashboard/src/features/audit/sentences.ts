@@ -4,7 +4,7 @@ import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
 /** Part of a sentence that follows the actor's name. */
 export type Piece = { readonly kind: "text" | "strong" | "customer"; readonly text: string };
 
-type Tell = (entry: Entry) => readonly (Piece | string)[];
+type Describe = (entry: Entry) => readonly (Piece | string)[];
 
 const CUSTOMER: Piece = { kind: "customer", text: "" };
 const strong = (text: string): Piece => ({ kind: "strong", text });
@@ -12,7 +12,7 @@ const subject = ({ subject: text }: Entry): Piece => strong(text);
 const isNew = ({ before }: Entry): boolean => before === null;
 
 /** Sentence for each audited action. */
-const SENTENCES: Readonly<Record<string, Tell>> = {
+const SENTENCES: Readonly<Record<string, Describe>> = {
   "credits.added": (entry) => ["added ", strong(creditsOf(entry)), " to ", CUSTOMER],
   "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` of ${entry.subject} from `, CUSTOMER],
   "consume.reversed": (entry) => [
@@ -107,9 +107,9 @@ const SENTENCES: Readonly<Record<string, Tell>> = {
   "member.password_link_made": (entry) => ["created a password link for ", subject(entry)],
 };
 
-export function tellWhat(entry: Entry): Piece[] {
-  const tell = SENTENCES[entry.action] ?? tellPlainly;
-  return tell(entry).map((piece) => (typeof piece === "string" ? { kind: "text", text: piece } : piece));
+export function describeAction(entry: Entry): Piece[] {
+  const notify = SENTENCES[entry.action] ?? describeUnknown;
+  return notify(entry).map((piece) => (typeof piece === "string" ? { kind: "text", text: piece } : piece));
 }
 
 export function isKnownAction(action: string): boolean {
@@ -117,7 +117,7 @@ export function isKnownAction(action: string): boolean {
 }
 
 /** For actions that this version does not know. */
-const tellPlainly: Tell = (entry) => [
+const describeUnknown: Describe = (entry) => [
   `${entry.action.replace(/[._]/g, " ")}: `,
   subject(entry),
   ...(entry.customerId === null ? [] : [" of ", CUSTOMER]),
@@ -170,10 +170,10 @@ function attemptsOf({ after }: Entry, noun: string): (Piece | string)[] {
   ];
 }
 
-const FIELD_WORDS: Readonly<Record<string, string>> = { billingReference: "billing reference" };
+const FIELD_NAMES: Readonly<Record<string, string>> = { billingReference: "billing reference" };
 
 function fieldsOf(fields: readonly string[]): string[] {
   if (fields.length === 0) return [];
-  const names = fields.map((field) => FIELD_WORDS[field] ?? field);
+  const names = fields.map((field) => FIELD_NAMES[field] ?? field);
   return [`${new Intl.ListFormat("en").format(names)} of `];
 }

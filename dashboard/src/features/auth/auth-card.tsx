@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { forgetEverything, queryClient } from "../../api/query-client.ts";
+import { clearUserData, queryClient } from "../../api/query-client.ts";
 import { type Session, sessionQuery } from "../../api/session.ts";
 import { useTabTitle } from "../../ui/page.tsx";
 
@@ -37,14 +37,14 @@ export function AuthCard({
 export function useSessionStart(href = "/") {
   const navigate = useNavigate();
   return async (session: Session): Promise<void> => {
-    forgetEverything();
+    clearUserData();
     queryClient.setQueryData(sessionQuery.queryKey, session);
     await navigate({ href });
   };
 }
 
 /** Used, expired or unknown; the API does not distinguish. */
-export function isSpent(error: unknown): boolean {
+export function isLinkInvalid(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === "link_invalid";
 }
 

@@ -4,7 +4,7 @@ import { useWrite } from "../../api/use-write.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
-import { AuthCard, isSpent, takeLinkToken, useSessionStart } from "./auth-card.tsx";
+import { AuthCard, isLinkInvalid, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 /** Accepts an invitation or resets a password. */
 export function JoinPage() {
@@ -48,7 +48,7 @@ function LinkPage({
   const [token] = useState(takeLinkToken);
   const { register, handleSubmit } = useForm<{ password?: string }>();
   const redeem = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
-  if (token === null || isSpent(redeem.error)) {
+  if (token === null || isLinkInvalid(redeem.error)) {
     return (
       <AuthCard title={title}>
         <div className="flex flex-col gap-4">

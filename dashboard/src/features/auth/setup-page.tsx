@@ -5,7 +5,7 @@ import { useWrite } from "../../api/use-write.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
-import { AuthCard, isSpent, takeLinkToken, useSessionStart } from "./auth-card.tsx";
+import { AuthCard, isLinkInvalid, takeLinkToken, useSessionStart } from "./auth-card.tsx";
 
 const route = getRouteApi("/setup");
 
@@ -30,7 +30,7 @@ export function SetupPage() {
       </AuthCard>
     );
   }
-  if (token === null || isSpent(setUp.error)) {
+  if (token === null || isLinkInvalid(setUp.error)) {
     return (
       <AuthCard title={TITLE} note="This installation has no owner yet.">
         <Callout

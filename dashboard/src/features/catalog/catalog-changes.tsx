@@ -1,6 +1,6 @@
 import { CircleCheck } from "lucide-react";
 import { formatCount } from "../../format/numbers.ts";
-import { joinWords } from "../../format/terms.ts";
+import { joinList } from "../../format/terms.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Disclosure } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
@@ -111,7 +111,7 @@ export function CatalogReach({
 }) {
   const plans = changes.filter(hasNewVersion).map(({ key, after }) => textOf(after, "name") ?? key);
   if (plans.length === 0) return null;
-  const who = `Customers on ${joinWords(plans)}`;
+  const who = `Customers on ${joinList(plans)}`;
   return (
     <ReachChoice
       value={value}

@@ -1,5 +1,5 @@
 import type { Answer } from "../../api/answer.ts";
-import { type Cost, costInWords, type Limit, type Period } from "../../format/terms.ts";
+import { type Cost, formatCost, type Limit, type Period } from "../../format/terms.ts";
 import {
   diffTerms,
   isSamePrice,
@@ -158,7 +158,7 @@ export function hasNewVersion({ noun, before, after }: CatalogChange): boolean {
 function featureSentences({ before, after }: CatalogChange, names: Names): Sentence[] {
   const is = readFeature(after);
   const from = (pool: string): string => (names.pool(pool) === null ? "" : ` from ${names.pool(pool)}`);
-  const price = `${costInWords(is.cost, is.unit)}${from(is.pool)}`;
+  const price = `${formatCost(is.cost, is.unit)}${from(is.pool)}`;
   if (before === null) return [added(`Cost: ${price}.`)];
   const was = readFeature(before);
   return [
@@ -166,7 +166,7 @@ function featureSentences({ before, after }: CatalogChange, names: Names): Sente
     ...unitChanged(before, after),
     ...(isSamePrice(was, is)
       ? []
-      : [changed(`Cost: ${costInWords(was.cost, was.unit)}${from(was.pool)} → ${price}.`)]),
+      : [changed(`Cost: ${formatCost(was.cost, was.unit)}${from(was.pool)} → ${price}.`)]),
     ...archiving(was, is),
   ];
 }

@@ -5,7 +5,7 @@ import type { Body } from "../../api/answer.ts";
 import { callOf, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall, CodeBlock, Disclosure } from "../../ui/code-block.tsx";
@@ -13,7 +13,7 @@ import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, TextArea } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import type { Reach } from "../plans/reach-choice.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
@@ -22,10 +22,10 @@ import { CATALOG_PATH, catalogDocumentQuery, refreshCatalog } from "./queries.ts
 
 /** Exports and imports the catalog of an environment. */
 export function CatalogFilePage() {
-  const place = usePlace();
-  const { data: document } = useSuspenseQuery(catalogDocumentQuery(place));
+  const scope = useScope();
+  const { data: document } = useSuspenseQuery(catalogDocumentQuery(scope));
   const text = JSON.stringify(document, null, 2);
-  const name = `catalog-${place.projectId}-${place.environment}.json`;
+  const name = `catalog-${scope.projectId}-${scope.environment}.json`;
   return (
     <Page title="Catalog file" note="Export and import the catalog as JSON.">
       <Card
@@ -41,7 +41,7 @@ export function CatalogFilePage() {
           <Disclosure title="Show JSON">
             <CodeBlock label="the catalog" code={text} />
           </Disclosure>
-          <ApiCall call={callOf("get", CATALOG_PATH, { params: { path: place } })} />
+          <ApiCall call={callOf("get", CATALOG_PATH, { params: { path: scope } })} />
         </div>
       </Card>
       <ApplyCatalog />
@@ -53,7 +53,7 @@ type CatalogGiven = Body<"diffCatalog">;
 
 /** Imports a file: compare first, then apply exactly that comparison. */
 function ApplyCatalog() {
-  const place = usePlace();
+  const scope = useScope();
   const mayApply = useMayActAs("admin");
   const [text, setText] = useState("");
   const [archiveMissing, setArchiveMissing] = useState(false);
@@ -67,7 +67,7 @@ function ApplyCatalog() {
   }
   function submit(): void {
     try {
-      compare.mutate({ params: { path: place }, body: { catalog: JSON.parse(text), archiveMissing } });
+      compare.mutate({ params: { path: scope }, body: { catalog: JSON.parse(text), archiveMissing } });
     } catch (error) {
       setComplaint(`Invalid JSON: ${error instanceof Error ? error.message : "cannot be parsed"}.`);
     }
@@ -141,14 +141,14 @@ function ApplyPanel({
   onReadAgain: () => void;
   onDone: () => void;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   const [reach, setReach] = useState<Reach>("new_assignments");
   const [isConfirming, setConfirming] = useState(false);
   const count = countOf(changes.filter(({ change }) => change !== "unchanged").length, "change");
-  const request = { params: { path: place }, body: { ...given, reach, expectedVersion: version } };
+  const request = { params: { path: scope }, body: { ...given, reach, expectedVersion: version } };
   const apply = useWrite("post", `${CATALOG_PATH}/apply`, {
     onSuccess: async () => {
-      tell("Catalog imported", inEnvironment(count, place.environment));
+      notify("Catalog imported", inEnvironment(count, scope.environment));
       onDone();
       await refreshCatalog();
     },
@@ -170,9 +170,9 @@ function ApplyPanel({
           <Button
             tone="primary"
             isBusy={apply.isPending}
-            onClick={() => (place.environment === "live" ? setConfirming(true) : apply.mutate(request))}
+            onClick={() => (scope.environment === "live" ? setConfirming(true) : apply.mutate(request))}
           >
-            {inEnvironment(action, place.environment)}
+            {inEnvironment(action, scope.environment)}
           </Button>
         </div>
       </div>

@@ -1,10 +1,10 @@
 import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
-import type { Environment, Item, Place } from "../../api/answer.ts";
+import type { Environment, Item, Scope } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api } from "../../api/client.ts";
 import type { Session } from "../../api/session.ts";
-import { usePlace, useSession } from "../../frame/use-here.ts";
+import { useScope, useSession } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -49,7 +49,7 @@ export function EditProblem<T>({
 }
 
 function WhoWasFirst({ edited }: { edited: Edited }) {
-  const { data: change } = useQuery(lastChangeQuery(usePlace(), edited));
+  const { data: change } = useQuery(lastChangeQuery(useScope(), edited));
   const me = useSession();
   if (change === undefined || change === null) return "It changed since you opened it.";
   return (
@@ -75,13 +75,13 @@ export const CATALOG_ACTIONS = ["plan.", "feature.", "pool.", "event_key.", "def
 const AUDIT_PATH = "/manage/v1/projects/{projectId}/{environment}/audit";
 
 /** Latest matching audit entry. */
-function lastChangeQuery(place: Place, { actions, subject, environments }: Edited) {
-  const places = (environments ?? [place.environment]).map((environment) => ({ ...place, environment }));
+function lastChangeQuery(scope: Scope, { actions, subject, environments }: Edited) {
+  const scopes = (environments ?? [scope.environment]).map((environment) => ({ ...scope, environment }));
   return queryOptions({
-    queryKey: ["get", AUDIT_PATH, places, actions, subject],
+    queryKey: ["get", AUDIT_PATH, scopes, actions, subject],
     queryFn: async (): Promise<Change | null> => {
       const pages = await Promise.all(
-        places.flatMap((path) =>
+        scopes.flatMap((path) =>
           actions.map((action) =>
             answerOf(api.GET(AUDIT_PATH, { params: { path, query: { action, limit: "50" } } })),
           ),

@@ -7,7 +7,7 @@ import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, TextLink } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
@@ -15,7 +15,7 @@ import { TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
 import { NAME_RULES, NameField } from "./key-fields.tsx";
 import { ListFilter, matches } from "./list-filter.tsx";
@@ -31,12 +31,12 @@ const CHOICES = [
 
 /** The API accepts any event key. A name is optional. */
 export function EventKeysPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { search, show } = route.useSearch();
   const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
   const [naming, setNaming] = useState<EventKey | null>(null);
-  const { data: keys } = useSuspenseQuery(eventKeysQuery(place));
+  const { data: keys } = useSuspenseQuery(eventKeysQuery(scope));
   const shown = keys.filter(
     ({ key, name }) =>
       matches(search, key, name) && (show === undefined || (name === null) === (show === "unnamed")),
@@ -111,7 +111,7 @@ export function EventKeysPage() {
             icon={Gauge}
             title="No events yet"
             action={
-              <TextLink to="/projects/$projectId/$environment/first-event" params={place}>
+              <TextLink to="/projects/$projectId/$environment/first-event" params={scope}>
                 Send your first event
               </TextLink>
             }
@@ -150,17 +150,17 @@ function NameEventKeyDialog({
   eventKey: EventKey;
   onClose: () => void;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   const { register, handleSubmit, control, formState } = useForm<Values>({
     // The suggested name can be confirmed with Enter.
     defaultValues: { name: name ?? nameOfKey(key).slice(0, 120), unit: unit ?? "" },
   });
   const values = { name: "", unit: "", ...useWatch({ control }) };
-  const requestOf = (wanted: Values) => ({ params: { path: { ...place, key } }, body: toBody(wanted) });
+  const requestOf = (wanted: Values) => ({ params: { path: { ...scope, key } }, body: toBody(wanted) });
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/event-keys/{key}", {
     onSuccess: async (saved) => {
       await refreshCatalog();
-      tell(`Named ${key}`, `${name ?? "Unnamed"} → ${saved.name}`);
+      notify(`Named ${key}`, `${name ?? "Unnamed"} → ${saved.name}`);
       onClose();
     },
   });

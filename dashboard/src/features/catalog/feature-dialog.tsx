@@ -6,15 +6,15 @@ import type { Tagged } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { capitalize, costInWords } from "../../format/terms.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { capitalize, formatCost } from "../../format/terms.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { ApiCall, Json } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions, WriteForm } from "../../ui/dialog.tsx";
 import { Details } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { PlanNames, useNames } from "../plans/plan-parts.tsx";
 import { isSamePrice } from "../plans/plan-terms.ts";
 import { EditProblem } from "./edit-problem.tsx";
@@ -24,7 +24,7 @@ import { type Feature, featureQuery, refreshCatalog } from "./queries.ts";
 
 /** Edits a feature, or shows it read-only. */
 export function FeatureDialog({ featureKey, onClose }: { featureKey: string; onClose: () => void }) {
-  const { data: current } = useSuspenseQuery(featureQuery(usePlace(), featureKey));
+  const { data: current } = useSuspenseQuery(featureQuery(useScope(), featureKey));
   const mayEdit = useMayActAs("admin");
   // Frozen, so that a background refresh does not change the form.
   const [opened, setOpened] = useState(current);
@@ -68,20 +68,20 @@ function EditFeatureForm({
   onArchive: () => void;
   onClose: () => void;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   const { value: feature, etag } = opened;
   const { key } = feature;
   const form = useForm<FeatureValues>({ defaultValues: valuesOf(feature) });
   const values = { ...valuesOf(feature), ...useWatch({ control: form.control }) };
   const requestOf = (wanted: FeatureValues) => ({
-    params: { path: { ...place, key }, header: { "if-match": etag } },
+    params: { path: { ...scope, key }, header: { "if-match": etag } },
     body: toBody(wanted),
   });
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/features/{key}", {
     onSuccess: async (saved) => {
       await refreshCatalog();
-      const [before, after] = [costInWords(feature.cost, feature.unit), costInWords(saved.cost, saved.unit)];
-      tell(`Saved ${saved.name}`, before === after ? undefined : `Cost: ${before} → ${after}`);
+      const [before, after] = [formatCost(feature.cost, feature.unit), formatCost(saved.cost, saved.unit)];
+      notify(`Saved ${saved.name}`, before === after ? undefined : `Cost: ${before} → ${after}`);
       onClose();
     },
   });
@@ -96,7 +96,7 @@ function EditFeatureForm({
         <EditProblem
           write={save}
           edited={{ actions: ["feature."], subject: key }}
-          read={() => queryClient.fetchQuery(featureQuery(place, key))}
+          read={() => queryClient.fetchQuery(featureQuery(scope, key))}
           onRead={(read) => {
             // Keep edited fields and update the others.
             form.reset(valuesOf(read.value), { keepDirtyValues: true });
@@ -130,14 +130,14 @@ function ArchiveFeature({
   onBack: () => void;
   onClose: () => void;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   const { key, name, usedBy } = feature;
   const body = { archived: feature.archivedAt === null };
-  const request = { params: { path: { ...place, key }, header: { "if-match": etag } }, body };
+  const request = { params: { path: { ...scope, key }, header: { "if-match": etag } }, body };
   const archive = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/features/{key}/archive", {
     onSuccess: async () => {
       await refreshCatalog();
-      tell(body.archived ? `Archived ${name}` : `Restored ${name}`);
+      notify(body.archived ? `Archived ${name}` : `Restored ${name}`);
       onClose();
     },
   });
@@ -162,7 +162,7 @@ function ArchiveFeature({
       <EditProblem
         write={archive}
         edited={{ actions: ["feature."], subject: key }}
-        read={() => queryClient.fetchQuery(featureQuery(place, key))}
+        read={() => queryClient.fetchQuery(featureQuery(scope, key))}
         onRead={onReadAgain}
       />
       <ApiCall call={archive.callOf(request)} />
@@ -173,7 +173,7 @@ function ArchiveFeature({
           isBusy={archive.isPending}
           onClick={() => archive.mutate(request)}
         >
-          {inEnvironment(body.archived ? "Archive feature" : "Restore feature", place.environment)}
+          {inEnvironment(body.archived ? "Archive feature" : "Restore feature", scope.environment)}
         </Button>
       </DialogActions>
     </>
@@ -182,12 +182,12 @@ function ArchiveFeature({
 
 function FeatureDetails({ feature }: { feature: Feature }) {
   const { cost, unit, pool: poolKey, usedBy, archivedAt } = feature;
-  const pool = useNames(usePlace()).pool(poolKey);
+  const pool = useNames(useScope()).pool(poolKey);
   return (
     <>
       <Details
         items={[
-          { name: "Cost", value: capitalize(costInWords(cost, unit)) },
+          { name: "Cost", value: capitalize(formatCost(cost, unit)) },
           ...(pool === null ? [] : [{ name: "Pool", value: pool }]),
           { name: "Plans", value: usedBy.length === 0 ? "None" : <PlanNames keys={usedBy} /> },
           ...(archivedAt === null ? [] : [{ name: "Archived", value: <Time at={archivedAt} /> }]),

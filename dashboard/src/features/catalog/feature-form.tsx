@@ -3,13 +3,13 @@ import { type UseFormReturn, useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
-import { type Cost, chargeOf, costInWords, joinWords, nameOfKey, pluralOf } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { type Cost, chargeOf, formatCost, joinList, nameOfKey, pluralOf } from "../../format/terms.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { type FeatureValues, newFeature, toBody, wholeNumber } from "./feature-values.ts";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { poolsQuery, refreshCatalog } from "./queries.ts";
@@ -21,17 +21,17 @@ export function CreateFeatureDialog({
   prefilledKey: string;
   onClose: () => void;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   const form = useForm<FeatureValues>({ defaultValues: newFeature(prefilledKey, nameOfKey(prefilledKey)) });
   const values = { ...newFeature("", ""), ...useWatch({ control: form.control }) };
   const requestOf = (wanted: FeatureValues) => ({
-    params: { path: { ...place, key: wanted.key }, header: { "if-none-match": "*" } },
+    params: { path: { ...scope, key: wanted.key }, header: { "if-none-match": "*" } },
     body: toBody(wanted),
   });
   const create = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/features/{key}", {
     onSuccess: async ({ name, cost, unit }) => {
       await refreshCatalog();
-      tell(`Created ${name}`, `Cost: ${costInWords(cost, unit)}. Add it to a plan next.`);
+      notify(`Created ${name}`, `Cost: ${formatCost(cost, unit)}. Add it to a plan next.`);
       onClose();
     },
   });
@@ -49,7 +49,7 @@ export function CreateFeatureDialog({
           <Callout tone="bad" title="This key is already in use">
             <TextLink
               to="/projects/$projectId/$environment/features"
-              params={place}
+              params={scope}
               search={{ key: create.variables?.params.path.key ?? "" }}
             >
               Open that feature
@@ -69,7 +69,7 @@ export function CreateFeatureDialog({
 }
 
 export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValues>; isNew: boolean }) {
-  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const {
     register,
     setValue,
@@ -146,5 +146,5 @@ function examplesOf(cost: Cost, unit: string): string {
       ? `1 ${unit === "" ? "unit" : unit} costs ${charge}`
       : `${quantity.toLocaleString("en-US")} ${units} cost ${charge}`;
   });
-  return `${joinWords(examples)}.${per === 1 ? "" : " Charges are rounded up."}`;
+  return `${joinList(examples)}.${per === 1 ? "" : " Charges are rounded up."}`;
 }

@@ -2,8 +2,8 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
 import { countOf } from "../../format/numbers.ts";
-import { capitalize, costInWords, joinWords } from "../../format/terms.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { capitalize, formatCost, joinList } from "../../format/terms.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
@@ -25,11 +25,11 @@ const CHOICES = [
 ];
 
 export function FeaturesPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { search, show, key, define } = route.useSearch();
   const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
   const shown = features.filter(
     (feature) =>
       matches(search, feature.key, feature.name) &&
@@ -76,7 +76,7 @@ export function FeaturesPage() {
             title="No features yet"
             action={
               <span className="flex flex-wrap justify-center gap-2">
-                {place.environment === "live" && <PromoteLink place={place} />}
+                {scope.environment === "live" && <PromoteLink scope={scope} />}
                 {mayEdit && <NewFeature />}
               </span>
             }
@@ -109,7 +109,7 @@ function NewFeature({ tone = "plain" }: { tone?: "primary" | "plain" }) {
 
 const COLUMNS: readonly Column<Feature>[] = [
   { name: "Feature", cell: (feature) => <Name feature={feature} /> },
-  { name: "Cost", cell: ({ cost, unit }) => capitalize(costInWords(cost, unit)) },
+  { name: "Cost", cell: ({ cost, unit }) => capitalize(formatCost(cost, unit)) },
   {
     name: "Unit",
     hidesWhenNarrow: true,
@@ -125,7 +125,7 @@ const POOL: Column<Feature> = {
 };
 
 function FeatureTable({ features }: { features: readonly Feature[] }) {
-  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const [name, cost, unit, plans] = COLUMNS;
   // With one pool, the column is redundant.
   const columns = pools.length > 1 ? [name, cost, unit, POOL, plans] : COLUMNS;
@@ -159,28 +159,27 @@ function Name({ feature: { key, name, archivedAt } }: { feature: Feature }) {
 }
 
 function PoolName({ poolKey }: { poolKey: string }) {
-  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   return pools.find(({ key }) => key === poolKey)?.name ?? poolKey;
 }
 
 /** Plans that use the feature, and those that still charge an older cost. */
 function UsedBy({ feature }: { feature: Feature }) {
-  const place = usePlace();
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const scope = useScope();
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   if (feature.usedBy.length === 0) return <span className="text-muted">None</span>;
   return (
     <div className="flex flex-col gap-0.5">
       <span className="flex flex-wrap gap-x-3">
         {feature.usedBy.map((key) => (
-          <TextLink key={key} to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+          <TextLink key={key} to="/projects/$projectId/$environment/plans/$key" params={{ ...scope, key }}>
             {plans.find((plan) => plan.key === key)?.name ?? key}
           </TextLink>
         ))}
       </span>
       {findOtherPrices(feature, plans).map(({ plans: names, cost }) => (
         <span key={names.join()} className="text-caption text-warn">
-          {joinWords(names)} still {names.length === 1 ? "charges" : "charge"}{" "}
-          {costInWords(cost, feature.unit)}
+          {joinList(names)} still {names.length === 1 ? "charges" : "charge"} {formatCost(cost, feature.unit)}
         </span>
       ))}
     </div>

@@ -5,22 +5,22 @@ import { useForm, useWatch } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
 
 /** Credit pools. Most environments need only one. */
 export function PoolsPage() {
-  const place = usePlace();
+  const scope = useScope();
   const mayEdit = useMayActAs("admin");
   const [open, setOpen] = useState<Pool | "new" | null>(null);
-  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const columns: readonly Column<Pool>[] = [
     {
       name: "Pool",
@@ -78,28 +78,28 @@ export function PoolsPage() {
 }
 
 function DrawnFrom({ pool }: { pool: Pool }) {
-  const { data: features } = useSuspenseQuery(featuresQuery(usePlace()));
+  const { data: features } = useSuspenseQuery(featuresQuery(useScope()));
   const count = features.filter((feature) => feature.pool === pool.key).length;
   return count === 0 ? <span className="text-muted">No feature</span> : countOf(count, "feature");
 }
 
 /** Creates a pool, or renames one; `pool` is null for a new one. */
 function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void }) {
-  const place = usePlace();
-  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const scope = useScope();
+  const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const { register, handleSubmit, control, setValue, formState } = useForm<Pool>({
     defaultValues: pool ?? { key: "", name: "" },
   });
   const { errors, dirtyFields } = formState;
   const values = { key: "", name: "", ...useWatch({ control }) };
   const requestOf = ({ key, name }: Pool) => ({
-    params: { path: { ...place, key } },
+    params: { path: { ...scope, key } },
     body: { name: name.trim() },
   });
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/pools/{key}", {
     onSuccess: async ({ name }) => {
       await refreshCatalog();
-      tell(
+      notify(
         pool === null ? `Created pool ${name}` : "Renamed pool",
         pool === null ? undefined : `${pool.name} → ${name}`,
       );

@@ -6,7 +6,7 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -14,7 +14,7 @@ import { ApiCall } from "../../ui/code-block.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import type { Reach } from "../plans/reach-choice.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
@@ -25,7 +25,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/promote")
 
 /** Compares test with live, then applies all changes in one transaction. */
 export function PromotePage() {
-  const place = usePlace();
+  const scope = useScope();
   const { archive } = route.useSearch();
   const navigate = route.useNavigate();
   const archiveMissing = archive !== undefined;
@@ -34,7 +34,7 @@ export function PromotePage() {
   if (box.address !== archiveMissing) setBox({ isChecked: archiveMissing, address: archiveMissing });
   const mayPromote = useMayActAs("admin");
   const [done, setDone] = useState<Answer<"promoteCatalog"> | null>(null);
-  const { data: promotion } = useSuspenseQuery(promotionQuery(place.projectId, archiveMissing));
+  const { data: promotion } = useSuspenseQuery(promotionQuery(scope.projectId, archiveMissing));
   const isPending =
     promotion.kind === "possible" && promotion.diff.changes.some(({ change }) => change !== "unchanged");
   return (
@@ -44,7 +44,7 @@ export function PromotePage() {
       actions={
         <ButtonLink
           to="/projects/$projectId/$environment/plans"
-          params={{ ...place, environment: "test" }}
+          params={{ ...scope, environment: "test" }}
           tone="quiet"
         >
           Back to test
@@ -90,13 +90,13 @@ export function PromotePage() {
 }
 
 function Done({ done: { outcome, changes } }: { done: Answer<"promoteCatalog"> }) {
-  const place = usePlace();
+  const scope = useScope();
   const count = changes.filter(({ change }) => change !== "unchanged").length;
   return (
     <Callout tone="good" title="Live now matches test">
       <p>{outcome === "applied" ? `${countOf(count, "change")} applied.` : "There were no changes."}</p>
       <div className="mt-2">
-        <ButtonLink to="/projects/$projectId/$environment/plans" params={place}>
+        <ButtonLink to="/projects/$projectId/$environment/plans" params={scope}>
           Open live plans
         </ButtonLink>
       </div>
@@ -115,7 +115,7 @@ function PromotePanel({
   onDone: (done: Answer<"promoteCatalog">) => void;
 }) {
   const { version, changes } = diff;
-  const { projectId } = usePlace();
+  const { projectId } = useScope();
   const [reach, setReach] = useState<Reach>("new_assignments");
   const [isConfirming, setConfirming] = useState(false);
   const count = countOf(changes.filter(({ change }) => change !== "unchanged").length, "change");
@@ -132,7 +132,7 @@ function PromotePanel({
     onSuccess: async (done) => {
       setConfirming(false);
       onDone(done);
-      tell("Promoted test to live", `${count} applied`);
+      notify("Promoted test to live", `${count} applied`);
       await refreshCatalog();
     },
     onError: () => setConfirming(false),

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, type Item, type Place, placeOf } from "../../api/answer.ts";
+import { type Answer, type Item, type Scope, scopeOf } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api, queryOf, taggedAnswerOf } from "../../api/client.ts";
 import { wholeListOf } from "../../api/lists.ts";
@@ -35,8 +35,8 @@ export type EventKey = Item<"listEventKeys">;
 const FEATURE_PATH = "/manage/v1/projects/{projectId}/{environment}/features/{key}";
 const PLAN_PATH = "/manage/v1/projects/{projectId}/{environment}/plans/{key}";
 
-export function featureQuery(place: Place, key: string) {
-  const params = { path: { ...placeOf(place), key } };
+export function featureQuery(scope: Scope, key: string) {
+  const params = { path: { ...scopeOf(scope), key } };
   return queryOptions({
     queryKey: ["get", FEATURE_PATH, params],
     queryFn: () => taggedAnswerOf(api.GET(FEATURE_PATH, { params })),
@@ -45,14 +45,14 @@ export function featureQuery(place: Place, key: string) {
   });
 }
 
-export function eventKeysQuery(place: Place) {
+export function eventKeysQuery(scope: Scope) {
   return wholeListOf("/manage/v1/projects/{projectId}/{environment}/event-keys", {
-    params: { path: placeOf(place) },
+    params: { path: scopeOf(scope) },
   });
 }
 
-export function planQuery(place: Place, key: string) {
-  const params = { path: { ...placeOf(place), key } };
+export function planQuery(scope: Scope, key: string) {
+  const params = { path: { ...scopeOf(scope), key } };
   return queryOptions({
     queryKey: ["get", PLAN_PATH, params],
     queryFn: () => taggedAnswerOf(api.GET(PLAN_PATH, { params })),
@@ -61,8 +61,8 @@ export function planQuery(place: Place, key: string) {
 }
 
 /** A plan, the diff of its draft, and the ETag that ties publishing to this review. */
-export function planReviewQuery(place: Place, key: string) {
-  const params = { path: { ...placeOf(place), key } };
+export function planReviewQuery(scope: Scope, key: string) {
+  const params = { path: { ...scopeOf(scope), key } };
   return queryOptions({
     queryKey: ["get", PLAN_PATH, params, "review"],
     queryFn: async () => {
@@ -101,8 +101,8 @@ const BLOCKING = new Set(["unknown_key", "in_use"]);
 
 export const CATALOG_PATH = "/manage/v1/projects/{projectId}/{environment}/catalog";
 
-export function catalogDocumentQuery(place: Place) {
-  return queryOf("get", CATALOG_PATH, { params: { path: placeOf(place) } }, { staleTime: 0 });
+export function catalogDocumentQuery(scope: Scope) {
+  return queryOf("get", CATALOG_PATH, { params: { path: scopeOf(scope) } }, { staleTime: 0 });
 }
 
 /** Catalog resources refer to each other, so every edit refreshes all of them. */

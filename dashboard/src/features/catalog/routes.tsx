@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
-import { placeRoute } from "../../frame/root-routes.tsx";
+import { scopeRoute } from "../../frame/root-routes.tsx";
 import {
   catalogDocumentQuery,
   eventKeysQuery,
@@ -17,7 +17,7 @@ import {
 } from "./queries.ts";
 
 const featuresRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "features",
   validateSearch: readFeatureSearch,
   loaderDeps: ({ search: { key, define } }) => ({ key, define }),
@@ -36,7 +36,7 @@ const featuresRoute = createRoute({
 });
 
 const eventKeysRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "features/event-keys",
   validateSearch: readEventKeySearch,
   loader: ({ context: { queryClient }, params }) => queryClient.ensureQueryData(eventKeysQuery(params)),
@@ -44,7 +44,7 @@ const eventKeysRoute = createRoute({
 });
 
 const poolsRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "features/pools",
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
@@ -55,7 +55,7 @@ const poolsRoute = createRoute({
 });
 
 const plansRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "plans",
   validateSearch: readPlanSearch,
   loader: ({ context: { queryClient }, params }) =>
@@ -68,7 +68,7 @@ const plansRoute = createRoute({
 });
 
 const planRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "plans/$key",
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
@@ -80,7 +80,7 @@ const planRoute = createRoute({
 });
 
 const editPlanRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "plans/$key/edit",
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
@@ -92,7 +92,7 @@ const editPlanRoute = createRoute({
 });
 
 const publishPlanRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "plans/$key/publish",
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
@@ -104,7 +104,7 @@ const publishPlanRoute = createRoute({
 });
 
 const promoteRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "promote",
   validateSearch: readPromoteSearch,
   beforeLoad: ({ params, search }) => {
@@ -123,7 +123,7 @@ const promoteRoute = createRoute({
 });
 
 const catalogFileRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "catalog-file",
   loader: ({ context: { queryClient }, params }) => queryClient.fetchQuery(catalogDocumentQuery(params)),
   component: lazyRouteComponent(() => import("./catalog-file-page.tsx"), "CatalogFilePage"),

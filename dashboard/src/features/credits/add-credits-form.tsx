@@ -5,15 +5,15 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount, formatPrice } from "../../format/numbers.ts";
 import { nameOfClock } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import type { Customer } from "../customers/queries.ts";
 import {
   type CreditsBody,
@@ -27,10 +27,10 @@ import { CreditsOutcome, creditsPreviewQuery, TwinWarning, twinsOf } from "./cre
 /** Each time the dialog opens, a new idempotent top-up starts. */
 export function AddCreditsDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId, name } = customer;
-  const place = usePlace();
-  const whose = { ...place, customerId };
+  const scope = useScope();
+  const customerScope = { ...scope, customerId };
   const clock = useClock();
-  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const [ownReference] = useState(newOwnReference);
   const [accepted, setAccepted] = useState<string | null>(null);
   const twinBox = useRef<HTMLInputElement>(null);
@@ -48,7 +48,7 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
   });
   const form = useWatch({ control, compute: (values: CreditsForm) => values });
   const { body, errors } = readCreditsForm(form, { clock, ownReference });
-  const preview = useQuery(creditsPreviewQuery(whose, body));
+  const preview = useQuery(creditsPreviewQuery(customerScope, body));
   const add = useWrite(
     "post",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/credits",
@@ -56,9 +56,9 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
       onSuccess: async ({ outcome, balanceBefore, balanceAfter }) => {
         if (outcome === "added") {
           const change = `Balance ${formatCount(balanceBefore)} → ${formatCount(balanceAfter)}`;
-          tell(`Added ${countOf(balanceAfter - balanceBefore, "credit")} to ${name ?? customerId}`, change);
+          notify(`Added ${countOf(balanceAfter - balanceBefore, "credit")} to ${name ?? customerId}`, change);
         } else {
-          tell("Nothing added", `These credits were already added. Balance ${formatCount(balanceAfter)}`);
+          notify("Nothing added", `These credits were already added. Balance ${formatCount(balanceAfter)}`);
         }
         onClose();
         await refresh("customers");
@@ -72,20 +72,22 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
     if (errors !== null) return setFocus(firstOf(errors));
     // Check for duplicates again, because another member may have added the same credits. Errors are shown below.
     add.reset();
-    const now = await queryClient.fetchQuery(creditsPreviewQuery(whose, body)).catch((error: unknown) => {
-      if (error instanceof CancelledError) tell("Nothing added", "The form changed during the check.");
-      return null;
-    });
+    const now = await queryClient
+      .fetchQuery(creditsPreviewQuery(customerScope, body))
+      .catch((error: unknown) => {
+        if (error instanceof CancelledError) notify("Nothing added", "The form changed during the check.");
+        return null;
+      });
     if (now === null) return;
     const found = twinsOf(now);
     if (found !== null && found !== accepted) return twinBox.current?.focus();
-    await add.mutateAsync({ params: { path: whose }, body }).catch(() => {});
+    await add.mutateAsync({ params: { path: customerScope }, body }).catch(() => {});
   }
   return (
     <WriteDialog
       title={`Add credits to ${name ?? customerId}`}
       write={add}
-      request={body === null ? null : { params: { path: whose }, body }}
+      request={body === null ? null : { params: { path: customerScope }, body }}
       action={body === null ? "Add credits" : `Add ${amount}`}
       isBusy={formState.isSubmitting || add.isPending}
       isDisabled={(twins !== null && accepted !== twins) || shown?.outcome === "refused"}
@@ -163,7 +165,7 @@ function CreditsFields({
         />
         <Select
           label="Kind"
-          options={KINDS.map((kind) => ({ value: kind, label: GRANT_WORDS[kind] }))}
+          options={KINDS.map((kind) => ({ value: kind, label: GRANT_NAMES[kind] }))}
           {...register("kind")}
         />
         {pools.length > 1 && (

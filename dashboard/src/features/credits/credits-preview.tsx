@@ -8,7 +8,7 @@ import { formatAgo } from "../../format/times.ts";
 import { Callout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { Checkbox } from "../../ui/field.tsx";
-import { type Whose, whoseOf } from "../customers/queries.ts";
+import { type CustomerScope, customerScopeOf } from "../customers/queries.ts";
 import { type CreditsBody, givenReference } from "./credits-form.ts";
 
 /** Preview of the new balance and what it pays for. */
@@ -62,20 +62,20 @@ function Effect({ preview }: { preview: CreditsPreview }) {
           ? "Without a plan, the credits cannot be spent yet."
           : buys.length === 0
             ? "No feature of the plan uses these credits."
-            : `Pays for ${buys.map(buyInWords).join(", or ")}.`}
+            : `Pays for ${buys.map(formatPurchase).join(", or ")}.`}
       </p>
     </>
   );
 }
 
-function buyInWords({ name, unit, quantity }: CreditsPreview["buys"][number]): string {
+function formatPurchase({ name, unit, quantity }: CreditsPreview["buys"][number]): string {
   return unit === null ? `${formatCount(quantity)} × ${name}` : countOf(quantity, unit, pluralOf(unit));
 }
 
 type CreditsPreview = Answer<"previewCredits">;
 
 /** Preview of a top-up. Never cached. */
-export function creditsPreviewQuery(whose: Whose, body: CreditsBody | null) {
+export function creditsPreviewQuery(customerScope: CustomerScope, body: CreditsBody | null) {
   // Price and note do not affect the preview.
   const { price: _, note: __, ...asked } = body ?? { credits: 0, kind: "manual" as const };
   return queryOptions({
@@ -83,14 +83,14 @@ export function creditsPreviewQuery(whose: Whose, body: CreditsBody | null) {
       "post",
       "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/credits/preview",
       {
-        params: { path: whoseOf(whose) },
+        params: { path: customerScopeOf(customerScope) },
         body: asked,
       },
     ),
     enabled: body !== null,
     staleTime: 0,
     gcTime: 0,
-    meta: { tellsFailures: true },
+    meta: { showsOwnErrors: true },
     placeholderData: keepPreviousData,
   });
 }

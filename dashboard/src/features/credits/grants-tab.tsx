@@ -2,16 +2,16 @@ import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Coins } from "lucide-react";
 import type { ReactNode } from "react";
-import { BURN_ORDER, GRANT_STATE_WORDS, GRANT_WORDS, type GrantState } from "../../format/ledger-words.ts";
+import { BURN_ORDER, GRANT_NAMES, GRANT_STATE_NAMES, type GrantState } from "../../format/ledger.ts";
 import { formatCount, formatPrice } from "../../format/numbers.ts";
-import { useMayActAs } from "../../frame/use-here.ts";
+import { useMayActAs } from "../../frame/use-scope.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Card, Details, EmptyState } from "../../ui/page.tsx";
 import { type Column, More, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { Whose } from "../customers/queries.ts";
+import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName, useShowRow } from "../ledger/ledger-links.tsx";
 import {
   type Grant,
@@ -28,17 +28,17 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 
 /** All grants of a customer and their remaining credits. */
 export function GrantsTab() {
-  const whose = route.useParams();
-  const { grant: sought } = route.useSearch();
+  const customerScope = route.useParams();
+  const { grant: linked } = route.useSearch();
   const mayRevoke = useMayActAs("operator");
-  const pages = useSuspenseInfiniteQuery(grantsQuery(whose));
-  const plans = useSuspenseInfiniteQuery(planChangesQuery(whose));
+  const pages = useSuspenseInfiniteQuery(grantsQuery(customerScope));
+  const plans = useSuspenseInfiniteQuery(planChangesQuery(customerScope));
   const lines = pages.data.pages.flatMap(({ items }) => items);
-  const isShown = lines.some(({ grant }) => grant.grant === sought);
-  useShowRow(isShown ? `grant-${sought}` : null);
+  const isShown = lines.some(({ grant }) => grant.grant === linked);
+  useShowRow(isShown ? `grant-${linked}` : null);
   if (lines.length === 0) return <NoGrants />;
   const columns = grantColumns({
-    whose,
+    customerScope,
     mayRevoke,
     changes: plans.data.pages.flatMap(({ items }) => items.map(({ change }) => change)),
     // An unloaded older grant could be spent first.
@@ -47,9 +47,9 @@ export function GrantsTab() {
   });
   return (
     <Card title="Grants" note={BURN_ORDER} flush>
-      {sought !== undefined && !isShown && (
+      {linked !== undefined && !isShown && (
         <div className="p-3">
-          <Callout tone="warn">Grant {sought} was not found for this customer.</Callout>
+          <Callout tone="warn">Grant {linked} was not found for this customer.</Callout>
         </div>
       )}
       <Table
@@ -58,10 +58,10 @@ export function GrantsTab() {
         rows={lines}
         keyOf={numberOf}
         idOf={(line) => `grant-${numberOf(line)}`}
-        toneOf={(line) => (numberOf(line) === sought ? "accent" : null)}
+        toneOf={(line) => (numberOf(line) === linked ? "accent" : null)}
         details={{
           label: (line) => `Details of grant ${numberOf(line)}`,
-          show: (line) => <GrantDetails line={line} whose={whose} mayRevoke={mayRevoke} />,
+          show: (line) => <GrantDetails line={line} customerScope={customerScope} mayRevoke={mayRevoke} />,
         }}
       />
       <More pages={pages} shown={lines.length} what="grants" />
@@ -84,7 +84,7 @@ function NoGrants() {
 }
 
 type GrantContext = {
-  readonly whose: Whose;
+  readonly customerScope: CustomerScope;
   readonly mayRevoke: boolean;
   readonly changes: readonly PlanChange[];
   readonly next: ReadonlySet<number>;
@@ -99,7 +99,7 @@ const TONES = {
   revoked: "bad",
 } as const satisfies Record<GrantState, BadgeTone>;
 
-function grantColumns({ whose, mayRevoke, changes, next, now }: GrantContext): Column<GrantLine>[] {
+function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantContext): Column<GrantLine>[] {
   return [
     { name: "Created", hidesWhenNarrow: true, cell: (line) => <Given line={line} /> },
     { name: "Kind", cell: ({ grant }) => <Kind grant={grant} /> },
@@ -139,7 +139,7 @@ function grantColumns({ whose, mayRevoke, changes, next, now }: GrantContext): C
         return next.has(grant.grant) ? (
           <Badge tone="accent">Spent next</Badge>
         ) : (
-          <Badge tone={TONES[state]}>{GRANT_STATE_WORDS[state]}</Badge>
+          <Badge tone={TONES[state]}>{GRANT_STATE_NAMES[state]}</Badge>
         );
       },
     },
@@ -149,7 +149,7 @@ function grantColumns({ whose, mayRevoke, changes, next, now }: GrantContext): C
       isNameHidden: true,
       isNumber: true,
       hidesWhenNarrow: true,
-      cell: ({ grant }: GrantLine) => <RevokeButton whose={whose} grant={grant} />,
+      cell: ({ grant }: GrantLine) => <RevokeButton customerScope={customerScope} grant={grant} />,
     },
   ];
 }
@@ -175,7 +175,7 @@ function Kind({ grant: { kind, grant, reference, pool } }: { grant: Grant }) {
   const given = givenReference(reference);
   return (
     <>
-      <span className="font-medium">{GRANT_WORDS[kind]}</span>
+      <span className="font-medium">{GRANT_NAMES[kind]}</span>
       <div className="text-caption text-muted">
         grant {grant}
         {pool !== "credits" && `, ${pool}`}
@@ -209,11 +209,11 @@ type Item = { name: string; value: ReactNode };
 
 function GrantDetails({
   line: { grant, by },
-  whose,
+  customerScope,
   mayRevoke,
 }: {
   line: GrantLine;
-  whose: Whose;
+  customerScope: CustomerScope;
   mayRevoke: boolean;
 }) {
   const { reference, price, note, expiresAt, revokedAt } = grant;
@@ -234,7 +234,7 @@ function GrantDetails({
       {mayRevoke && (
         // In a narrow window, the table has no room for the button.
         <div className="md:hidden">
-          <RevokeButton whose={whose} grant={grant} />
+          <RevokeButton customerScope={customerScope} grant={grant} />
         </div>
       )}
       <Json label={`grant ${grant.grant}`} value={grant} />

@@ -1,4 +1,4 @@
-import type { GrantState } from "../../format/ledger-words.ts";
+import type { GrantState } from "../../format/ledger.ts";
 import { formatCount } from "../../format/numbers.ts";
 import type { PlanVersion } from "../customers/queries.ts";
 import type { Entry, Grant, KnownGrants, PlanChange } from "../ledger/queries.ts";
@@ -60,13 +60,13 @@ export function findGrant(known: readonly Grant[], number: number): Grant | null
   return known.find(({ grant }) => grant === number) ?? null;
 }
 
-type CreditsBesides = { readonly pool: string; readonly credits: number; readonly why: string };
+type UnexplainedCredits = { readonly pool: string; readonly credits: number; readonly why: string };
 
 /** The part of a balance that the loaded grants do not explain, with the likely reason. */
-export function creditsBesides(
+export function unexplainedCredits(
   balances: readonly { readonly pool: string; readonly balance: number }[],
   { grants, isAll }: KnownGrants,
-): CreditsBesides[] {
+): UnexplainedCredits[] {
   const why = isAll
     ? "credits of the new period, recorded with the next request."
     : `from grants older than the newest ${formatCount(grants.length)}, or of the new period.`;

@@ -2,19 +2,19 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { type ReactNode, Suspense, useState } from "react";
 import { queryClient } from "../../api/query-client.ts";
 import { about, refresh, useWrite } from "../../api/use-write.ts";
-import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Dialog, WriteForm } from "../../ui/dialog.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { tell } from "../../ui/toast.tsx";
-import { customerQuery, type Whose } from "../customers/queries.ts";
+import { notify } from "../../ui/toast.tsx";
+import { type CustomerScope, customerQuery } from "../customers/queries.ts";
 import type { Grant } from "../ledger/queries.ts";
 import { BalanceChange } from "./balance-change.tsx";
 
 /** Revokes the remaining credits of a grant after confirmation. */
-export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
+export function RevokeButton({ customerScope, grant }: { customerScope: CustomerScope; grant: Grant }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -30,11 +30,11 @@ export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
         isOpen={isOpen}
         onClose={close}
         title="Revoke grant"
-        note={`${GRANT_WORDS[grant.kind]}, grant ${grant.grant}, of ${countOf(grant.credits, "credit")}.`}
+        note={`${GRANT_NAMES[grant.kind]}, grant ${grant.grant}, of ${countOf(grant.credits, "credit")}.`}
       >
         <Suspense fallback={<SkeletonRows rows={3} />}>
-          <ReadAgain whose={whose} rows={3}>
-            <RevokeForm whose={whose} grant={grant} onDone={close} />
+          <ReadAgain customerScope={customerScope} rows={3}>
+            <RevokeForm customerScope={customerScope} grant={grant} onDone={close} />
           </ReadAgain>
         </Suspense>
       </Dialog>
@@ -42,21 +42,21 @@ export function RevokeButton({ whose, grant }: { whose: Whose; grant: Grant }) {
   );
 }
 
-function RevokeForm(props: { whose: Whose; grant: Grant; onDone: () => void }) {
-  const { whose, onDone } = props;
+function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone: () => void }) {
+  const { customerScope, onDone } = props;
   // Frozen, so that a background refresh does not change the confirmed amount.
   const [grant] = useState(props.grant);
   const { credits, remaining, pool } = grant;
-  const { data: customer } = useSuspenseQuery(customerQuery(whose));
+  const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
   const before = balanceIn(customer, pool);
-  const request = { params: { path: { ...whose, grant: String(grant.grant) } } };
+  const request = { params: { path: { ...customerScope, grant: String(grant.grant) } } };
   const revoke = useWrite(
     "post",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
     {
       onSuccess: ({ credits: removed, customer: after }) => {
         const balance = balanceIn(after, pool);
-        tell(`Revoked grant ${grant.grant}`, `Balance ${formatStep(balance + removed, balance)}`);
+        notify(`Revoked grant ${grant.grant}`, `Balance ${formatStep(balance + removed, balance)}`);
         onDone();
       },
       onSettled: () => refresh("customers"),
@@ -91,9 +91,17 @@ function balanceIn(
 }
 
 /** Refreshes all data of the customer before it shows a confirmation. */
-function ReadAgain({ whose, rows, children }: { whose: Whose; rows: number; children: ReactNode }) {
+function ReadAgain({
+  customerScope,
+  rows,
+  children,
+}: {
+  customerScope: CustomerScope;
+  rows: number;
+  children: ReactNode;
+}) {
   const { isSuccess, error } = useQuery({
-    queryKey: ["read again", whose],
+    queryKey: ["read again", customerScope],
     queryFn: async () => {
       await queryClient.refetchQueries({ ...about("customers"), type: "active" }, { throwOnError: true });
       return true;

@@ -1,4 +1,4 @@
-import { describeEntry, type GrantKind } from "../../format/ledger-words.ts";
+import { describeEntry, type GrantKind } from "../../format/ledger.ts";
 import type { Entry, Grant } from "../ledger/queries.ts";
 
 export type BalancePoint = {

@@ -5,22 +5,22 @@ import { useState } from "react";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { about, refresh, useWrite } from "../../api/use-write.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { AssignPlanDialog } from "../assignments/assign-plan-form.tsx";
 import { balancesOf } from "../assignments/bulk-assignment.tsx";
 import { AddCreditsDialog } from "../credits/add-credits-form.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
-import type { AskedFor, Customer } from "./queries.ts";
+import type { Customer, LinkedDialog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
 type Act = "credits" | "plan" | "end" | "edit" | "block" | "erase";
 
-const ACTS: Record<AskedFor, Act> = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" };
+const ACTS: Record<LinkedDialog, Act> = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" };
 
 /** Actions on a customer, by role. */
 export function CustomerActions({ customer }: { customer: Customer }) {
@@ -72,7 +72,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
         <CustomerDialog
           {...dialog}
           onSaved={({ name, customerId }) => {
-            tell(`Saved ${name ?? customerId}`);
+            notify(`Saved ${name ?? customerId}`);
             onClose();
           }}
         />
@@ -101,14 +101,14 @@ type DialogProps = { customer: Customer; onClose: () => void };
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
 function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, onClose }: DialogProps) {
-  const place = usePlace();
+  const scope = useScope();
   // Frozen, so that a concurrent change does not turn Block into Unblock.
   const [isBlocked] = useState(isBlockedNow);
   const who = name ?? customerId;
   const verb = isBlocked ? "Unblock" : "Block";
   const block = useWrite("put", `${CUSTOMER_PATH}/block`, {
     onSuccess: async ({ customer }) => {
-      tell(
+      notify(
         customer.isBlocked ? `Blocked ${who}` : `Unblocked ${who}`,
         customer.isBlocked ? "Every request is denied from now on" : "Plan and balance apply again",
       );
@@ -121,7 +121,7 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
       onClose={onClose}
       title={`${verb} ${who}`}
       write={block}
-      request={{ params: { path: { ...place, customerId } }, body: { blocked: !isBlocked } }}
+      request={{ params: { path: { ...scope, customerId } }, body: { blocked: !isBlocked } }}
       action={verb}
       tone={isBlocked ? "primary" : "danger"}
     >
@@ -136,14 +136,14 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
 
 function EndPlanDialog({ customer, onClose }: DialogProps) {
   const { customerId, name, plan } = customer;
-  const place = usePlace();
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const scope = useScope();
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const fallback = plans.find(({ isDefault }) => isDefault);
   const end = useWrite("delete", `${CUSTOMER_PATH}/plan`, {
     onSuccess: async ({ outcome, customer: after }) => {
       const balance = `Balance ${balancesOf(customer)} → ${balancesOf(after)}`;
-      if (outcome === "ended") tell(`Ended ${plan?.name ?? "the plan"} for ${name ?? customerId}`, balance);
-      else tell("Nothing changed", "The customer had no assigned plan");
+      if (outcome === "ended") notify(`Ended ${plan?.name ?? "the plan"} for ${name ?? customerId}`, balance);
+      else notify("Nothing changed", "The customer had no assigned plan");
       onClose();
       await refresh("customers");
     },
@@ -153,7 +153,7 @@ function EndPlanDialog({ customer, onClose }: DialogProps) {
       onClose={onClose}
       title={`End ${plan?.name ?? "plan"} for ${name ?? customerId}`}
       write={end}
-      request={{ params: { path: { ...place, customerId } } }}
+      request={{ params: { path: { ...scope, customerId } } }}
       action={`End ${plan?.name ?? "plan"} now`}
       tone="danger"
     >
@@ -170,18 +170,18 @@ function EndPlanDialog({ customer, onClose }: DialogProps) {
 }
 
 function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
-  const place = usePlace();
+  const scope = useScope();
   const navigate = useNavigate();
   const erase = useWrite("delete", CUSTOMER_PATH, {
     onSuccess: async () => {
       onClose();
       await queryClient.invalidateQueries({ ...about("customers"), refetchType: "none" });
       // Leave the page first: its queries would fail.
-      await navigate({ to: "/projects/$projectId/$environment/customers", params: place });
+      await navigate({ to: "/projects/$projectId/$environment/customers", params: scope });
       queryClient.removeQueries({ ...about("customers"), type: "inactive" });
       // Remove personal data even if the old page is still mounted.
       queryClient.removeQueries({ predicate: ({ queryKey }) => isAboutCustomer(queryKey, customerId) });
-      tell("Customer erased", "Amounts stay in the ledger without personal data");
+      notify("Customer erased", "Amounts stay in the ledger without personal data");
     },
   });
   return (
@@ -189,7 +189,7 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
       onClose={onClose}
       title={`Erase ${name ?? customerId} permanently`}
       write={erase}
-      request={{ params: { path: { ...place, customerId } } }}
+      request={{ params: { path: { ...scope, customerId } } }}
       wanted={customerId}
       action="Erase permanently"
       tone="danger"

@@ -4,11 +4,11 @@ import type { Answer, Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
-import { type Customer, type Whose, whoseOf } from "./queries.ts";
-import { refuseOverwriting } from "./refuse-overwriting.ts";
+import { assertNoConflict } from "./edit-conflict.ts";
+import { type Customer, type CustomerScope, customerScopeOf } from "./queries.ts";
 
 type Props = {
   /** Null for a new customer. */
@@ -19,7 +19,7 @@ type Props = {
 
 /** Creates or edits a customer. */
 export function CustomerDialog({ customer, onClose, onSaved }: Props) {
-  const place = usePlace();
+  const scope = useScope();
   // The version that was edited, to detect conflicts.
   const [opened] = useState(customer);
   const { register, control, handleSubmit, formState } = useForm<CustomerFormValues>({
@@ -37,13 +37,13 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   // A pasted space would create a different customer.
   const customerId = customer?.customerId ?? form.customerId.trim();
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
-    before: async () => refuseOverwriting(opened, await findCustomer({ ...place, customerId })),
+    before: async () => assertNoConflict(opened, await findCustomer({ ...scope, customerId })),
     onSuccess: async (saved) => {
       onSaved(saved);
       await refresh("customers");
     },
   });
-  const request = body === null ? null : { params: { path: { ...place, customerId } }, body };
+  const request = body === null ? null : { params: { path: { ...scope, customerId } }, body };
   return (
     <WriteDialog
       title={customer === null ? "Create customer" : `Edit ${customer.name ?? customer.customerId}`}
@@ -97,9 +97,9 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
 }
 
 /** A separate call: leaving the page would cancel a shared query, and with it the write. */
-function findCustomer(whose: Whose): Promise<Customer | null> {
+function findCustomer(customerScope: CustomerScope): Promise<Customer | null> {
   const found = api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
-    params: { path: whoseOf(whose) },
+    params: { path: customerScopeOf(customerScope) },
   });
   return answerOf(found).catch((error: unknown) => {
     if (error instanceof ApiProblem && error.status === 404) return null;

@@ -2,7 +2,7 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TabLink, TabLinks } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code-block.tsx";
@@ -26,10 +26,10 @@ const TABS = [
 
 /** Header and tabs of a customer. */
 export function CustomerPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { customerId } = route.useParams();
-  const { data: customer } = useSuspenseQuery(customerQuery({ ...place, customerId }));
-  const params = { ...place, customerId };
+  const { data: customer } = useSuspenseQuery(customerQuery({ ...scope, customerId }));
+  const params = { ...scope, customerId };
   return (
     <Page
       title={customer.name ?? customer.customerId}
@@ -80,7 +80,7 @@ type ActivePlan = NonNullable<Customer["plan"]>;
 
 /** Balances and plan. */
 function CustomerStanding({ customer: { customerId, balances, plan } }: { customer: Customer }) {
-  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
   return (
     <div className="grid grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] gap-4">
@@ -105,9 +105,9 @@ function CustomerStanding({ customer: { customerId, balances, plan } }: { custom
 }
 
 function BalanceNote({ plan, customerId, pool }: { plan: ActivePlan; customerId: string; pool: string }) {
-  const place = usePlace();
-  const { data: version } = useQuery(planVersionQuery(place, plan));
-  const { data: known } = useQuery(knownGrantsQuery({ ...place, customerId }));
+  const scope = useScope();
+  const { data: version } = useQuery(planVersionQuery(scope, plan));
+  const { data: known } = useQuery(knownGrantsQuery({ ...scope, customerId }));
   const allowance = version?.allowances.find((each) => each.pool === pool);
   const renewal = allowance === undefined ? null : findRenewal(allowance, known?.grants ?? []);
   // A plan that ends before the renewal does not renew.

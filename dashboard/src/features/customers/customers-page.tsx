@@ -4,7 +4,7 @@ import { FileUp, Plus, SearchX, UsersRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -14,7 +14,7 @@ import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { type Column, More, type Pages, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { BulkAssignButton } from "../assignments/bulk-assign-form.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
 import { ImportDialog } from "./import-form.tsx";
@@ -23,10 +23,10 @@ import { type Customer, type CustomerFilters, customersQuery, readFilters } from
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers");
 
 export function CustomersPage() {
-  const place = usePlace();
+  const scope = useScope();
   const filters = route.useSearch();
-  const { data: pools } = useSuspenseQuery(poolsQuery(place));
-  const pages = useSuspenseInfiniteQuery(customersQuery(place, filters));
+  const { data: pools } = useSuspenseQuery(poolsQuery(scope));
+  const pages = useSuspenseInfiniteQuery(customersQuery(scope, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);
   useLoadUntilFound(pages, customers.length === 0);
   return (
@@ -90,12 +90,12 @@ function columnsFor(pools: readonly { key: string; name: string }[]): Column<Cus
 }
 
 function Name({ customer: { customerId, name } }: { customer: Customer }) {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <div className="min-w-0">
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId"
-        params={{ ...place, customerId }}
+        params={{ ...scope, customerId }}
       >
         {name ?? customerId}
       </TextLink>
@@ -109,7 +109,7 @@ const BLOCKED: Record<string, boolean> = { true: true, false: false };
 /** Filters are kept in the URL, so that a list can be shared. */
 function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
   const navigate = route.useNavigate();
-  const { data: plans } = useSuspenseQuery(plansQuery(usePlace()));
+  const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
   function change(changed: Partial<Record<keyof CustomerFilters, unknown>>, replace = false): void {
     void navigate({ search: (before) => readFilters({ ...before, ...changed }), replace });
   }
@@ -159,7 +159,7 @@ function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
 }
 
 function CustomersActions() {
-  const place = usePlace();
+  const scope = useScope();
   const navigate = useNavigate();
   const isOperator = useMayActAs("operator");
   const [act, setAct] = useState<"new" | "import" | null>(null);
@@ -178,10 +178,10 @@ function CustomersActions() {
           customer={null}
           onClose={onClose}
           onSaved={({ customerId, name }) => {
-            tell(`Created ${name ?? customerId}`, "Assign a plan or add credits next");
+            notify(`Created ${name ?? customerId}`, "Assign a plan or add credits next");
             void navigate({
               to: "/projects/$projectId/$environment/customers/$customerId",
-              params: { ...place, customerId },
+              params: { ...scope, customerId },
             });
           }}
         />

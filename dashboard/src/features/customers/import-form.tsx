@@ -1,29 +1,29 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import type { Answer, Place } from "../../api/answer.ts";
+import type { Answer, Scope } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { callOf, refresh } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { CodeBlock, Disclosure, quote } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { tell } from "../../ui/toast.tsx";
-import { useStop } from "../../ui/use-stop.ts";
+import { notify } from "../../ui/toast.tsx";
+import { useAbort } from "../../ui/use-abort.ts";
 import { importNameOf, isImportName } from "./import-name.ts";
 
 /** Checks the file with a dry run, then imports exactly that file. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
-  const place = usePlace();
+  const scope = useScope();
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState("");
   const look = useImport(true);
   const run = useImport(false);
-  const { begin, stop } = useStop();
+  const { begin, stop } = useAbort();
   const chosen = useRef<File | null>(null);
   async function choose(next: File | null): Promise<void> {
     chosen.current = next;
@@ -88,7 +88,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             Import the same file with the same name to resume. Nothing is added twice.
           </p>
         )}
-        {run.data === undefined && <Help call={curlOfImport(place, name, file?.name)} />}
+        {run.data === undefined && <Help call={curlOfImport(scope, name, file?.name)} />}
         <DialogActions>
           {isBusy ? (
             <Button onClick={stop}>Stop</Button>
@@ -102,7 +102,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
               isBusy={isBusy}
               isDisabled={file === null || !isImportName(name) || (looked && rows === 0)}
             >
-              {looked ? inEnvironment(`Import ${countOf(rows, "row")}`, place.environment) : "Check file"}
+              {looked ? inEnvironment(`Import ${countOf(rows, "row")}`, scope.environment) : "Check file"}
             </Button>
           )}
         </DialogActions>
@@ -131,9 +131,9 @@ function Help({ call }: { call: string }) {
   );
 }
 
-function curlOfImport(place: Place, name: string, file = "customers.csv"): string {
+function curlOfImport(scope: Scope, name: string, file = "customers.csv"): string {
   const query = { name: name || "opening", dryRun: "true" } as const;
-  const { path } = callOf("post", IMPORTS_PATH, { params: { path: place, query }, body: "" });
+  const { path } = callOf("post", IMPORTS_PATH, { params: { path: scope, query }, body: "" });
   return [
     `curl -X POST ${quote(`${window.location.origin}${path}`)}`,
     `-H "Authorization: Bearer $PURSER_TOKEN"`,
@@ -149,12 +149,12 @@ type ImportWish = { readonly file: File; readonly name: string; readonly signal:
 
 /** Uploads the file as it is. */
 function useImport(isDryRun: boolean) {
-  const place = usePlace();
+  const scope = useScope();
   return useMutation({
     mutationFn: ({ file, name, signal }: ImportWish): Promise<ImportReport> =>
       answerOf(
         api.POST(IMPORTS_PATH, {
-          params: { path: place, query: { name, dryRun: isDryRun ? "true" : "false" } },
+          params: { path: scope, query: { name, dryRun: isDryRun ? "true" : "false" } },
           headers: { "Content-Type": "text/csv" },
           body: "",
           bodySerializer: () => file,
@@ -163,7 +163,7 @@ function useImport(isDryRun: boolean) {
       ),
     onSuccess: ({ created, changed }) => {
       if (!isDryRun) {
-        tell(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
+        notify(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
       }
     },
     // Also after a stop: the rows until then are imported.

@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
-import { BURN_ORDER, GRANT_WORDS } from "../../format/ledger-words.ts";
+import { BURN_ORDER, GRANT_NAMES } from "../../format/ledger.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { allowanceInWords, capitalize, costInWords, limitInWords } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { capitalize, formatAllowance, formatCost, formatLimit } from "../../format/terms.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
-import { creditsBesides, findRenewal, openInBurnOrder } from "../credits/grants.ts";
+import { findRenewal, openInBurnOrder, unexplainedCredits } from "../credits/grants.ts";
 import type { Grant, KnownGrants } from "../ledger/queries.ts";
 import { type Customer, type PlanVersion, planVersionQuery } from "./queries.ts";
 
 /** Open grants in spending order. */
 export function OpenGrantsCard({ customer, known }: { customer: Customer; known: KnownGrants }) {
-  const place = usePlace();
+  const scope = useScope();
   const open = openInBurnOrder(known.grants);
-  const missing = creditsBesides(customer.balances, known);
+  const missing = unexplainedCredits(customer.balances, known);
   const isOnePool = customer.balances.length < 2;
   return (
     <Card
@@ -26,7 +26,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
       actions={
         <TextLink
           to="/projects/$projectId/$environment/customers/$customerId/grants"
-          params={{ ...place, customerId: customer.customerId }}
+          params={{ ...scope, customerId: customer.customerId }}
         >
           All grants
         </TextLink>
@@ -62,7 +62,7 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
         const about = note ?? givenReference(reference);
         return (
           <>
-            {GRANT_WORDS[kind]}
+            {GRANT_NAMES[kind]}
             {about !== null && <div className="text-caption text-muted wrap-anywhere">{about}</div>}
           </>
         );
@@ -100,12 +100,12 @@ export function PlanCard({ plan, grants }: { plan: Customer["plan"]; grants: rea
 }
 
 function Terms({ plan, grants }: { plan: ActivePlan; grants: readonly Grant[] }) {
-  const place = usePlace();
-  const { data: version } = useQuery(planVersionQuery(place, plan));
+  const scope = useScope();
+  const { data: version } = useQuery(planVersionQuery(scope, plan));
   return (
     <Card
       title={
-        <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key: plan.key }}>
+        <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...scope, key: plan.key }}>
           {plan.name}
         </TextLink>
       }
@@ -130,7 +130,7 @@ function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]
         name: allowances.length === 1 ? "Includes" : `Includes ${allowance.pool}`,
         value: (
           <>
-            {capitalize(allowanceInWords(allowance))}
+            {capitalize(formatAllowance(allowance))}
             {renewal !== null && (
               <div className="text-caption text-muted">
                 Renews <Time at={renewal} />
@@ -144,9 +144,9 @@ function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]
       name: feature,
       value: (
         <>
-          {capitalize(costInWords(cost, null))}
+          {capitalize(formatCost(cost, null))}
           {limit !== null && (
-            <div className="text-caption text-muted">{capitalize(limitInWords(limit, null))}</div>
+            <div className="text-caption text-muted">{capitalize(formatLimit(limit, null))}</div>
           )}
         </>
       ),

@@ -13,20 +13,20 @@ import { type BalancePoint, balanceHistory } from "./balance-history.ts";
 import { OpenGrantsCard, PlanCard } from "./overview-cards.tsx";
 import {
   type Customer,
+  type CustomerScope,
   customerQuery,
+  customerScopeOf,
   latestEntriesQuery,
   proofQuery,
-  type Whose,
-  whoseOf,
 } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
 export function OverviewTab() {
-  const whose = whoseOf(route.useParams());
-  const { data: customer } = useSuspenseQuery(customerQuery(whose));
-  const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(whose));
-  const { data: known } = useSuspenseQuery(knownGrantsQuery(whose));
+  const customerScope = customerScopeOf(route.useParams());
+  const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
+  const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(customerScope));
+  const { data: known } = useSuspenseQuery(knownGrantsQuery(customerScope));
   const { grants } = known;
   const balances = customer.balances.length === 0 ? [{ pool: "credits", balance: 0 }] : customer.balances;
   return (
@@ -36,7 +36,7 @@ export function OverviewTab() {
           <BalanceCard
             key={pool}
             title={balances.length === 1 ? "Balance over time" : `Balance of ${pool} over time`}
-            proof={index === 0 ? <ProofLine whose={whose} /> : undefined}
+            proof={index === 0 ? <ProofLine customerScope={customerScope} /> : undefined}
             points={balanceHistory({ entries: ledger.items, grants, pool }, { at: dataUpdatedAt, balance })}
             hasEarlier={
               ledger.nextCursor !== null || ledger.broughtForward.some((brought) => brought.pool === pool)
@@ -141,9 +141,9 @@ function Legend({ points }: { points: readonly BalancePoint[] }) {
 }
 
 /** Checks that the ledger sums to the balance, without blocking the page. */
-function ProofLine({ whose }: { whose: Whose }) {
+function ProofLine({ customerScope }: { customerScope: CustomerScope }) {
   const clock = useClock();
-  const { data: proof, error, isFetching, refetch } = useQuery(proofQuery(whose));
+  const { data: proof, error, isFetching, refetch } = useQuery(proofQuery(customerScope));
   const why = error instanceof Error ? error.message : "";
   if (proof === undefined) {
     return error === null ? "Checking the ledger…" : `The ledger check failed: ${why}`;

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, type Place, placeOf } from "../../api/answer.ts";
+import { type Answer, type Scope, scopeOf } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
 import { pagesOf } from "../../api/lists.ts";
 import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
@@ -7,7 +7,7 @@ import { readUsageSearch, type UsageSearch } from "../../format/usage-search.ts"
 
 export type Customer = Answer<"readCustomer">;
 
-export type Whose = Place & { readonly customerId: string };
+export type CustomerScope = Scope & { readonly customerId: string };
 
 /** Bulk assignment uses these filters. A value that is too long must be refused by the API, never dropped. */
 const narrowing = text(Number.POSITIVE_INFINITY);
@@ -18,8 +18,10 @@ export type CustomerFilters = SearchOf<typeof FILTERS>;
 export const readFilters = searchOf(FILTERS);
 
 /** Dialog that a link from another page opens. */
-export type AskedFor = "add-credits" | "assign-plan" | "unblock";
-export const readAskedFor = searchOf({ do: choice<AskedFor>(["add-credits", "assign-plan", "unblock"]) });
+export type LinkedDialog = "add-credits" | "assign-plan" | "unblock";
+export const readLinkedDialog = searchOf({
+  do: choice<LinkedDialog>(["add-credits", "assign-plan", "unblock"]),
+});
 
 /** Like the usage page, but the customer is in the path. */
 export function readCustomerUsage(search: Record<string, unknown>): Omit<UsageSearch, "customerId"> {
@@ -27,51 +29,51 @@ export function readCustomerUsage(search: Record<string, unknown>): Omit<UsageSe
   return { ...others, ...(groupBy === undefined || groupBy === "customer" ? {} : { groupBy }) };
 }
 
-export function customersQuery(place: Place, { blocked, balanceBelow, ...filters }: CustomerFilters) {
+export function customersQuery(scope: Scope, { blocked, balanceBelow, ...filters }: CustomerFilters) {
   const query = {
     ...filters,
     ...(blocked === undefined ? {} : { blocked: blocked ? ("true" as const) : ("false" as const) }),
     ...(balanceBelow === undefined ? {} : { balanceBelow: String(balanceBelow) }),
   };
   return pagesOf("/manage/v1/projects/{projectId}/{environment}/customers", {
-    params: { path: placeOf(place), query },
+    params: { path: scopeOf(scope), query },
   });
 }
 
-export function whoseOf({ projectId, environment, customerId }: Whose): Whose {
+export function customerScopeOf({ projectId, environment, customerId }: CustomerScope): CustomerScope {
   return { projectId, environment, customerId };
 }
 
-export function customerQuery(whose: Whose) {
+export function customerQuery(customerScope: CustomerScope) {
   return queryOf("get", "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
-    params: { path: whoseOf(whose) },
+    params: { path: customerScopeOf(customerScope) },
   });
 }
 
-export function proofQuery(whose: Whose) {
+export function proofQuery(customerScope: CustomerScope) {
   return queryOf(
     "get",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/proof",
-    { params: { path: whoseOf(whose) } },
+    { params: { path: customerScopeOf(customerScope) } },
     // Reads the whole ledger, so cache the result.
-    { staleTime: 60_000, retry: false, meta: { tellsFailures: true } },
+    { staleTime: 60_000, retry: false, meta: { showsOwnErrors: true } },
   );
 }
 
 /** Ledger entries for the balance chart, newest first. */
-export function latestEntriesQuery(whose: Whose) {
+export function latestEntriesQuery(customerScope: CustomerScope) {
   return queryOf("get", "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/ledger", {
-    params: { path: whoseOf(whose), query: { limit: "200" } },
+    params: { path: customerScopeOf(customerScope), query: { limit: "200" } },
   });
 }
 
 export type PlanVersion = Answer<"readPlan">["versions"][number];
 
 /** Terms of a plan version; null if the version is not found. */
-export function planVersionQuery(place: Place, { key, version }: { key: string; version: number }) {
+export function planVersionQuery(scope: Scope, { key, version }: { key: string; version: number }) {
   return queryOptions({
     ...queryOf("get", "/manage/v1/projects/{projectId}/{environment}/plans/{key}", {
-      params: { path: { ...placeOf(place), key }, query: { before: String(version + 1) } },
+      params: { path: { ...scopeOf(scope), key }, query: { before: String(version + 1) } },
     }),
     select: ({ versions }): PlanVersion | null => versions.find(({ number }) => number === version) ?? null,
     staleTime: Number.POSITIVE_INFINITY,

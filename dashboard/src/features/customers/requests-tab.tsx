@@ -14,7 +14,7 @@ import { Time } from "../../ui/time.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
 import { ChargeLink, KeyLink } from "../ledger/ledger-links.tsx";
 import { customerRequestsQuery } from "../ledger/queries.ts";
-import type { Whose } from "./queries.ts";
+import type { CustomerScope } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/requests");
 
@@ -22,8 +22,8 @@ type Request = Item<"listCustomerRequests">;
 
 /** Requests of a customer and their results. */
 export function RequestsTab() {
-  const whose = route.useParams();
-  const pages = useSuspenseInfiniteQuery(customerRequestsQuery(whose));
+  const customerScope = route.useParams();
+  const pages = useSuspenseInfiniteQuery(customerRequestsQuery(customerScope));
   const requests = pages.data.pages.flatMap(({ items }) => items);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;
   const edge = windowStart !== null && !pages.hasNextPage && (
@@ -52,7 +52,7 @@ export function RequestsTab() {
     <Card flush>
       <Table
         label="Requests"
-        columns={columnsOf(whose)}
+        columns={columnsOf(customerScope)}
         rows={requests}
         keyOf={({ id }) => id}
         details={{
@@ -66,22 +66,26 @@ export function RequestsTab() {
   );
 }
 
-function columnsOf(whose: Whose): Column<Request>[] {
+function columnsOf(customerScope: CustomerScope): Column<Request>[] {
   return [
     { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
     { name: "Request", cell: (request) => <Asked request={request} /> },
-    { name: "Answer", isWide: true, cell: (request) => <Answer request={request} whose={whose} /> },
+    {
+      name: "Answer",
+      isWide: true,
+      cell: (request) => <Answer request={request} customerScope={customerScope} />,
+    },
     {
       name: "Charge",
       isNumber: true,
       hidesWhenNarrow: true,
-      cell: (request) => <Charge request={request} whose={whose} />,
+      cell: (request) => <Charge request={request} customerScope={customerScope} />,
     },
     {
       name: "Key",
       hidesWhenNarrow: true,
       cell: ({ idempotencyKey }) =>
-        idempotencyKey !== null && <KeyLink whose={whose} idempotencyKey={idempotencyKey} />,
+        idempotencyKey !== null && <KeyLink customerScope={customerScope} idempotencyKey={idempotencyKey} />,
     },
   ];
 }
@@ -101,15 +105,15 @@ function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: 
   );
 }
 
-function Answer({ request, whose }: { request: Request; whose: Whose }) {
+function Answer({ request, customerScope }: { request: Request; customerScope: CustomerScope }) {
   const { kind, id, credits, balance, reason, isReplay, quantity, reversedQuantity } = request;
-  const { projectId, environment } = whose;
+  const { projectId, environment } = customerScope;
   return (
     <div>
       <span className="flex flex-wrap items-center gap-1.5">
         <Outcome request={request} />
         <span className="md:hidden">
-          <Charge request={request} whose={whose} />
+          <Charge request={request} customerScope={customerScope} />
         </span>
         {isReplay && <Badge>Replay</Badge>}
         {reversedQuantity !== null && reversedQuantity > 0 && (
@@ -147,10 +151,16 @@ function Outcome({ request }: { request: Request }) {
   );
 }
 
-function Charge({ request: { kind, id, credits }, whose }: { request: Request; whose: Whose }) {
+function Charge({
+  request: { kind, id, credits },
+  customerScope,
+}: {
+  request: Request;
+  customerScope: CustomerScope;
+}) {
   if (kind !== "charge" || credits === null) return null;
   return (
-    <ChargeLink whose={whose} charge={id} to={null}>
+    <ChargeLink customerScope={customerScope} charge={id} to={null}>
       {formatChange(-credits)}
     </ChargeLink>
   );

@@ -2,8 +2,8 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { featuresQuery, plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { readUntil } from "../../api/lists.ts";
 import { usageQuery } from "../../api/usage.ts";
-import { askedOf } from "../../format/usage-search.ts";
-import { placeRoute } from "../../frame/root-routes.tsx";
+import { usageSettingsOf } from "../../format/usage-search.ts";
+import { scopeRoute } from "../../frame/root-routes.tsx";
 import { readClock } from "../../ui/time.tsx";
 import {
   customerRequestsQuery,
@@ -19,13 +19,13 @@ import {
   customersQuery,
   latestEntriesQuery,
   planVersionQuery,
-  readAskedFor,
   readCustomerUsage,
   readFilters,
+  readLinkedDialog,
 } from "./queries.ts";
 
 const customersRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "customers",
   validateSearch: readFilters,
   loaderDeps: ({ search }) => search,
@@ -41,9 +41,9 @@ const customersRoute = createRoute({
 });
 
 const customerRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "customers/$customerId",
-  validateSearch: readAskedFor,
+  validateSearch: readLinkedDialog,
   loader: ({ context: { queryClient }, params }) =>
     Promise.all([
       queryClient
@@ -110,9 +110,9 @@ const customerUsageRoute = createRoute({
   // Prefetching never throws: the page shows errors itself and keeps the filters.
   loader: ({ context: { queryClient }, params, deps }) => {
     const { customerId } = params;
-    const asked = askedOf({ ...deps, customerId }, Date.now(), readClock());
+    const settings = usageSettingsOf({ ...deps, customerId }, Date.now(), readClock());
     return Promise.all([
-      queryClient.prefetchQuery(usageQuery(params, asked)),
+      queryClient.prefetchQuery(usageQuery(params, settings)),
       queryClient.prefetchQuery(featuresQuery(params)),
       queryClient.prefetchQuery(poolsQuery(params)),
     ]);

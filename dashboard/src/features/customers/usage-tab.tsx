@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ChartColumn } from "lucide-react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { narrowTo } from "../../format/usage-search.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
@@ -18,29 +18,29 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 
 /** The usage page for one customer. */
 export function UsageTab() {
-  const place = usePlace();
+  const scope = useScope();
   const clock = useClock();
   const { customerId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: pools = [] } = useQuery(poolsQuery(place));
-  const { asked, shown, error, refetch } = useUsage(place, { ...search, customerId });
+  const { data: pools = [] } = useQuery(poolsQuery(scope));
+  const { settings, shown, error, refetch } = useUsage(scope, { ...search, customerId });
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readCustomerUsage({ ...before, ...changed }), resetScroll: false });
-  const narrow = (at: string): void => change(narrowTo(at, asked, clock));
-  const { customerId: _, ...filters } = asked.filters;
+  const narrow = (at: string): void => change(narrowTo(at, settings, clock));
+  const { customerId: _, ...filters } = settings.filters;
   return (
     <>
       <div className="flex flex-wrap items-start justify-between gap-3">
         <UsageFilters
           search={search}
-          asked={{ ...asked, filters }}
+          settings={{ ...settings, filters }}
           fields={[]}
           pools={pools}
           groups={(group) => group !== "customer"}
           onChange={change}
         />
-        <TextLink to="/projects/$projectId/$environment/usage/events" params={place} search={{ customerId }}>
+        <TextLink to="/projects/$projectId/$environment/usage/events" params={scope} search={{ customerId }}>
           Events
         </TextLink>
       </div>
@@ -49,12 +49,13 @@ export function UsageTab() {
         <>
           {hasUsage(shown) && <UsageFigures shown={shown} onNarrow={narrow} />}
           <UsageCard shown={shown} onNarrow={narrow} nothing={<Nothing />} />
-          {shown.series.length > 0 && shown.asked.groupBy !== "nothing" && (
+          {shown.series.length > 0 && shown.settings.groupBy !== "nothing" && (
             <Card flush>
-              <UsageLines label={`By ${shown.asked.groupBy}`} shown={shown}>
+              <UsageLines label={`By ${shown.settings.groupBy}`} shown={shown}>
                 {({ key, name }) =>
-                  key !== null && (shown.asked.groupBy === "feature" || shown.asked.groupBy === "event") ? (
-                    <LinkButton onClick={() => change({ [shown.asked.groupBy]: key })}>{name}</LinkButton>
+                  key !== null &&
+                  (shown.settings.groupBy === "feature" || shown.settings.groupBy === "event") ? (
+                    <LinkButton onClick={() => change({ [shown.settings.groupBy]: key })}>{name}</LinkButton>
                   ) : (
                     name
                   )

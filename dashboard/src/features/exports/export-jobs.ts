@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from "react";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { type ExportOrder, interrupted, openExport, pathOfExport } from "../../api/export-stream.ts";
-import { whenSomebodyLeaves } from "../../api/query-client.ts";
+import { onClearUserData } from "../../api/query-client.ts";
 import { saveFile } from "../../ui/save-file.ts";
-import { WholeRows } from "./whole-rows.ts";
+import { RowSplitter } from "./row-splitter.ts";
 
 /** A running or finished export. It survives navigation but not closing the tab. */
 export type ExportJob = {
@@ -21,7 +21,7 @@ export type ExportJob = {
 };
 
 type Works = {
-  readonly whole: WholeRows;
+  readonly whole: RowSplitter;
   /** Received data. The browser can keep blobs on disk. */
   readonly parts: Blob[];
   readonly controller: AbortController;
@@ -32,7 +32,7 @@ let lastId = 0;
 const works = new Map<number, Works>();
 const listeners = new Set<() => void>();
 
-whenSomebodyLeaves(() => {
+onClearUserData(() => {
   for (const { id } of jobs) forgetExport(id);
 });
 
@@ -52,10 +52,10 @@ export function startExport(order: ExportOrder, fileName: string): void {
   if (jobs.some((job) => job.state === "running" && pathOfExport(job.order) === path)) return;
   lastId += 1;
   const id = lastId;
-  works.set(id, { whole: new WholeRows(order.format), parts: [], controller: new AbortController() });
+  works.set(id, { whole: new RowSplitter(order.format), parts: [], controller: new AbortController() });
   const facts = { rows: 0, bytes: 0, rowsEstimate: 0, asOf: null, windowStart: null, error: null };
   jobs = [{ id, order, fileName, state: "running", ...facts }, ...jobs];
-  tellAll();
+  notifyAll();
   void run(id);
 }
 
@@ -74,7 +74,7 @@ export function resumeExport(id: number): void {
     change(id, { state: "running", error: null });
   } else {
     // No complete row yet: start again with the header.
-    works.set(id, { whole: new WholeRows(job.order.format), parts: [], controller });
+    works.set(id, { whole: new RowSplitter(job.order.format), parts: [], controller });
     change(id, { state: "running", error: null, rows: 0, bytes: 0 });
   }
   void run(id);
@@ -90,7 +90,7 @@ export function forgetExport(id: number): void {
   cancelExport(id);
   works.delete(id);
   jobs = jobs.filter((job) => job.id !== id);
-  tellAll();
+  notifyAll();
 }
 
 async function run(id: number): Promise<void> {
@@ -130,9 +130,9 @@ async function receive({ id, order, bytes: before, rowsEstimate }: ExportJob, wo
 
 function change(id: number, changed: Partial<ExportJob>): void {
   jobs = jobs.map((job) => (job.id === id ? { ...job, ...changed } : job));
-  tellAll();
+  notifyAll();
 }
 
-function tellAll(): void {
+function notifyAll(): void {
   for (const listener of listeners) listener();
 }

@@ -1,6 +1,6 @@
 import { Download, FileDown, Play, X } from "lucide-react";
 import { countOf, formatBytes, formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -16,9 +16,9 @@ import {
 } from "./export-jobs.ts";
 
 export function ExportList() {
-  const { projectId, environment } = usePlace();
+  const { projectId, environment } = useScope();
   const jobs = useExportJobs().filter(
-    ({ order: { place } }) => place.projectId === projectId && place.environment === environment,
+    ({ order: { scope } }) => scope.projectId === projectId && scope.environment === environment,
   );
   return (
     <Card flush title="Exports in this tab" note="Keep the tab open until an export completes.">
@@ -56,7 +56,7 @@ function Job({ job }: { job: ExportJob }) {
       <Progress job={job} />
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p className="text-caption text-muted">
-          <span role="status">{progressInWords(job)}</span>
+          <span role="status">{formatProgress(job)}</span>
           {asOf !== null && (
             <>
               {" "}
@@ -113,7 +113,7 @@ function Progress({ job }: { job: ExportJob }) {
   );
 }
 
-function progressInWords({ state, rows, bytes, rowsEstimate }: ExportJob): string {
+function formatProgress({ state, rows, bytes, rowsEstimate }: ExportJob): string {
   if (state === "done") return `${countOf(rows, "row")}, ${formatBytes(bytes)}, complete.`;
   const of = rowsEstimate === 0 ? "" : ` of about ${formatCount(Math.max(rows, rowsEstimate))}`;
   return `${formatCount(rows)}${of} rows, ${formatBytes(bytes)}.`;

@@ -3,7 +3,7 @@ import { FileDown } from "lucide-react";
 import { type ExportOrder, pathOfExport } from "../../api/export-stream.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { nameOfClock } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Choices } from "../../ui/choices.tsx";
 import { CodeBlock, curlOf, Disclosure } from "../../ui/code-block.tsx";
@@ -42,7 +42,7 @@ const KINDS = [
 ] as const;
 
 function ExportForm() {
-  const place = usePlace();
+  const scope = useScope();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (changed: Partial<Record<keyof ExportSearch, unknown>>): void =>
@@ -52,7 +52,7 @@ function ExportForm() {
       resetScroll: false,
     });
   const { kind = "events", format = "csv" } = search;
-  const order: ExportOrder = { place, kind, format, ...momentsOf(search) };
+  const order: ExportOrder = { scope, kind, format, ...momentsOf(search) };
   const fileName = nameOf(order, search);
   return (
     <Card title="Create export" note="Includes all customers. Page filters do not apply.">
@@ -81,7 +81,7 @@ function ExportForm() {
           onChange={({ target }) => change({ format: target.value })}
         />
         <Button type="submit" tone="primary" icon={FileDown}>
-          {inEnvironment(`Export ${kind === "ledger" ? "the ledger" : kind}`, place.environment)}
+          {inEnvironment(`Export ${kind === "ledger" ? "the ledger" : kind}`, scope.environment)}
         </Button>
       </form>
       <div className="pt-4">
@@ -102,10 +102,10 @@ function momentsOf({ month, from, to }: ExportSearch): { from: string | null; to
   return { from: `${month}-01T00:00:00.000Z`, to: `${monthAfter(month, 1)}-01T00:00:00.000Z` };
 }
 
-function nameOf({ place, kind, format, from, to }: ExportOrder, { month }: ExportSearch): string {
+function nameOf({ scope, kind, format, from, to }: ExportOrder, { month }: ExportSearch): string {
   const dayOf = (at: string): string => at.slice(0, 10);
   const time = month ?? (from === null || to === null ? "all" : `${dayOf(from)}-to-${dayOf(to)}`);
-  return `${kind}-${place.environment}-${time}.${format}`;
+  return `${kind}-${scope.environment}-${time}.${format}`;
 }
 
 const OFFERED = 13;

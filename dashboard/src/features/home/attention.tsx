@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Item } from "../../api/answer.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -14,10 +14,10 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/");
 
 /** Customers with a low balance. The threshold is kept in the URL. */
 export function LowBalances() {
-  const place = usePlace();
+  const scope = useScope();
   const { balanceBelow = BALANCE_BELOW } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery({ ...lowBalancesQuery(place, balanceBelow), placeholderData: (before) => before });
+  const query = useQuery({ ...lowBalancesQuery(scope, balanceBelow), placeholderData: (before) => before });
   function choose(text: string): void {
     void navigate({
       search: /^\d{1,15}$/.test(text) ? { balanceBelow: Number(text) } : {},
@@ -62,7 +62,7 @@ export function LowBalances() {
               <p className="border-t border-line px-4 py-2 text-caption">
                 <TextLink
                   to="/projects/$projectId/$environment/customers"
-                  params={place}
+                  params={scope}
                   search={{ balanceBelow }}
                 >
                   All below {formatCount(balanceBelow)}
@@ -77,7 +77,7 @@ export function LowBalances() {
 }
 
 function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; balanceBelow: number }) {
-  const place = usePlace();
+  const scope = useScope();
   const { customerId, name, plan, balances } = customer;
   const low = balances.filter(({ balance }) => balance < balanceBelow);
   return (
@@ -91,7 +91,7 @@ function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; bal
     >
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId"
-        params={{ ...place, customerId }}
+        params={{ ...scope, customerId }}
       >
         {name ?? customerId}
       </TextLink>
@@ -104,10 +104,10 @@ const SHOWN_MAX = 5;
 
 /** Keys used in requests but missing in the catalog: a typo, or something to create. */
 export function UnknownKeys() {
-  const place = usePlace();
+  const scope = useScope();
   const mayDefine = useMayActAs("admin");
   const query = useQueries({
-    queries: [summaryQuery(place), unnamedEventsQuery(place)],
+    queries: [summaryQuery(scope), unnamedEventsQuery(scope)],
     combine: ([summary, events]) => ({
       data:
         summary.data === undefined || events.data === undefined
@@ -137,7 +137,7 @@ export function UnknownKeys() {
                   {mayDefine && (
                     <ButtonLink
                       to="/projects/$projectId/$environment/features"
-                      params={place}
+                      params={scope}
                       search={{ define: key }}
                       aria-label={`Create ${key}`}
                     >
@@ -156,7 +156,7 @@ export function UnknownKeys() {
                   {mayDefine && (
                     <ButtonLink
                       to="/projects/$projectId/$environment/features/event-keys"
-                      params={place}
+                      params={scope}
                       search={{ search: key }}
                       aria-label={`Name ${key}`}
                     >
@@ -175,7 +175,7 @@ export function UnknownKeys() {
               <p className="border-t border-line px-4 py-2 text-caption">
                 <TextLink
                   to="/projects/$projectId/$environment/features/event-keys"
-                  params={place}
+                  params={scope}
                   search={{ show: "unnamed" }}
                 >
                   All unnamed event keys

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Item } from "../../api/answer.ts";
 import { outcomeOf } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
@@ -9,22 +9,22 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LowBalances, UnknownKeys } from "./attention.tsx";
-import { FreshEnvironment } from "./fresh-environment.tsx";
+import { Onboarding } from "./onboarding.tsx";
 import { Nothing, Part } from "./part.tsx";
 import { hasCustomersQuery, isDemoQuery, latestRequestsQuery, SUPPORT_CASES } from "./queries.ts";
 import { Denials, Errors, Traffic } from "./traffic.tsx";
 
 /** Current state of the environment, or onboarding if it is empty. */
 export function HomePage() {
-  const place = usePlace();
-  const requests = useQuery(latestRequestsQuery(place));
-  const hasCustomers = useQuery(hasCustomersQuery(place));
+  const scope = useScope();
+  const requests = useQuery(latestRequestsQuery(scope));
+  const hasCustomers = useQuery(hasCustomersQuery(scope));
   // The request log is deleted after a week, so an empty log alone does not mean a new environment.
   const isFresh = requests.data?.length === 0 && hasCustomers.data === false;
   const isUnknown = requests.isPending || hasCustomers.isPending;
   return (
     <Page title="Home">
-      {isUnknown ? <SkeletonRows rows={12} /> : isFresh ? <FreshEnvironment /> : <Overview />}
+      {isUnknown ? <SkeletonRows rows={12} /> : isFresh ? <Onboarding /> : <Overview />}
     </Page>
   );
 }
@@ -51,8 +51,8 @@ function Overview() {
 
 /** Sample support cases of the demo data. */
 function SupportCases() {
-  const place = usePlace();
-  const { data: isDemo } = useQuery(isDemoQuery(place));
+  const scope = useScope();
+  const { data: isDemo } = useQuery(isDemoQuery(scope));
   if (isDemo !== true) return null;
   return (
     <Card flush title="Demo: sample support cases" note="Find out what happened and resolve each case.">
@@ -63,7 +63,7 @@ function SupportCases() {
             <p className="mt-auto">
               <TextLink
                 to="/projects/$projectId/$environment/customers/$customerId"
-                params={{ ...place, customerId }}
+                params={{ ...scope, customerId }}
               >
                 {from}
               </TextLink>
@@ -102,15 +102,15 @@ const COLUMNS: readonly Column<Request>[] = [
 ];
 
 function LatestRequests() {
-  const place = usePlace();
-  const query = useQuery(latestRequestsQuery(place));
+  const scope = useScope();
+  const query = useQuery(latestRequestsQuery(scope));
   return (
     <Part
       title="Latest requests"
       query={query}
       rows={10}
       actions={
-        <TextLink to="/projects/$projectId/$environment/requests" params={place}>
+        <TextLink to="/projects/$projectId/$environment/requests" params={scope}>
           All requests
         </TextLink>
       }
@@ -127,7 +127,7 @@ function LatestRequests() {
 }
 
 function Outcome({ request }: { request: Request }) {
-  const place = usePlace();
+  const scope = useScope();
   const { kind, name, why } = outcomeOf(request);
   const { endpoint, reason, idempotencyKey } = request;
   return (
@@ -138,7 +138,7 @@ function Outcome({ request }: { request: Request }) {
       {reason !== null && endpoint === "consume" && idempotencyKey !== null && (
         <TextLink
           to="/projects/$projectId/$environment/keys/$idempotencyKey/why"
-          params={{ ...place, idempotencyKey }}
+          params={{ ...scope, idempotencyKey }}
           preload={false}
         >
           Why?
@@ -149,10 +149,10 @@ function Outcome({ request }: { request: Request }) {
 }
 
 function Customer({ customerId }: { customerId: string | null }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <span className="text-muted">–</span>;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
       {customerId}
     </TextLink>
   );

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Answer, Item, Place } from "../../api/answer.ts";
+import type { Answer, Item, Scope } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
 import { readPage, wholeListOf } from "../../api/lists.ts";
 import { searchOf, whole } from "../../format/search.ts";
@@ -7,33 +7,33 @@ import { searchOf, whole } from "../../format/search.ts";
 // Each card has its own query, so that one slow or failed query does not affect the others.
 
 const REFRESH_MS = 15_000;
-const TOLD_IN_PLACE = { tellsFailures: true };
+const SHOWS_OWN_ERRORS = { showsOwnErrors: true };
 
-export function summaryQuery(place: Place) {
+export function summaryQuery(scope: Scope) {
   return queryOf(
     "get",
     "/manage/v1/projects/{projectId}/{environment}/requests/summary",
-    { params: { path: place, query: { hours: "24" } } },
-    { meta: TOLD_IN_PLACE, refetchInterval: REFRESH_MS },
+    { params: { path: scope, query: { hours: "24" } } },
+    { meta: SHOWS_OWN_ERRORS, refetchInterval: REFRESH_MS },
   );
 }
 
-export function latestRequestsQuery(place: Place) {
+export function latestRequestsQuery(scope: Scope) {
   return queryOf(
     "get",
     "/manage/v1/projects/{projectId}/{environment}/requests",
-    { params: { path: place, query: { limit: "10" } } },
+    { params: { path: scope, query: { limit: "10" } } },
     {
-      meta: TOLD_IN_PLACE,
+      meta: SHOWS_OWN_ERRORS,
       refetchInterval: REFRESH_MS,
       select: ({ items }: Answer<"listRequests">) => items,
     },
   );
 }
 
-export function hasCustomersQuery(place: Place) {
+export function hasCustomersQuery(scope: Scope) {
   return queryOptions({
-    ...queryOf("get", CUSTOMERS_PATH, { params: { path: place, query: { limit: "1" } } }),
+    ...queryOf("get", CUSTOMERS_PATH, { params: { path: scope, query: { limit: "1" } } }),
     select: ({ items }) => items.length > 0,
     refetchInterval: ({ state: { data } }) => (data?.items.length ? false : REFRESH_MS),
   });
@@ -52,11 +52,11 @@ export const readHomeSearch = searchOf({ balanceBelow: whole() });
 export const BALANCE_BELOW = 100;
 
 /** A filtered page can be empty although more follow, so a few more pages are read. */
-export function lowBalancesQuery(place: Place, balanceBelow: number) {
-  const request = { params: { path: place, query: { balanceBelow: String(balanceBelow) } } };
+export function lowBalancesQuery(scope: Scope, balanceBelow: number) {
+  const request = { params: { path: scope, query: { balanceBelow: String(balanceBelow) } } };
   return queryOptions({
     queryKey: ["get", CUSTOMERS_PATH, request, "low"],
-    meta: TOLD_IN_PLACE,
+    meta: SHOWS_OWN_ERRORS,
     queryFn: async () => {
       const found: Customer[] = [];
       let cursor: string | null = null;
@@ -76,22 +76,22 @@ export function lowBalancesQuery(place: Place, balanceBelow: number) {
 }
 
 /** Number of active plans. */
-export function planCountQuery(place: Place) {
+export function planCountQuery(scope: Scope) {
   return queryOptions({
     ...wholeListOf("/manage/v1/projects/{projectId}/{environment}/plans", {
-      params: { path: place, query: { archived: "false" } },
+      params: { path: scope, query: { archived: "false" } },
     }),
     select: ({ length }) => length,
   });
 }
 
 /** Unnamed keys among the latest events. */
-export function unnamedEventsQuery(place: Place) {
+export function unnamedEventsQuery(scope: Scope) {
   return queryOf(
     "get",
     "/manage/v1/projects/{projectId}/{environment}/event-keys",
-    { params: { path: place, query: { named: "false" } } },
-    { meta: TOLD_IN_PLACE, select: ({ items }: Answer<"listEventKeys">) => items },
+    { params: { path: scope, query: { named: "false" } } },
+    { meta: SHOWS_OWN_ERRORS, select: ({ items }: Answer<"listEventKeys">) => items },
   );
 }
 
@@ -118,12 +118,12 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
 ];
 
 /** `purser dev` creates the demo in test only. It is recognized by one customer. */
-export function isDemoQuery(place: Place) {
+export function isDemoQuery(scope: Scope) {
   return queryOptions({
-    queryKey: ["get", CUSTOMERS_PATH, place, "demo"],
+    queryKey: ["get", CUSTOMERS_PATH, scope, "demo"],
     queryFn: async () => {
-      if (place.environment !== "test") return false;
-      const request = { params: { path: place, query: { search: "org_1031" } } };
+      if (scope.environment !== "test") return false;
+      const request = { params: { path: scope, query: { search: "org_1031" } } };
       const { items } = await readPage(CUSTOMERS_PATH, request, { limit: "1" });
       return items.some(
         ({ customerId, name }) => customerId === "org_1031" && name === "Northlight Robotics",

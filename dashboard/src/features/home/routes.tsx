@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { placeRoute } from "../../frame/root-routes.tsx";
+import { scopeRoute } from "../../frame/root-routes.tsx";
 import {
   BALANCE_BELOW,
   hasCustomersQuery,
@@ -15,7 +15,7 @@ import {
 const WAIT_MS = 300;
 
 const homeRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "/",
   validateSearch: readHomeSearch,
   loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),

@@ -5,7 +5,7 @@ import type { Answer } from "../../api/answer.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describeProblem, describeReason } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { ViewSwitch } from "../../ui/choices.tsx";
 import { EmptyState } from "../../ui/page.tsx";
@@ -21,7 +21,7 @@ const TrafficChart = lazy(() =>
 /** Requests by hour and outcome. */
 export function Traffic() {
   const [view, setView] = useState<"chart" | "table">("chart");
-  const query = useQuery(summaryQuery(usePlace()));
+  const query = useQuery(summaryQuery(useScope()));
   const isQuiet = query.data !== undefined && sumOf(query.data.total) === 0;
   return (
     <Part
@@ -67,14 +67,14 @@ function sumOf({ ok, denied, failed }: Answer<"summarizeRequests">["total"]): nu
 }
 
 function Quiet() {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <EmptyState
       icon={Activity}
       title="No requests in the last 24 hours"
       action={
-        <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
-          {inEnvironment("Send an event", place.environment)}
+        <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
+          {inEnvironment("Send an event", scope.environment)}
         </ButtonLink>
       }
     >
@@ -142,8 +142,8 @@ function Outcomes({
   nameOf: (key: string) => string;
   noteOf: (group: Group) => ReactNode;
 }) {
-  const place = usePlace();
-  const query = useQuery(summaryQuery(place));
+  const scope = useScope();
+  const query = useQuery(summaryQuery(scope));
   return (
     <Part title={title} query={query}>
       {({ byOutcome }) => {
@@ -155,7 +155,7 @@ function Outcomes({
               <LineOf key={group.key} end={formatCount(group.requests)}>
                 <TextLink
                   to="/projects/$projectId/$environment/requests"
-                  params={place}
+                  params={scope}
                   search={{ [by]: group.key }}
                 >
                   {nameOf(group.key)}

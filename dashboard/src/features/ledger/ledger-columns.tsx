@@ -1,5 +1,5 @@
 import { TriangleAlert } from "lucide-react";
-import { describeEntry, describeTwin, GRANT_WORDS } from "../../format/ledger-words.ts";
+import { describeDuplicate, describeEntry, GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
@@ -8,13 +8,13 @@ import type { Column } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
 import { grantOfEntry } from "../credits/grants.ts";
-import type { Whose } from "../customers/queries.ts";
+import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName, ChargeLink, KeyLink } from "./ledger-links.tsx";
 import type { Entry, Grant, LedgerLine } from "./queries.ts";
 import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
 export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
-  const { whose, grants, mayReverse } = context;
+  const { customerScope, grants, mayReverse } = context;
   return [
     { name: "Time", hidesWhenNarrow: true, cell: ({ entry }) => <Time at={entry.effectiveAt} /> },
     { name: "Entry", isWide: true, cell: ({ entry }) => <What entry={entry} context={context} /> },
@@ -22,7 +22,9 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
     {
       name: "Key or author",
       hidesWhenNarrow: true,
-      cell: (line) => <Origin line={line} grant={grantOfEntry(line.entry, grants)} whose={whose} />,
+      cell: (line) => (
+        <Origin line={line} grant={grantOfEntry(line.entry, grants)} customerScope={customerScope} />
+      ),
     },
     { name: "Change", isNumber: true, cell: ({ entry }) => <Change entry={entry} /> },
     {
@@ -43,16 +45,16 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
 }
 
 function What({ entry, context }: { entry: Entry; context: LedgerContext }) {
-  const twin = context.twins.get(entry.sequence);
+  const duplicate = context.duplicates.get(entry.sequence);
   const given = grantOfEntry(entry, context.grants)?.kind ?? null;
   return (
     <div>
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="font-medium">{describeEntry(entry.kind, given)}</span>
-        {twin !== undefined && (
+        {duplicate !== undefined && (
           <Badge tone="warn">
             <TriangleAlert className="size-3" aria-hidden />
-            {describeTwin(twin.gapMs)}
+            {describeDuplicate(duplicate.gapMs)}
           </Badge>
         )}
         <Reversed entry={entry} context={context} />
@@ -65,12 +67,12 @@ function What({ entry, context }: { entry: Entry; context: LedgerContext }) {
 }
 
 /** Links a charge and its reversal. */
-function Reversed({ entry, context: { whose, lines } }: { entry: Entry; context: LedgerContext }) {
+function Reversed({ entry, context: { customerScope, lines } }: { entry: Entry; context: LedgerContext }) {
   const { consumeId, reverses, quantity, reversedQuantity } = entry;
   if (reverses !== null) {
     const charge = lines.find((line) => line.entry.consumeId === reverses)?.entry;
     return (
-      <ChargeLink whose={whose} charge={reverses} to={charge ?? null}>
+      <ChargeLink customerScope={customerScope} charge={reverses} to={charge ?? null}>
         of a charge
       </ChargeLink>
     );
@@ -78,7 +80,7 @@ function Reversed({ entry, context: { whose, lines } }: { entry: Entry; context:
   if (consumeId === null || reversedQuantity === null || reversedQuantity === 0) return null;
   const reversal = lines.find((line) => line.entry.reverses === consumeId)?.entry;
   return (
-    <ChargeLink whose={whose} charge={consumeId} to={reversal ?? null}>
+    <ChargeLink customerScope={customerScope} charge={consumeId} to={reversal ?? null}>
       {reversedQuantity === quantity
         ? "Reversed"
         : `${formatCount(reversedQuantity)} of ${formatCount(quantity ?? 0)} reversed`}
@@ -100,13 +102,22 @@ function About({ entry, context: { grants, features } }: { entry: Entry; context
   if (grant === null) return null;
   // The entry itself already says "Plan credits".
   return kind === "grant" && grant.kind === "allowance" ? null : (
-    <span className="text-muted">{GRANT_WORDS[grant.kind]}</span>
+    <span className="text-muted">{GRANT_NAMES[grant.kind]}</span>
   );
 }
 
-function Origin({ line, grant, whose }: { line: LedgerLine; grant: Grant | null; whose: Whose }) {
+function Origin({
+  line,
+  grant,
+  customerScope,
+}: {
+  line: LedgerLine;
+  grant: Grant | null;
+  customerScope: CustomerScope;
+}) {
   const { entry, by } = line;
-  if (entry.idempotencyKey !== null) return <KeyLink whose={whose} idempotencyKey={entry.idempotencyKey} />;
+  if (entry.idempotencyKey !== null)
+    return <KeyLink customerScope={customerScope} idempotencyKey={entry.idempotencyKey} />;
   const reference = entry.kind === "grant" ? (grant?.reference ?? null) : null;
   return (
     <div className="max-w-44">
@@ -118,7 +129,7 @@ function Origin({ line, grant, whose }: { line: LedgerLine; grant: Grant | null;
       {reference !== null && grant !== null && (
         <TextLink
           to="/projects/$projectId/$environment/customers/$customerId/grants"
-          params={whose}
+          params={customerScope}
           search={{ grant: grant.grant }}
           title={reference}
         >

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
@@ -29,7 +29,7 @@ export function LedgerDetails({ line, context }: { line: LedgerLine; context: Le
   );
 }
 
-function itemsOf({ entry, by }: LedgerLine, { whose }: LedgerContext): Item[] {
+function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): Item[] {
   const { effectiveAt, recordedAt, feature, quantity, plan, consumeId, idempotencyKey, reverses } = entry;
   const note = entry.kind === "reverse" ? textOf(entry.metadata?.["note"]) : null;
   const items: (Item | null)[] = [
@@ -39,17 +39,17 @@ function itemsOf({ entry, by }: LedgerLine, { whose }: LedgerContext): Item[] {
     by === null ? null : { name: "By", value: <ActorName actor={by} /> },
     note === null ? null : { name: "Reason", value: note },
     feature === null ? null : { name: "Feature", value: `${feature} × ${formatCount(quantity ?? 1)}` },
-    plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={whose} /> },
+    plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={customerScope} /> },
     idempotencyKey === null
       ? null
-      : { name: "Request", value: <KeyLink whose={whose} idempotencyKey={idempotencyKey} /> },
+      : { name: "Request", value: <KeyLink customerScope={customerScope} idempotencyKey={idempotencyKey} /> },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     reverses === null
       ? null
       : {
           name: "Reverses",
           value: (
-            <ChargeLink whose={whose} charge={reverses} to={null}>
+            <ChargeLink customerScope={customerScope} charge={reverses} to={null}>
               <span className="font-mono text-caption">{reverses}</span>
             </ChargeLink>
           ),
@@ -67,7 +67,7 @@ function PlanName({
   context: { projectId, environment },
 }: {
   plan: { key: string; version: number };
-  context: LedgerContext["whose"];
+  context: LedgerContext["customerScope"];
 }) {
   return (
     <>
@@ -92,7 +92,7 @@ function Copyable({ text }: { text: string }) {
 
 function Moved({
   line: { entry },
-  context: { whose, grants },
+  context: { customerScope, grants },
 }: {
   line: LedgerLine;
   context: LedgerContext;
@@ -107,8 +107,8 @@ function Moved({
           return (
             <li key={number} className="flex items-center gap-3 px-3 py-1.5">
               <span className="min-w-0 flex-1">
-                <GrantLink whose={whose} grant={number}>
-                  {grant === null ? `Grant ${number}` : `${GRANT_WORDS[grant.kind]}, grant ${number}`}
+                <GrantLink customerScope={customerScope} grant={number}>
+                  {grant === null ? `Grant ${number}` : `${GRANT_NAMES[grant.kind]}, grant ${number}`}
                 </GrantLink>
                 {grant !== null && (
                   <span className="text-muted">

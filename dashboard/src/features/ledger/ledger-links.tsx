@@ -1,11 +1,17 @@
 import { type ReactNode, useEffect } from "react";
 import { TextLink } from "../../ui/button.tsx";
-import type { Whose } from "../customers/queries.ts";
+import type { CustomerScope } from "../customers/queries.ts";
 import type { Actor, Entry } from "./queries.ts";
 
 /** Link to the page of an idempotency key. */
-export function KeyLink({ whose, idempotencyKey }: { whose: Whose; idempotencyKey: string }) {
-  const { projectId, environment } = whose;
+export function KeyLink({
+  customerScope,
+  idempotencyKey,
+}: {
+  customerScope: CustomerScope;
+  idempotencyKey: string;
+}) {
+  const { projectId, environment } = customerScope;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey"
@@ -19,12 +25,12 @@ export function KeyLink({ whose, idempotencyKey }: { whose: Whose; idempotencyKe
 
 /** Link to a charge and its reversals in the ledger; `to` is the entry if it is already loaded. */
 export function ChargeLink({
-  whose,
+  customerScope,
   charge,
   to,
   children,
 }: {
-  whose: Whose;
+  customerScope: CustomerScope;
   charge: string;
   to: Entry | null;
   children: ReactNode;
@@ -32,7 +38,7 @@ export function ChargeLink({
   return (
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId/ledger"
-      params={whose}
+      params={customerScope}
       search={{ charge }}
       {...(to === null ? {} : { hash: `entry-${to.sequence}` })}
     >
@@ -41,11 +47,19 @@ export function ChargeLink({
   );
 }
 
-export function GrantLink({ whose, grant, children }: { whose: Whose; grant: number; children: ReactNode }) {
+export function GrantLink({
+  customerScope,
+  grant,
+  children,
+}: {
+  customerScope: CustomerScope;
+  grant: number;
+  children: ReactNode;
+}) {
   return (
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId/grants"
-      params={whose}
+      params={customerScope}
       search={{ grant }}
     >
       {children}

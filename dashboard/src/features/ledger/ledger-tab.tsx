@@ -3,9 +3,9 @@ import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { BookOpenText, FilterX } from "lucide-react";
 import type { Answer } from "../../api/answer.ts";
 import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
-import { ENTRY_FILTER_WORDS } from "../../format/ledger-words.ts";
+import { ENTRY_FILTER_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { useMayActAs } from "../../frame/use-here.ts";
+import { useMayActAs } from "../../frame/use-scope.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -15,27 +15,27 @@ import { Time } from "../../ui/time.tsx";
 import { grantOfEntry } from "../credits/grants.ts";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { LedgerDetails } from "./ledger-details.tsx";
+import { findDuplicates } from "./ledger-duplicates.ts";
 import { useShowRow } from "./ledger-links.tsx";
-import { findTwins } from "./ledger-twins.ts";
 import { knownGrantsQuery, type LedgerFilters, type LedgerLine, ledgerQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
 
 /** All balance changes, newest first. */
 export function LedgerTab() {
-  const whose = route.useParams();
+  const customerScope = route.useParams();
   const filters = route.useSearch();
   const mayReverse = useMayActAs("operator");
-  const pages = useSuspenseInfiniteQuery(ledgerQuery(whose, filters));
-  const { grants } = useSuspenseQuery(knownGrantsQuery(whose)).data;
-  const { data: features } = useSuspenseQuery(featuresQuery(whose));
+  const pages = useSuspenseInfiniteQuery(ledgerQuery(customerScope, filters));
+  const { grants } = useSuspenseQuery(knownGrantsQuery(customerScope)).data;
+  const { data: features } = useSuspenseQuery(featuresQuery(customerScope));
   const lines = pages.data.pages.flatMap(({ items }) => items);
-  const twins = findTwins(lines, (entry) => grantOfEntry(entry, grants));
+  const duplicates = findDuplicates(lines, (entry) => grantOfEntry(entry, grants));
   const { charge } = filters;
-  const sought = charge === undefined ? undefined : lines.find(({ entry }) => entry.consumeId === charge);
+  const linked = charge === undefined ? undefined : lines.find(({ entry }) => entry.consumeId === charge);
   const hash = useLocation({ select: (location) => location.hash });
-  useShowRow(hash !== "" ? hash : sought === undefined ? null : rowIdOf(sought));
-  const context = { whose, lines, grants, features, twins, mayReverse };
+  useShowRow(hash !== "" ? hash : linked === undefined ? null : rowIdOf(linked));
+  const context = { customerScope, lines, grants, features, duplicates, mayReverse };
   // Returned with the last page.
   const broughtForward = pages.data.pages.at(-1)?.broughtForward ?? [];
   const isFiltered = filters.kind !== undefined || filters.feature !== undefined;
@@ -43,7 +43,7 @@ export function LedgerTab() {
   return (
     <Card flush>
       {!isEmpty && <LedgerFilterBar filters={filters} features={features} />}
-      {charge !== undefined && sought === undefined && <NotShown charge={charge} shown={lines.length} />}
+      {charge !== undefined && linked === undefined && <NotShown charge={charge} shown={lines.length} />}
       {lines.length === 0 && !pages.hasNextPage ? (
         <NothingHere isFiltered={isFiltered} hasEarlier={broughtForward.length > 0} />
       ) : (
@@ -56,7 +56,7 @@ export function LedgerTab() {
             idOf={rowIdOf}
             toneOf={({ entry }) => {
               if (charge !== undefined && (entry.consumeId ?? entry.reverses) === charge) return "accent";
-              return twins.has(entry.sequence) ? "warn" : null;
+              return duplicates.has(entry.sequence) ? "warn" : null;
             }}
             details={{
               label: ({ entry }) => `Details of entry ${entry.sequence}`,
@@ -87,7 +87,7 @@ function NotShown({ charge, shown }: { charge: string; shown: number }) {
 }
 
 function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarlier: boolean }) {
-  const whose = route.useParams();
+  const customerScope = route.useParams();
   if (isFiltered) {
     return (
       <EmptyState
@@ -96,7 +96,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
         action={
           <ButtonLink
             to="/projects/$projectId/$environment/customers/$customerId/ledger"
-            params={whose}
+            params={customerScope}
             search={{}}
           >
             Clear filters
@@ -136,7 +136,7 @@ function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; featur
         onChange={(event) => change("kind", event.target.value)}
         options={[
           { value: "", label: "All kinds" },
-          ...Object.entries(ENTRY_FILTER_WORDS).map(([value, label]) => ({ value, label })),
+          ...Object.entries(ENTRY_FILTER_NAMES).map(([value, label]) => ({ value, label })),
         ]}
       />
       <Select

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Item, placeOf } from "../../api/answer.ts";
+import { type Item, scopeOf } from "../../api/answer.ts";
 import { pagesBy, pagesOf, readList, readPage } from "../../api/lists.ts";
-import { ENTRY_WORDS, type EntryKind } from "../../format/ledger-words.ts";
+import { ENTRY_NAMES, type EntryKind } from "../../format/ledger.ts";
 import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
-import { type Whose, whoseOf } from "../customers/queries.ts";
+import { type CustomerScope, customerScopeOf } from "../customers/queries.ts";
 
 export type Entry = Item<"listLedger">;
 export type Grant = Item<"listGrants">;
@@ -18,7 +18,7 @@ export type GrantLine = { readonly grant: Grant; readonly by: Actor | null };
 export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null };
 
 const FILTERS = {
-  kind: choice(Object.keys(ENTRY_WORDS) as EntryKind[]),
+  kind: choice(Object.keys(ENTRY_NAMES) as EntryKind[]),
   feature: text(),
   /** The linked charge. */
   charge: text(),
@@ -33,12 +33,14 @@ export const readGrantFilters = searchOf({ grant: whole(1) });
 
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
-export function ledgerQuery(whose: Whose, { charge: _, ...query }: LedgerFilters) {
+export function ledgerQuery(customerScope: CustomerScope, { charge: _, ...query }: LedgerFilters) {
   const path = `${CUSTOMER_PATH}/ledger` as const;
-  const request = { params: { path: whoseOf(whose), query } };
+  const request = { params: { path: customerScopeOf(customerScope), query } };
   return pagesBy(["get", path, request], async (cursor) => {
     const { items, ...page } = await readPage(path, request, cursor);
-    const audits = await readAudit(whose, { times: timesOf(items.filter(({ kind }) => kind in ACTIONS)) });
+    const audits = await readAudit(customerScope, {
+      times: timesOf(items.filter(({ kind }) => kind in ACTIONS)),
+    });
     return { ...page, items: items.map((entry): LedgerLine => ({ entry, by: findAuthor(entry, audits) })) };
   });
 }
@@ -57,13 +59,13 @@ function findAuthor({ kind, recordedAt: at, reverses }: Entry, audits: readonly 
     : findActor(audits, { at, action, ...(reverses === null ? {} : { subject: reverses }) });
 }
 
-export function grantsQuery(whose: Whose) {
+export function grantsQuery(customerScope: CustomerScope) {
   const path = `${CUSTOMER_PATH}/grants` as const;
-  const request = { params: { path: whoseOf(whose) } };
+  const request = { params: { path: customerScopeOf(customerScope) } };
   return pagesBy(["get", path, request], async (cursor) => {
     const { items, nextCursor } = await readPage(path, request, cursor);
     const times = timesOf(items.filter(({ kind }) => kind !== "allowance"));
-    const audits = await readAudit(whose, { times, action: "credits." });
+    const audits = await readAudit(customerScope, { times, action: "credits." });
     const lines = items.map((grant): GrantLine => {
       const given = { at: grant.recordedAt, action: "credits.added", subject: `grant ${grant.grant}` };
       return { grant, by: findActor(audits, given) };
@@ -82,9 +84,9 @@ export type KnownGrants = {
 };
 
 /** The newest grants, to show the grant kind of ledger entries. */
-export function knownGrantsQuery(whose: Whose) {
+export function knownGrantsQuery(customerScope: CustomerScope) {
   const path = `${CUSTOMER_PATH}/grants` as const;
-  const request = { params: { path: whoseOf(whose) } };
+  const request = { params: { path: customerScopeOf(customerScope) } };
   return queryOptions({
     queryKey: ["get", path, request, "known"],
     queryFn: async (): Promise<KnownGrants> => {
@@ -94,12 +96,12 @@ export function knownGrantsQuery(whose: Whose) {
   });
 }
 
-export function planChangesQuery(whose: Whose) {
+export function planChangesQuery(customerScope: CustomerScope) {
   const path = `${CUSTOMER_PATH}/plans` as const;
-  const request = { params: { path: whoseOf(whose) } };
+  const request = { params: { path: customerScopeOf(customerScope) } };
   return pagesBy(["get", path, request], async (cursor) => {
     const { items, nextCursor } = await readPage(path, request, cursor);
-    const audits = await readAudit(whose, { times: timesOf(items), action: "plan." });
+    const audits = await readAudit(customerScope, { times: timesOf(items), action: "plan." });
     const lines = items.map((change): PlanLine => {
       const { effectiveAt, recordedAt: at } = change;
       // Scheduled changes have no author; they are recorded on the next access.
@@ -110,8 +112,8 @@ export function planChangesQuery(whose: Whose) {
   });
 }
 
-export function customerRequestsQuery(whose: Whose) {
-  return pagesOf(`${CUSTOMER_PATH}/requests`, { params: { path: whoseOf(whose) } });
+export function customerRequestsQuery(customerScope: CustomerScope) {
+  return pagesOf(`${CUSTOMER_PATH}/requests`, { params: { path: customerScopeOf(customerScope) } });
 }
 
 function timesOf(lines: readonly { recordedAt: string }[]): string[] {
@@ -123,18 +125,18 @@ const AUDIT_PAGES_MAX = 5;
 
 /** Audit entries within the given times, with this action prefix. An audit entry has the timestamp of its change. */
 async function readAudit(
-  whose: Whose,
+  customerScope: CustomerScope,
   { times, action }: { times: readonly string[]; action?: string },
 ): Promise<Audit[]> {
   const millis = times.map((time) => Date.parse(time));
   if (millis.length === 0) return [];
   const query = {
-    customerId: whose.customerId,
+    customerId: customerScope.customerId,
     from: new Date(Math.min(...millis)).toISOString(),
     to: new Date(Math.max(...millis) + 1).toISOString(),
     ...(action === undefined ? {} : { action }),
   };
-  const request = { params: { path: placeOf(whose), query } };
+  const request = { params: { path: scopeOf(customerScope), query } };
   const path = "/manage/v1/projects/{projectId}/{environment}/audit";
   return (await readList(path, request, AUDIT_PAGES_MAX)).items;
 }

@@ -6,7 +6,7 @@ import type { Feature } from "../../api/catalog-lists.ts";
 import { queryOf } from "../../api/client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { randomHex } from "../../format/hex.ts";
-import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
@@ -14,16 +14,16 @@ import { Dialog, WriteForm } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { BalanceChange } from "../credits/balance-change.tsx";
-import { type Whose, whoseOf } from "../customers/queries.ts";
-import type { Twin } from "./ledger-twins.ts";
+import { type CustomerScope, customerScopeOf } from "../customers/queries.ts";
+import type { Duplicate } from "./ledger-duplicates.ts";
 import type { Entry, Grant, LedgerLine } from "./queries.ts";
 
 /** Reverses a charge after a preview. */
 export function ReverseButton({
   entry,
-  context: { whose, features, twins, mayReverse },
+  context: { customerScope, features, duplicates, mayReverse },
 }: {
   entry: Entry;
   context: LedgerContext;
@@ -35,7 +35,7 @@ export function ReverseButton({
     <>
       {mayReverse && leftOf(entry) > 0 && (
         <span className="-my-1.5 -mr-2 inline-flex">
-          <Button tone={twins.has(entry.sequence) ? "plain" : "quiet"} onClick={() => setOpen(true)}>
+          <Button tone={duplicates.has(entry.sequence) ? "plain" : "quiet"} onClick={() => setOpen(true)}>
             Reverse<span className="sr-only"> entry {entry.sequence}</span>
           </Button>
         </span>
@@ -51,7 +51,7 @@ export function ReverseButton({
           </>
         }
       >
-        <ReverseForm whose={whose} entry={entry} onDone={close} />
+        <ReverseForm customerScope={customerScope} entry={entry} onDone={close} />
       </Dialog>
     </>
   );
@@ -59,17 +59,17 @@ export function ReverseButton({
 
 type Fields = { quantity: string; note: string };
 
-type Props = { whose: Whose; entry: Entry; onDone: () => void };
+type Props = { customerScope: CustomerScope; entry: Entry; onDone: () => void };
 
 /** Reads the reversible quantity when the dialog opens, because the list can be stale. */
-function ReverseForm({ whose, entry, onDone }: Props) {
-  const { data: all, error } = useQuery(reversalPreviewQuery(whose, entry.consumeId ?? "", null));
+function ReverseForm({ customerScope, entry, onDone }: Props) {
+  const { data: all, error } = useQuery(reversalPreviewQuery(customerScope, entry.consumeId ?? "", null));
   if (error !== null) return <ProblemCallout error={error} />;
   if (all === undefined) return <SkeletonRows rows={4} />;
-  return <Reversing whose={whose} entry={entry} all={all} onDone={onDone} />;
+  return <Reversing customerScope={customerScope} entry={entry} all={all} onDone={onDone} />;
 }
 
-function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview }) {
+function Reversing({ customerScope, entry, all, onDone }: Props & { all: ReversalPreview }) {
   const { quantity: left } = all;
   const { register, handleSubmit, control, formState } = useForm<Fields>({
     defaultValues: { quantity: String(left), note: "" },
@@ -78,11 +78,11 @@ function Reversing({ whose, entry, all, onDone }: Props & { all: ReversalPreview
   const typed = useWatch({ control });
   const quantity = readQuantity(typed.quantity ?? "", left);
   const part = useQuery({
-    ...reversalPreviewQuery(whose, entry.consumeId ?? "", quantity),
+    ...reversalPreviewQuery(customerScope, entry.consumeId ?? "", quantity),
     enabled: quantity !== null && quantity !== left,
   });
   const preview = quantity === null || quantity === left ? all : part.data;
-  const { requestOf, reverse } = useReversal({ whose, entry, onDone });
+  const { requestOf, reverse } = useReversal({ customerScope, entry, onDone });
   return (
     <WriteForm
       write={reverse}
@@ -148,17 +148,17 @@ function describeAction(credits: number, quantity: number): string {
 const REVERSE_PATH =
   "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse";
 
-function useReversal({ whose, entry, onDone }: Props) {
+function useReversal({ customerScope, entry, onDone }: Props) {
   // Makes the reversal idempotent across double clicks and retries.
   const [reference] = useState(() => `dashboard-${randomHex(12)}`);
   const requestOf = (quantity: number, note: string) => ({
-    params: { path: { ...whose, consumeId: entry.consumeId ?? "" } },
+    params: { path: { ...customerScope, consumeId: entry.consumeId ?? "" } },
     body: { quantity, reference, ...(note.trim() === "" ? {} : { note: note.trim() }) },
   });
   const reverse = useWrite("post", REVERSE_PATH, {
     onSuccess: ({ credits, quantity, customer }) => {
       const after = customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0;
-      tell(
+      notify(
         `Reversed ${entry.feature} × ${formatCount(quantity)}`,
         `${countOf(credits, "credit")} returned. Balance ${formatCount(after)}`,
       );
@@ -172,11 +172,11 @@ function useReversal({ whose, entry, onDone }: Props) {
 
 /** Data needed to render a ledger row. */
 export type LedgerContext = {
-  readonly whose: Whose;
+  readonly customerScope: CustomerScope;
   readonly lines: readonly LedgerLine[];
   readonly grants: readonly Grant[];
   readonly features: readonly Feature[];
-  readonly twins: ReadonlyMap<number, Twin>;
+  readonly duplicates: ReadonlyMap<number, Duplicate>;
   readonly mayReverse: boolean;
 };
 
@@ -200,9 +200,9 @@ function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview })
         {returns.map((back) => (
           <li key={back.grant} className="flex items-center gap-3 px-3 py-2">
             <span className="min-w-0 flex-1">
-              {GRANT_WORDS[back.kind]}, grant {back.grant}
+              {GRANT_NAMES[back.kind]}, grant {back.grant}
               <span className="block text-caption text-muted">
-                <Stays back={back} /> {restInWords(back)}
+                <Stays back={back} /> {describeRest(back)}
               </span>
             </span>
             <span className="font-medium text-good tabular-nums">{formatChange(back.credits)}</span>
@@ -229,7 +229,7 @@ function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
   );
 }
 
-function restInWords({ spendable, credits, rest }: Return): string | null {
+function describeRest({ spendable, credits, rest }: Return): string | null {
   const what = spendable === 0 ? "this" : `the other ${formatCount(credits - spendable)}`;
   switch (rest) {
     case "revoked":
@@ -246,17 +246,17 @@ function restInWords({ spendable, credits, rest }: Return): string | null {
 type ReversalPreview = Answer<"previewReversal">;
 
 /** Preview of a reversal; a null quantity reverses the rest. */
-function reversalPreviewQuery(whose: Whose, consumeId: string, quantity: number | null) {
+function reversalPreviewQuery(customerScope: CustomerScope, consumeId: string, quantity: number | null) {
   return queryOptions({
     ...queryOf(
       "post",
       "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse/preview",
-      { params: { path: { ...whoseOf(whose), consumeId } }, body: { quantity } },
+      { params: { path: { ...customerScopeOf(customerScope), consumeId } }, body: { quantity } },
     ),
     // Once per opened dialog. The API detects later changes.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,
-    meta: { tellsFailures: true },
+    meta: { showsOwnErrors: true },
   });
 }

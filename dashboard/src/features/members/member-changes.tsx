@@ -5,14 +5,14 @@ import type { Answer } from "../../api/answer.ts";
 import { projectsQuery } from "../../api/projects.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { useSession } from "../../frame/use-here.ts";
+import { useSession } from "../../frame/use-scope.ts";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Choices } from "../../ui/choices.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, TextField } from "../../ui/field.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { memberAccessQuery } from "../workspace/queries.ts";
 import { type Member, nameOfRole, roleChoices } from "./roles.ts";
 
@@ -46,7 +46,7 @@ export function EditMemberDialog({
     onSuccess: async (after) => {
       await refresh("members");
       if (me.id === id) await refresh("session");
-      tell(`Saved ${after.name}`, describeChange(member, after));
+      notify(`Saved ${after.name}`, describeChange(member, after));
       onClose();
     },
   });
@@ -100,7 +100,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
   const [revoked, setRevoked] = useState<readonly string[]>([]);
   const remove = useWrite("delete", "/manage/v1/members/{id}", {
     onSuccess: async () => {
-      tell(isInvited ? `Deleted the invitation of ${name}` : `Removed ${name}`, email);
+      notify(isInvited ? `Deleted the invitation of ${name}` : `Removed ${name}`, email);
       onClose();
       await refresh(me.id === id ? "session" : "members");
     },

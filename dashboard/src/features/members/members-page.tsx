@@ -6,7 +6,7 @@ import type { Answer, Body } from "../../api/answer.ts";
 import { mayActAs } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { nameOfCreator } from "../../format/creator.ts";
-import { useMayActAs, useSession } from "../../frame/use-here.ts";
+import { useMayActAs, useSession } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";

@@ -11,7 +11,7 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 import { callOf } from "../../api/use-write.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -32,9 +32,9 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/mon
 
 /** Monthly statement of all credits, for finance. */
 export function MonthEndPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { month = lastMonth() } = route.useSearch();
-  const { data, error, refetch } = useQuery(monthQuery(place, month));
+  const { data, error, refetch } = useQuery(monthQuery(scope, month));
   return (
     <Page
       title="Monthly statement"
@@ -45,12 +45,12 @@ export function MonthEndPage() {
           <>
             <ButtonLink
               to="/projects/$projectId/$environment/usage/exports"
-              params={place}
+              params={scope}
               search={{ kind: "ledger", month }}
             >
               Export ledger
             </ButtonLink>
-            <Button icon={FileDown} onClick={() => save(data, place.environment)}>
+            <Button icon={FileDown} onClick={() => save(data, scope.environment)}>
               Download CSV
             </Button>
           </>
@@ -72,7 +72,7 @@ export function MonthEndPage() {
       <div className="flex flex-col items-start gap-3">
         {data !== undefined && <Json label="the month" value={data} />}
         <ApiCall
-          call={callOf("get", MONTH_PATH, { params: { path: { ...place, month } } })}
+          call={callOf("get", MONTH_PATH, { params: { path: { ...scope, month } } })}
           title="API call"
         />
       </div>
@@ -86,13 +86,13 @@ function save(month: Month, environment: string): void {
 }
 
 function NoCredits({ month }: { month: string }) {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <EmptyState
       icon={BookCheck}
       title={`No credits in ${nameOfMonth(month)}`}
       action={
-        <ButtonLink to="/projects/$projectId/$environment/customers" params={place}>
+        <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
           Customers
         </ButtonLink>
       }
@@ -163,7 +163,7 @@ function MonthChecks({ month }: { month: Month }) {
 
 function Before({ month, isCut }: { month: Month; isCut: boolean }) {
   const before = monthAfter(month.month, -1);
-  const { data, error } = useQuery({ ...monthQuery(usePlace(), before), enabled: !isCut });
+  const { data, error } = useQuery({ ...monthQuery(useScope(), before), enabled: !isCut });
   const name = nameOfMonth(before);
   if (isCut) return <Check state="open">{name} is outside the history window and cannot be compared.</Check>;
   if (error !== null) return <Check state="open">{name} could not be read and was not compared.</Check>;

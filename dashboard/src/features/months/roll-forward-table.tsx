@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck } from "lucide-react";
-import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -26,7 +26,7 @@ export function RollForwardTable({ month }: { month: Month }) {
       cell: (line) => (
         <>
           <span className={classNames(line.kind === null && "font-semibold")}>
-            {line.kind === null ? "Total" : GRANT_WORDS[line.kind]}
+            {line.kind === null ? "Total" : GRANT_NAMES[line.kind]}
             {hasPools && <code className="ml-2 font-mono text-caption text-muted">{line.pool}</code>}
           </span>
           <div className="text-caption text-muted tabular-nums md:hidden">{inWords(line)}</div>

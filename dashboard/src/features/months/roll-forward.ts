@@ -1,4 +1,4 @@
-import { GRANT_WORDS, type GrantKind } from "../../format/ledger-words.ts";
+import { GRANT_NAMES, type GrantKind } from "../../format/ledger.ts";
 import type { Month } from "./queries.ts";
 
 type Line = Month["lines"][number];
@@ -64,7 +64,7 @@ export function rollForwardCsv(month: Month): string {
   const rows = month.lines.map((line) => [
     ...about,
     cellOf(line.pool),
-    GRANT_WORDS[line.kind],
+    GRANT_NAMES[line.kind],
     ...AMOUNTS.map((amount) => line[amount]),
   ]);
   return [[...ABOUT, "pool", "kind", ...AMOUNTS], ...rows].map((row) => `${row.join(",")}\r\n`).join("");

@@ -4,12 +4,12 @@ import { useState } from "react";
 import type { Tagged } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
 import { featuresQuery, type Plan, planQuery, refreshCatalog } from "../catalog/queries.ts";
 import { SentenceList, useNames } from "./plan-parts.tsx";
@@ -17,15 +17,15 @@ import { type Draft, draftSentences } from "./plan-terms.ts";
 
 /** Draft of the next version and its changes. */
 export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draft }) {
-  const place = usePlace();
-  const names = useNames(place);
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const scope = useScope();
+  const names = useNames(scope);
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
   const mayEdit = useMayActAs("admin");
   const [isDiscarding, setDiscarding] = useState(false);
   const { key, versions } = opened.value;
   const [latest = null] = versions;
   const sentences = draftSentences(opened.value, draft, { names, features });
-  const params = { ...place, key };
+  const params = { ...scope, key };
   return (
     <Card
       title={`Draft of version ${(latest?.number ?? 0) + 1}`}
@@ -67,16 +67,16 @@ export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draf
 }
 
 function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; onClose: () => void }) {
-  const place = usePlace();
+  const scope = useScope();
   const navigate = useNavigate();
   const [opened, setOpened] = useState(given);
   const { key, name, versions } = opened.value;
   const isAll = versions.length === 0;
   const discard = useWrite("delete", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
     onSuccess: async () => {
-      tell("Discarded draft", isAll ? `${name} was deleted` : `${name} is unchanged`);
+      notify("Discarded draft", isAll ? `${name} was deleted` : `${name} is unchanged`);
       onClose();
-      if (isAll) await navigate({ to: "/projects/$projectId/$environment/plans", params: place });
+      if (isAll) await navigate({ to: "/projects/$projectId/$environment/plans", params: scope });
       await refreshCatalog();
     },
   });
@@ -86,12 +86,12 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
       action="Discard draft"
       tone="danger"
       write={discard}
-      request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } } }}
+      request={{ params: { path: { ...scope, key }, header: { "if-match": opened.etag } } }}
       problem={
         <EditProblem
           write={discard}
           edited={{ actions: ["plan"], subject: key }}
-          read={() => queryClient.fetchQuery(planQuery(place, key))}
+          read={() => queryClient.fetchQuery(planQuery(scope, key))}
           onRead={setOpened}
         />
       }
@@ -108,14 +108,14 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
 }
 
 export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<Plan>; onClose: () => void }) {
-  const place = usePlace();
+  const scope = useScope();
   const [opened, setOpened] = useState(given);
   const { key, name, archivedAt } = opened.value;
   const body = { archived: archivedAt === null };
   const archive = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/archive", {
     onSuccess: async () => {
       await refreshCatalog();
-      tell(body.archived ? `Archived ${name}` : `Restored ${name}`);
+      notify(body.archived ? `Archived ${name}` : `Restored ${name}`);
       onClose();
     },
   });
@@ -125,12 +125,12 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
       action={body.archived ? "Archive plan" : "Restore plan"}
       tone={body.archived ? "danger" : "primary"}
       write={archive}
-      request={{ params: { path: { ...place, key }, header: { "if-match": opened.etag } }, body }}
+      request={{ params: { path: { ...scope, key }, header: { "if-match": opened.etag } }, body }}
       problem={
         <EditProblem
           write={archive}
           edited={{ actions: ["plan"], subject: key }}
-          read={() => queryClient.fetchQuery(planQuery(place, key))}
+          read={() => queryClient.fetchQuery(planQuery(scope, key))}
           onRead={setOpened}
         />
       }

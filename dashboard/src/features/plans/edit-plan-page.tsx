@@ -6,13 +6,13 @@ import { api, type Tagged, taggedAnswerOf } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
 import { NAME_RULES, NameField } from "../catalog/key-fields.tsx";
 import { featuresQuery, type Plan, planQuery, poolsQuery, refreshCatalog } from "../catalog/queries.ts";
@@ -24,9 +24,9 @@ import { isSameTerms, mergeTerms, type PlanValues, startOf, toTerms, toValues } 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key/edit");
 
 export function EditPlanPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { key } = route.useParams();
-  const { data: tagged } = useSuspenseQuery(planQuery(place, key));
+  const { data: tagged } = useSuspenseQuery(planQuery(scope, key));
   const { name, versions } = tagged.value;
   const mayEdit = useMayActAs("admin");
   return (
@@ -35,7 +35,7 @@ export function EditPlanPage() {
       note={
         <>
           {versions.length === 0 ? "First version" : `Version ${(versions[0]?.number ?? 0) + 1}`} of{" "}
-          <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+          <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...scope, key }}>
             {name}
           </TextLink>
           . Not published yet.
@@ -51,10 +51,10 @@ const DRAFT_PATH = "/manage/v1/projects/{projectId}/{environment}/plans/{key}/dr
 
 /** Editor with a live list of changes. */
 function PlanEditor({ first }: { first: Tagged<Plan> }) {
-  const place = usePlace();
+  const scope = useScope();
   const navigate = useNavigate();
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
-  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
+  const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   // Plan and ETag are frozen, so that a background refresh does not change the form.
   const [{ value: plan, etag }, setOpened] = useState(first);
   const { key } = plan;
@@ -65,7 +65,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
   const isUnsaved = !isSameTerms(start, terms);
   const isLeaving = useRef(false);
   const requestOf = (body: DraftTerms) => ({
-    params: { path: { ...place, key }, header: { "if-match": etag } },
+    params: { path: { ...scope, key }, header: { "if-match": etag } },
     body,
   });
   const save = useMutation({
@@ -75,22 +75,22 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
       setOpened(saved);
       await refreshCatalog();
       if (!isToPublish) {
-        tell("Saved draft", "Not published yet");
+        notify("Saved draft", "Not published yet");
         return;
       }
       isLeaving.current = true;
       await navigate({
         to: "/projects/$projectId/$environment/plans/$key/publish",
-        params: { ...place, key },
+        params: { ...scope, key },
       });
     },
   });
   async function readAgain() {
     await refreshCatalog();
     return {
-      read: await queryClient.fetchQuery(planQuery(place, key)),
-      features: await queryClient.fetchQuery(featuresQuery(place)),
-      pools: await queryClient.fetchQuery(poolsQuery(place)),
+      read: await queryClient.fetchQuery(planQuery(scope, key)),
+      features: await queryClient.fetchQuery(featuresQuery(scope)),
+      pools: await queryClient.fetchQuery(poolsQuery(scope)),
     };
   }
   const submit = (isToPublish: boolean): void =>
@@ -137,7 +137,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
               Review and publish
             </Button>
             <Button type="submit" isBusy={save.isPending && !isPublishing}>
-              {inEnvironment("Save draft", place.environment)}
+              {inEnvironment("Save draft", scope.environment)}
             </Button>
             <p className="text-caption text-muted">
               {isUnsaved ? "Unsaved changes." : plan.draft === null ? "No changes." : "Saved."}
@@ -152,9 +152,9 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
 }
 
 function DraftPreview({ plan, terms }: { plan: Plan; terms: DraftTerms }) {
-  const place = usePlace();
-  const names = useNames(place);
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const scope = useScope();
+  const names = useNames(scope);
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
   const [latest = null] = plan.versions;
   const sentences = draftSentences(plan, terms, { names, features });
   return (

@@ -5,10 +5,10 @@ import { useForm, useWatch } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { nameOfKey } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/field.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "../catalog/key-fields.tsx";
 import { type PlanSummary, plansQuery, refreshCatalog } from "../catalog/queries.ts";
 
@@ -16,16 +16,16 @@ type Values = { key: string; name: string; from: string };
 
 /** Creates a plan as a draft. */
 export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
-  const place = usePlace();
+  const scope = useScope();
   const navigate = useNavigate();
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const { register, handleSubmit, control, setValue, formState } = useForm<Values>({
     defaultValues: { key: "", name: "", from: "" },
   });
   const { errors, dirtyFields } = formState;
   const values = { key: "", name: "", from: "", ...useWatch({ control }) };
   const requestOf = (wanted: Values) => ({
-    params: { path: { ...place, key: wanted.key }, header: { "if-none-match": "*" } },
+    params: { path: { ...scope, key: wanted.key }, header: { "if-none-match": "*" } },
     body: toBody(wanted, plans),
   });
   const create = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/draft", {
@@ -33,7 +33,7 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
       await refreshCatalog();
       await navigate({
         to: "/projects/$projectId/$environment/plans/$key/edit",
-        params: { ...place, key },
+        params: { ...scope, key },
       });
     },
   });
@@ -85,8 +85,8 @@ function toBody({ name, from }: Values, plans: readonly PlanSummary[]): Body<"pu
 
 /** Selects the plan of customers without an assigned plan. */
 export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; onClose: () => void }) {
-  const place = usePlace();
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const scope = useScope();
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const current = plans.find(({ isDefault }) => isDefault) ?? null;
   const [chosen, setChosen] = useState(suggested ?? current?.key ?? "");
   const body = { plan: chosen === "" ? null : chosen };
@@ -94,7 +94,7 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
   const choose = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/default-plan", {
     onSuccess: async () => {
       await refreshCatalog();
-      tell("Changed default plan", `${current?.name ?? "None"} → ${body.plan === null ? "none" : name}`);
+      notify("Changed default plan", `${current?.name ?? "None"} → ${body.plan === null ? "none" : name}`);
       onClose();
     },
   });
@@ -103,7 +103,7 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
       title="Default plan"
       action={body.plan === null ? "Remove default plan" : `Set ${name} as default`}
       write={choose}
-      request={{ params: { path: place }, body }}
+      request={{ params: { path: scope }, body }}
       onClose={onClose}
     >
       <Select

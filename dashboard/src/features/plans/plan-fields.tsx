@@ -2,8 +2,8 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Sparkles } from "lucide-react";
 import { useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";
-import { capitalize, costInWords, pluralOf } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { capitalize, formatCost, pluralOf } from "../../format/terms.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
@@ -22,7 +22,7 @@ const PERIODS = [
 
 /** Credits per pool and period. */
 export function AllowanceFields() {
-  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const { control } = useFormContext<PlanValues>();
   const rows = useWatch({ control, name: "allowances" });
   return (
@@ -100,8 +100,8 @@ const QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Included features and their limits. */
 export function PlanFeatureFields() {
-  const place = usePlace();
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const scope = useScope();
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
   const { control } = useFormContext<PlanValues>();
   const rows = useWatch({ control, name: "features" });
   const [search, setSearch] = useState("");
@@ -114,7 +114,7 @@ export function PlanFeatureFields() {
           action={
             <ButtonLink
               to="/projects/$projectId/$environment/features"
-              params={place}
+              params={scope}
               search={{ define: "" }}
             >
               Create feature
@@ -152,7 +152,7 @@ export function PlanFeatureFields() {
 
 function hintOf(feature: Feature | null): string {
   if (feature === null) return "New feature: reload to see its cost.";
-  const price = capitalize(costInWords(feature.cost, feature.unit));
+  const price = capitalize(formatCost(feature.cost, feature.unit));
   return feature.archivedAt === null ? price : `${price}. Archived: cannot be added again once removed.`;
 }
 

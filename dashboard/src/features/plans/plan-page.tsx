@@ -2,8 +2,8 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, Ellipsis, PenLine, Star, UsersRound } from "lucide-react";
 import { useState } from "react";
-import { capitalize, costInWords, limitInWords } from "../../format/terms.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { capitalize, formatCost, formatLimit } from "../../format/terms.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, IconButton, TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
@@ -20,11 +20,11 @@ import { REACH_NAMES } from "./reach-choice.tsx";
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key");
 
 export function PlanPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { key } = route.useParams();
   const mayEdit = useMayActAs("admin");
   const [open, setOpen] = useState<"archive" | "default" | null>(null);
-  const { data: tagged } = useSuspenseQuery(planQuery(place, key));
+  const { data: tagged } = useSuspenseQuery(planQuery(scope, key));
   const plan = tagged.value;
   const [latest = null] = plan.versions;
   const isArchived = plan.archivedAt !== null;
@@ -43,7 +43,7 @@ export function PlanPage() {
           {latest !== null && (
             <ButtonLink
               to="/projects/$projectId/$environment/customers"
-              params={place}
+              params={scope}
               search={{ plan: key }}
               tone="quiet"
               icon={UsersRound}
@@ -54,7 +54,7 @@ export function PlanPage() {
           {mayEdit && plan.draft === null && (
             <ButtonLink
               to="/projects/$projectId/$environment/plans/$key/edit"
-              params={{ ...place, key }}
+              params={{ ...scope, key }}
               tone="primary"
               icon={PenLine}
             >
@@ -120,11 +120,11 @@ function TermsCard({ version }: { version: PlanVersion }) {
 }
 
 function FeatureLink({ terms: { feature: key } }: { terms: PinnedFeature }) {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <div className="max-w-80 min-w-32 wrap-anywhere whitespace-normal">
-      <TextLink to="/projects/$projectId/$environment/features" params={place} search={{ key }}>
-        {useNames(place).feature(key).name}
+      <TextLink to="/projects/$projectId/$environment/features" params={scope} search={{ key }}>
+        {useNames(scope).feature(key).name}
       </TextLink>
     </div>
   );
@@ -132,30 +132,30 @@ function FeatureLink({ terms: { feature: key } }: { terms: PinnedFeature }) {
 
 /** Pinned cost, and the current cost if it differs. */
 function PinnedCost({ terms }: { terms: PinnedFeature }) {
-  const place = usePlace();
-  const names = useNames(place);
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const scope = useScope();
+  const names = useNames(scope);
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
   const now = features.find(({ key }) => key === terms.feature);
   const pool = names.pool(terms.pool);
   const unit = now?.unit ?? null;
   return (
     <div>
-      {capitalize(costInWords(terms.cost, unit))}
+      {capitalize(formatCost(terms.cost, unit))}
       {pool !== null && terms.cost.credits > 0 && <span className="text-muted"> from {pool}</span>}
       {terms.limit !== null && (
-        <div className="text-caption text-muted md:hidden">{capitalize(limitInWords(terms.limit, unit))}</div>
+        <div className="text-caption text-muted md:hidden">{capitalize(formatLimit(terms.limit, unit))}</div>
       )}
       {now !== undefined && !isSamePrice(terms, now) && (
-        <div className="text-caption text-warn">Next version: {costInWords(now.cost, unit)}</div>
+        <div className="text-caption text-warn">Next version: {formatCost(now.cost, unit)}</div>
       )}
     </div>
   );
 }
 
 function LimitCell({ terms: { feature, limit } }: { terms: PinnedFeature }) {
-  const { unit } = useNames(usePlace()).feature(feature);
+  const { unit } = useNames(useScope()).feature(feature);
   if (limit === null) return <span className="text-muted">No limit</span>;
-  return capitalize(limitInWords(limit, unit));
+  return capitalize(formatLimit(limit, unit));
 }
 
 type Line = { readonly version: PlanVersion; readonly before: PlanVersion | null };
@@ -185,7 +185,7 @@ function VersionsCard({ versions, hasMore }: { versions: readonly PlanVersion[];
 }
 
 function Changes({ line: { version, before } }: { line: Line }) {
-  const names = useNames(usePlace());
+  const names = useNames(useScope());
   if (before === null) return <span className="text-muted">First version</span>;
   const sentences = sentencesOf(diffTerms(before, version), names);
   if (sentences.length === 0) return <span className="text-muted">Same terms</span>;

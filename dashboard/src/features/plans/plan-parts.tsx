@@ -1,9 +1,9 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowRight, type LucideIcon, Minus, Plus } from "lucide-react";
 import { Fragment } from "react";
-import type { Place } from "../../api/answer.ts";
-import { type Allowance, capitalize, givenInWords, rolloverInWords } from "../../format/terms.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import type { Scope } from "../../api/answer.ts";
+import { type Allowance, capitalize, formatPeriodCredits, formatRollover } from "../../format/terms.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -30,18 +30,18 @@ export function AllowanceLines({
 }: {
   allowances: readonly (Allowance & { readonly pool: string })[];
 }) {
-  const { data: pools } = useSuspenseQuery(poolsQuery(usePlace()));
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   if (allowances.length === 0) return <p className="text-muted">No credits.</p>;
   return (
     <ul className="flex flex-col gap-2">
       {allowances.map((allowance) => {
         const { pool } = allowance;
-        const rollover = rolloverInWords(allowance);
+        const rollover = formatRollover(allowance);
         const name = pools.length > 1 ? `in ${pools.find(({ key }) => key === pool)?.name ?? pool}` : null;
         const note = [name, rollover].filter((part) => part !== null).join(", ");
         return (
           <li key={pool}>
-            <span className="block font-medium">{givenInWords(allowance)}</span>
+            <span className="block font-medium">{formatPeriodCredits(allowance)}</span>
             {note !== "" && <span className="block text-caption text-muted">{capitalize(note)}</span>}
           </li>
         );
@@ -52,12 +52,12 @@ export function AllowanceLines({
 
 /** "Free, Pro and Scale", each a link. */
 export function PlanNames({ keys }: { keys: readonly string[] }) {
-  const place = usePlace();
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const scope = useScope();
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   return keys.map((key, index) => (
     <Fragment key={key}>
       {index > 0 && (index === keys.length - 1 ? " and " : ", ")}
-      <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+      <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...scope, key }}>
         {plans.find((plan) => plan.key === key)?.name ?? key}
       </TextLink>
     </Fragment>
@@ -95,9 +95,9 @@ export function SentenceList({ label, sentences }: { label: string; sentences: r
 }
 
 /** Names of features and pools by key. */
-export function useNames(place: Place): Names {
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
-  const { data: pools } = useSuspenseQuery(poolsQuery(place));
+export function useNames(scope: Scope): Names {
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
+  const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   return {
     feature: (key) => features.find((feature) => feature.key === key) ?? { name: key, unit: null },
     pool: (key) => (pools.length < 2 ? null : (pools.find((pool) => pool.key === key)?.name ?? key)),

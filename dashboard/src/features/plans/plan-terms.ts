@@ -1,10 +1,10 @@
 import {
   type Allowance,
-  allowanceInWords,
   type Cost,
-  costInWords,
+  formatAllowance,
+  formatCost,
+  formatLimit,
   type Limit,
-  limitInWords,
 } from "../../format/terms.ts";
 import type { Feature, Plan, PlanDiff, PlanSummary } from "../catalog/queries.ts";
 
@@ -101,22 +101,22 @@ export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
   const { allowances, features, limits, costs } = diff;
   const given = (allowance: PoolAllowance): string => {
     const pool = names.pool(allowance.pool);
-    return pool === null ? allowanceInWords(allowance) : `${allowanceInWords(allowance)} in ${pool}`;
+    return pool === null ? formatAllowance(allowance) : `${formatAllowance(allowance)} in ${pool}`;
   };
   return [
     ...allowances.changed.map(({ before, after }) => changed(`Credits: ${given(before)} → ${given(after)}.`)),
     ...allowances.added.map((allowance) => added(`Includes ${given(allowance)}.`)),
     ...allowances.removed.map((allowance) => removed(`No longer includes ${given(allowance)}.`)),
-    ...features.added.map((terms) => added(`${includeInWords(terms, names)}.`)),
+    ...features.added.map((terms) => added(`${formatIncluded(terms, names)}.`)),
     ...features.removed.map(({ feature }) => removed(`No longer includes ${names.feature(feature).name}.`)),
     ...costs.map(({ feature, before, after }) => {
       const { name, unit } = names.feature(feature);
-      const [was, is] = [pricedInWords(before, unit, names), pricedInWords(after, unit, names)];
+      const [was, is] = [formatPriced(before, unit, names), formatPriced(after, unit, names)];
       return changed(`${name}: ${was} → ${is}.`);
     }),
     ...limits.map(({ feature, before, after }) => {
       const { name, unit } = names.feature(feature);
-      return changed(`${name}: ${limitInWords(before, unit)} → ${limitInWords(after, unit)}.`);
+      return changed(`${name}: ${formatLimit(before, unit)} → ${formatLimit(after, unit)}.`);
     }),
   ];
 }
@@ -139,17 +139,17 @@ export function renamed({ before, after }: { readonly before: string; readonly a
   return changed(`Name: ${before} → ${after}.`);
 }
 
-function includeInWords({ feature, limit, ...priced }: PinnedFeature, names: Names): string {
+function formatIncluded({ feature, limit, ...priced }: PinnedFeature, names: Names): string {
   const { name, unit } = names.feature(feature);
-  const terms = [pricedInWords(priced, unit, names), ...(limit === null ? [] : [limitInWords(limit, unit)])];
+  const terms = [formatPriced(priced, unit, names), ...(limit === null ? [] : [formatLimit(limit, unit)])];
   return `Includes ${name}: ${terms.join(", ")}`;
 }
 
 type Priced = Pick<PinnedFeature, "pool" | "cost">;
 
-function pricedInWords({ pool, cost }: Priced, unit: string | null, names: Names): string {
+function formatPriced({ pool, cost }: Priced, unit: string | null, names: Names): string {
   const name = names.pool(pool);
-  const price = costInWords(cost, unit);
+  const price = formatCost(cost, unit);
   return name === null || cost.credits === 0 ? price : `${price} from ${name}`;
 }
 

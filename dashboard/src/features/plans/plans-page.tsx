@@ -3,8 +3,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { FileJson, Layers, Plus, Star } from "lucide-react";
 import { useState } from "react";
 import { countOf } from "../../format/numbers.ts";
-import { capitalize, costInWords, limitInWords } from "../../format/terms.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { capitalize, formatCost, formatLimit } from "../../format/terms.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -29,12 +29,12 @@ const CHOICES = [
 ];
 
 export function PlansPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { search, show } = route.useSearch();
   const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
   const [open, setOpen] = useState<"create" | "default" | null>(null);
-  const { data: plans } = useSuspenseQuery(plansQuery(place));
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const shown = plans.filter(
     ({ key, name, archivedAt }) =>
       matches(search, key, name) && (show === "all" || (archivedAt !== null) === (show === "archived")),
@@ -47,13 +47,13 @@ export function PlansPage() {
         <>
           <ButtonLink
             to="/projects/$projectId/$environment/catalog-file"
-            params={place}
+            params={scope}
             tone="quiet"
             icon={FileJson}
           >
             Catalog file
           </ButtonLink>
-          <PromoteLink place={place} tone="quiet" />
+          <PromoteLink scope={scope} tone="quiet" />
           {mayEdit && plans.some(({ latest }) => latest !== null) && (
             <Button icon={Star} onClick={() => setOpen("default")}>
               Default plan
@@ -97,7 +97,7 @@ export function PlansPage() {
               title="No plans yet"
               action={
                 <span className="flex flex-wrap justify-center gap-2">
-                  {place.environment === "live" && <PromoteLink place={place} />}
+                  {scope.environment === "live" && <PromoteLink scope={scope} />}
                   {mayEdit && <NewPlan tone="plain" onClick={() => setOpen("create")} />}
                 </span>
               }
@@ -124,9 +124,9 @@ function NewPlan({ tone, onClick }: { tone: "primary" | "plain"; onClick: () => 
 const FEATURES_SHOWN = 6;
 
 function PlanCard({ plan }: { plan: PlanSummary }) {
-  const place = usePlace();
+  const scope = useScope();
   const { key, name, latest } = plan;
-  const to = { to: "/projects/$projectId/$environment/plans/$key", params: { ...place, key } } as const;
+  const to = { to: "/projects/$projectId/$environment/plans/$key", params: { ...scope, key } } as const;
   return (
     <article className="flex h-full flex-col gap-4 rounded-lg border border-line bg-surface p-4 shadow-card">
       <header className="flex flex-wrap items-start justify-between gap-2">
@@ -159,7 +159,7 @@ function PlanCard({ plan }: { plan: PlanSummary }) {
         {latest !== null && (
           <TextLink
             to="/projects/$projectId/$environment/customers"
-            params={place}
+            params={scope}
             search={{ plan: key }}
             aria-label={`Customers on ${name}`}
           >
@@ -172,7 +172,7 @@ function PlanCard({ plan }: { plan: PlanSummary }) {
 }
 
 function Features({ version: { features } }: { version: PlanVersion }) {
-  const { data: known } = useSuspenseQuery(featuresQuery(usePlace()));
+  const { data: known } = useSuspenseQuery(featuresQuery(useScope()));
   if (features.length === 0) return <p className="text-muted">No features.</p>;
   return (
     <ul className="flex flex-col gap-2">
@@ -183,7 +183,7 @@ function Features({ version: { features } }: { version: PlanVersion }) {
             <span className="block">{name}</span>
             <span className="block text-caption text-muted">
               {capitalize(
-                [costInWords(cost, unit), ...(limit === null ? [] : [limitInWords(limit, unit)])].join(", "),
+                [formatCost(cost, unit), ...(limit === null ? [] : [formatLimit(limit, unit)])].join(", "),
               )}
             </span>
           </li>

@@ -5,12 +5,12 @@ import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
 import { type PlanDiff, planReviewQuery, refreshCatalog } from "../catalog/queries.ts";
 import { SentenceList, useNames } from "./plan-parts.tsx";
@@ -21,12 +21,12 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$ke
 
 /** Reviews and publishes a draft. */
 export function PublishPlanPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { key } = route.useParams();
-  const { data: review } = useSuspenseQuery(planReviewQuery(place, key));
+  const { data: review } = useSuspenseQuery(planReviewQuery(scope, key));
   const { plan, diff } = review;
   const mayEdit = useMayActAs("admin");
-  const params = { ...place, key };
+  const params = { ...scope, key };
   if (diff === null)
     return (
       <Page title={`Publish ${plan.name}`}>
@@ -65,7 +65,7 @@ export function PublishPlanPage() {
 }
 
 function Changes({ diff }: { diff: PlanDiff }) {
-  const names = useNames(usePlace());
+  const names = useNames(useScope());
   const { name, latest } = diff;
   const sentences = [
     ...(name === null || name.before === null ? [] : [renamed({ before: name.before, after: name.after })]),
@@ -80,21 +80,24 @@ function Changes({ diff }: { diff: PlanDiff }) {
 }
 
 function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: string; diff: PlanDiff }) {
-  const place = usePlace();
+  const scope = useScope();
   const navigate = useNavigate();
   const [chosen, setReach] = useState<Reach>("new_assignments");
   const isFirst = diff.latest === null;
   const reach = isFirst ? "new_assignments" : chosen;
   const number = (diff.latest ?? 0) + 1;
   const request = {
-    params: { path: { ...place, key }, header: { "if-match": etag } },
+    params: { path: { ...scope, key }, header: { "if-match": etag } },
     body: { reach, expectedVersion: diff.catalogVersion },
   };
   const publish = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/plans/{key}/publish", {
     onSuccess: async (plan) => {
-      await navigate({ to: "/projects/$projectId/$environment/plans/$key", params: { ...place, key } });
+      await navigate({ to: "/projects/$projectId/$environment/plans/$key", params: { ...scope, key } });
       await refreshCatalog();
-      tell(`Published version ${number} of ${plan.name}`, `Applies to: ${REACH_NAMES[reach].toLowerCase()}`);
+      notify(
+        `Published version ${number} of ${plan.name}`,
+        `Applies to: ${REACH_NAMES[reach].toLowerCase()}`,
+      );
     },
   });
   return (
@@ -117,13 +120,13 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
         <EditProblem
           write={publish}
           edited={{ actions: ["plan", "feature."], subject: null }}
-          read={() => queryClient.fetchQuery(planReviewQuery(place, key))}
+          read={() => queryClient.fetchQuery(planReviewQuery(scope, key))}
           note="Reload to see the current changes."
         />
         <ApiCall call={publish.callOf(request)} />
         <div>
           <Button type="submit" tone="primary" isBusy={publish.isPending}>
-            {inEnvironment(`Publish version ${number}`, place.environment)}
+            {inEnvironment(`Publish version ${number}`, scope.environment)}
           </Button>
         </div>
       </form>

@@ -1,7 +1,7 @@
 import { formatCount } from "../../format/numbers.ts";
-import type { KeyStory } from "./queries.ts";
+import type { KeyHistory } from "./queries.ts";
 
-type Use = KeyStory["uses"][number];
+type Use = KeyHistory["uses"][number];
 
 export type Compared = {
   readonly field: string;
@@ -14,11 +14,11 @@ export type Compared = {
 const UNKNOWN = "no longer known";
 
 /** Compares a refused reuse with the original request, field by field. */
-export function compareReuse(story: KeyStory, use: Use): Compared[] {
+export function compareReuse(history: KeyHistory, use: Use): Compared[] {
   const { differs = [], quantity = null, timestamp = null } = use.refused ?? {};
-  const asked = story.charge ?? story.denial ?? story.event;
-  const subject = story.event === null ? "feature" : "event";
-  const firstSubject = story.event?.event ?? story.charge?.feature ?? story.denial?.feature ?? null;
+  const asked = history.charge ?? history.denial ?? history.event;
+  const subject = history.event === null ? "feature" : "event";
+  const firstSubject = history.event?.event ?? history.charge?.feature ?? history.denial?.feature ?? null;
   const line = (field: string, first: string | null, refused: string | null): Compared => ({
     field,
     first,
@@ -29,12 +29,14 @@ export function compareReuse(story: KeyStory, use: Use): Compared[] {
   if (asked === null) return [];
   const isOtherEndpoint = differs.includes("endpoint");
   return [
-    line("endpoint", story.endpoint, use.endpoint),
-    line("customerId", story.customerId ?? UNKNOWN, use.customerId ?? "unknown customer"),
+    line("endpoint", history.endpoint, use.endpoint),
+    line("customerId", history.customerId ?? UNKNOWN, use.customerId ?? "unknown customer"),
     line(subject, firstSubject, use.feature ?? use.event),
     line("quantity", formatCount(asked.quantity), quantity === null ? null : formatCount(quantity)),
     ...(isOtherEndpoint ? [] : [metadataLine(asked.metadata, differs.includes("metadata"))]),
-    ...(story.event === null || isOtherEndpoint ? [] : [line("timestamp", sentTime(story.event), timestamp)]),
+    ...(history.event === null || isOtherEndpoint
+      ? []
+      : [line("timestamp", sentTime(history.event), timestamp)]),
   ];
 }
 

@@ -1,6 +1,6 @@
-import { GRANT_WORDS } from "../../format/ledger-words.ts";
+import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -65,18 +65,18 @@ function Name({
   grant: Grant;
   customerId: string | null;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <>
       {customerId === null ? (
-        GRANT_WORDS[kind]
+        GRANT_NAMES[kind]
       ) : (
         <TextLink
           to="/projects/$projectId/$environment/customers/$customerId/grants"
-          params={{ ...place, customerId }}
+          params={{ ...scope, customerId }}
           search={{ grant }}
         >
-          {GRANT_WORDS[kind]}
+          {GRANT_NAMES[kind]}
         </TextLink>
       )}
       {reference !== null && (
@@ -160,12 +160,12 @@ function At({
   charge: Charge;
   customerId: string | null;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <Time at={recordedAt} as="second" />;
   return (
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId/ledger"
-      params={{ ...place, customerId }}
+      params={{ ...scope, customerId }}
       search={{ charge: consumeId }}
     >
       <Time at={recordedAt} as="second" />

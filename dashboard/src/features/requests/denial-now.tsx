@@ -1,14 +1,14 @@
 import {
+  describeNow,
+  describeWait,
   type NextStep,
   nextStepsOf,
   type SumLine,
   sumOf,
-  waitingHelps,
-  whatNow,
 } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, type Tone } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -20,9 +20,9 @@ import type { Denial } from "./queries.ts";
 export function DenialNow({ denial }: { denial: Denial }) {
   const clock = useClock();
   const isOperator = useMayActAs("operator");
-  const [first, ...others] = whatNow(denial);
+  const [first, ...others] = describeNow(denial);
   const steps = nextStepsOf(denial);
-  const wait = waitingHelps(denial, (at) => formatTime(at, clock));
+  const wait = describeWait(denial, (at) => formatTime(at, clock));
   const isAllowed = denial.now?.allowed === true;
   return (
     <Card title="Now">
@@ -63,7 +63,7 @@ function DenialStep({
   denial: Denial;
   isFirst: boolean;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   const isAdmin = useMayActAs("admin");
   const tone: Tone = isFirst ? "primary" : "plain";
   if (step.kind === "define-feature") {
@@ -71,7 +71,7 @@ function DenialStep({
       <ButtonLink
         tone={tone}
         to="/projects/$projectId/$environment/features"
-        params={place}
+        params={scope}
         search={{ define: feature }}
       >
         Create feature
@@ -84,7 +84,7 @@ function DenialStep({
       <ButtonLink
         tone={tone}
         to="/projects/$projectId/$environment/plans/$key"
-        params={{ ...place, key: plan.key }}
+        params={{ ...scope, key: plan.key }}
       >
         Open plan {plan.name}
       </ButtonLink>
@@ -96,7 +96,7 @@ function DenialStep({
     <ButtonLink
       tone={tone}
       to="/projects/$projectId/$environment/customers/$customerId"
-      params={{ ...place, customerId }}
+      params={{ ...scope, customerId }}
       search={search}
     >
       {step.kind === "add-credits" ? `Add credits (${formatCount(step.missing)} missing)` : NAMES[step.kind]}

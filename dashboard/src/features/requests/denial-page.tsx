@@ -6,7 +6,7 @@ import { sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
@@ -19,9 +19,9 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/denials/$
 
 /** Explains a denial: the calculation, the history and how to resolve it. */
 export function DenialPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { denialId } = route.useParams();
-  const { data: denial } = useSuspenseQuery(denialQuery(place, denialId));
+  const { data: denial } = useSuspenseQuery(denialQuery(scope, denialId));
   return (
     <Page
       title="Why denied"
@@ -46,7 +46,7 @@ export function DenialPage() {
         <Json label="the denial" value={denial} />
         <ApiCall
           title="API call"
-          call={callOf("get", DENIAL_PATH, { params: { path: { ...place, denialId } } })}
+          call={callOf("get", DENIAL_PATH, { params: { path: { ...scope, denialId } } })}
         />
       </div>
     </Page>
@@ -116,20 +116,20 @@ function DenialRequest({ denial }: { denial: Denial }) {
 }
 
 function Customer({ denial: { customerId } }: { denial: Denial }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <span className="text-muted">Erased</span>;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
       {customerId}
     </TextLink>
   );
 }
 
 function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan"]> }) {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <>
-      <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key }}>
+      <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...scope, key }}>
         {name}
       </TextLink>
       , version {version}
@@ -138,12 +138,12 @@ function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan
 }
 
 function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
-  const place = usePlace();
+  const scope = useScope();
   if (idempotencyKey === null) return <span className="text-muted">No longer stored</span>;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey"
-      params={{ ...place, idempotencyKey }}
+      params={{ ...scope, idempotencyKey }}
     >
       <Mono>{idempotencyKey}</Mono>
     </TextLink>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -9,13 +9,13 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type Compared, compareReuse } from "./compare-reuse.ts";
-import type { KeyStory } from "./queries.ts";
+import type { KeyHistory } from "./queries.ts";
 
 type Item = { name: string; value: ReactNode };
 
 /** The charge, denial or event of an idempotency key. */
-export function KeyEffect({ story }: { story: KeyStory }) {
-  const { charge, denial, event } = story;
+export function KeyEffect({ history }: { history: KeyHistory }) {
+  const { charge, denial, event } = history;
   const metadata = (charge ?? denial ?? event)?.metadata ?? null;
   return (
     <Card title="Result">
@@ -33,14 +33,14 @@ export function KeyEffect({ story }: { story: KeyStory }) {
                   <Badge tone="good">Recorded</Badge>
                 ),
             },
-            ...(story.recordedAt === null
+            ...(history.recordedAt === null
               ? []
-              : [{ name: "Time", value: <Time at={story.recordedAt} as="exact" /> }]),
-            { name: "Endpoint", value: <Mono>{`POST /v1/${story.endpoint}`}</Mono> },
-            { name: "Customer", value: <Customer customerId={story.customerId} /> },
-            ...chargeItems(story),
-            ...denialItems(story),
-            ...eventItems(story),
+              : [{ name: "Time", value: <Time at={history.recordedAt} as="exact" /> }]),
+            { name: "Endpoint", value: <Mono>{`POST /v1/${history.endpoint}`}</Mono> },
+            { name: "Customer", value: <Customer customerId={history.customerId} /> },
+            ...chargeItems(history),
+            ...denialItems(history),
+            ...eventItems(history),
           ]}
         />
         {metadata !== null && <CodeBlock label="the metadata" code={JSON.stringify(metadata, null, 2)} />}
@@ -49,7 +49,7 @@ export function KeyEffect({ story }: { story: KeyStory }) {
   );
 }
 
-function chargeItems({ charge, customerId }: KeyStory): Item[] {
+function chargeItems({ charge, customerId }: KeyHistory): Item[] {
   if (charge === null) return [];
   const { feature, quantity, credits, balanceAfter, consumeId, reversedQuantity, reversedCredits } = charge;
   return [
@@ -69,7 +69,7 @@ function chargeItems({ charge, customerId }: KeyStory): Item[] {
   ];
 }
 
-function denialItems({ denial }: KeyStory): Item[] {
+function denialItems({ denial }: KeyHistory): Item[] {
   if (denial === null) return [];
   return [
     { name: "Feature", value: <Mono>{denial.feature}</Mono> },
@@ -81,7 +81,7 @@ function denialItems({ denial }: KeyStory): Item[] {
   ];
 }
 
-function eventItems({ event }: KeyStory): Item[] {
+function eventItems({ event }: KeyHistory): Item[] {
   if (event === null) return [];
   return [
     { name: "Event", value: <Mono>{event.event}</Mono> },
@@ -93,22 +93,22 @@ function eventItems({ event }: KeyStory): Item[] {
 }
 
 function Customer({ customerId }: { customerId: string | null }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <span className="text-muted">Erased</span>;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
       {customerId}
     </TextLink>
   );
 }
 
 function LedgerLink({ customerId, consumeId }: { customerId: string | null; consumeId: string }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <Mono>{consumeId}</Mono>;
   return (
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId/ledger"
-      params={{ ...place, customerId }}
+      params={{ ...scope, customerId }}
       search={{ charge: consumeId }}
     >
       <Mono>{consumeId}</Mono>
@@ -117,9 +117,9 @@ function LedgerLink({ customerId, consumeId }: { customerId: string | null; cons
 }
 
 function WhyLink({ denialId }: { denialId: string }) {
-  const place = usePlace();
+  const scope = useScope();
   return (
-    <TextLink to="/projects/$projectId/$environment/denials/$denialId" params={{ ...place, denialId }}>
+    <TextLink to="/projects/$projectId/$environment/denials/$denialId" params={{ ...scope, denialId }}>
       Why denied?
     </TextLink>
   );
@@ -130,8 +130,8 @@ function Mono({ children }: { children: ReactNode }) {
 }
 
 /** Refused reuses of the key, compared with the original request. */
-export function KeyRefusals({ story }: { story: KeyStory }) {
-  const refused = story.uses.filter((use) => use.refused !== null);
+export function KeyRefusals({ history }: { history: KeyHistory }) {
+  const refused = history.uses.filter((use) => use.refused !== null);
   return refused.map((use) => (
     <Card
       key={use.id}
@@ -143,7 +143,7 @@ export function KeyRefusals({ story }: { story: KeyStory }) {
         </>
       }
     >
-      <SideBySide label={`Differences at ${use.recordedAt}`} lines={compareReuse(story, use)} />
+      <SideBySide label={`Differences at ${use.recordedAt}`} lines={compareReuse(history, use)} />
     </Card>
   ));
 }

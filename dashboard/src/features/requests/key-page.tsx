@@ -3,8 +3,8 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FileQuestionMark, Send } from "lucide-react";
 import { useState } from "react";
 import { callOf } from "../../api/use-write.ts";
-import { countUses, describeReason, whatKeyDid } from "../../format/request-sentences.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { countUses, describeKey, describeReason } from "../../format/request-sentences.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { ApiCall, CodeBlock, CopyButton, Json } from "../../ui/code-block.tsx";
@@ -13,17 +13,17 @@ import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { KeyEffect, KeyRefusals } from "./key-effect.tsx";
-import { KEY_PATH, type KeyStory, keyQuery } from "./queries.ts";
+import { KEY_PATH, type KeyHistory, keyQuery } from "./queries.ts";
 import { Outcome } from "./requests-table.tsx";
-import { TryDialog, type TryStart } from "./try-form.tsx";
+import { TestRequestDialog, type TestRequestStart } from "./test-request-form.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/keys/$idempotencyKey");
 
 /** History of an idempotency key: its result, stored answer and uses. */
 export function KeyPage() {
-  const place = usePlace();
+  const scope = useScope();
   const { idempotencyKey } = route.useParams();
-  const { data: story } = useSuspenseQuery(keyQuery(place, idempotencyKey));
+  const { data: history } = useSuspenseQuery(keyQuery(scope, idempotencyKey));
   return (
     <Page
       title={idempotencyKey}
@@ -33,15 +33,17 @@ export function KeyPage() {
           <CopyButton text={idempotencyKey} label="Copy key" />
         </span>
       }
-      note={story?.state === "kept" || story?.state === "ended" ? whatKeyDid(story) : "Idempotency key"}
-      actions={story !== null && <SendAgain story={story} />}
+      note={
+        history?.state === "kept" || history?.state === "ended" ? describeKey(history) : "Idempotency key"
+      }
+      actions={history !== null && <SendAgain history={history} />}
     >
-      {story === null ? <UnknownKey /> : <KeyDetails story={story} />}
+      {history === null ? <UnknownKey /> : <KeyDetails history={history} />}
       <div className="flex flex-col gap-3">
-        {story !== null && <Json label="the key" value={story} />}
+        {history !== null && <Json label="the key" value={history} />}
         <ApiCall
           title="API call"
-          call={callOf("get", KEY_PATH, { params: { path: { ...place, idempotencyKey } } })}
+          call={callOf("get", KEY_PATH, { params: { path: { ...scope, idempotencyKey } } })}
         />
       </div>
     </Page>
@@ -53,59 +55,59 @@ const ABOUT_ANSWER = {
   ended: "Status 200. The key has expired. A retry runs again.",
 };
 
-function KeyDetails({ story }: { story: KeyStory }) {
-  const isKnown = story.charge !== null || story.denial !== null || story.event !== null;
+function KeyDetails({ history }: { history: KeyHistory }) {
+  const isKnown = history.charge !== null || history.denial !== null || history.event !== null;
   return (
     <>
-      {story.state === "other_environment" && <OtherEnvironment idempotencyKey={story.idempotencyKey} />}
-      {story.state === "not_kept" && <NotKept story={story} />}
+      {history.state === "other_environment" && <OtherEnvironment idempotencyKey={history.idempotencyKey} />}
+      {history.state === "not_kept" && <NotKept history={history} />}
       {isKnown && (
         <div className="grid items-start gap-6 lg:grid-cols-2">
-          <KeyEffect story={story} />
-          {story.answer !== null && (
-            <Card title="Stored answer" note={ABOUT_ANSWER[story.state === "ended" ? "ended" : "kept"]}>
-              <CodeBlock label="the answer" code={JSON.stringify(story.answer, null, 2)} />
+          <KeyEffect history={history} />
+          {history.answer !== null && (
+            <Card title="Stored answer" note={ABOUT_ANSWER[history.state === "ended" ? "ended" : "kept"]}>
+              <CodeBlock label="the answer" code={JSON.stringify(history.answer, null, 2)} />
             </Card>
           )}
         </div>
       )}
-      <KeyRefusals story={story} />
-      <KeyUses uses={story.uses} />
+      <KeyRefusals history={history} />
+      <KeyUses uses={history.uses} />
     </>
   );
 }
 
 /** Offers to resend a consume without metadata. The dashboard cannot reproduce metadata. */
-function SendAgain({ story }: { story: KeyStory }) {
+function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
-  const asked = story.charge ?? story.denial;
-  if (!isOperator || asked === null || asked.metadata !== null || story.customerId === null) return null;
-  const start: TryStart = {
-    customerId: story.customerId,
+  const asked = history.charge ?? history.denial;
+  if (!isOperator || asked === null || asked.metadata !== null || history.customerId === null) return null;
+  const start: TestRequestStart = {
+    customerId: history.customerId,
     feature: asked.feature,
     quantity: String(asked.quantity),
-    idempotencyKey: story.idempotencyKey,
+    idempotencyKey: history.idempotencyKey,
   };
   return (
     <>
       <Button icon={Send} onClick={() => setOpen(true)}>
         Send this 32 times
       </Button>
-      {isOpen && <TryDialog start={start} onClose={() => setOpen(false)} />}
+      {isOpen && <TestRequestDialog start={start} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
 function UnknownKey() {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <Card flush>
       <EmptyState
         icon={FileQuestionMark}
         title="Key not found"
         action={
-          <ButtonLink to="/projects/$projectId/$environment/requests" params={place}>
+          <ButtonLink to="/projects/$projectId/$environment/requests" params={scope}>
             Latest requests
           </ButtonLink>
         }
@@ -117,7 +119,7 @@ function UnknownKey() {
 }
 
 function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
-  const { projectId, environment } = usePlace();
+  const { projectId, environment } = useScope();
   const other = environment === "test" ? "live" : "test";
   return (
     <Callout tone="warn" title={`This key was used in ${other}`}>
@@ -135,7 +137,7 @@ function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
 }
 
 /** Invalid requests and retryable denials are not stored under their key. */
-function NotKept({ story: { uses } }: { story: KeyStory }) {
+function NotKept({ history: { uses } }: { history: KeyHistory }) {
   const reason = uses.find((use) => use.reason !== null)?.reason ?? null;
   return (
     <Callout title="No answer is stored for this key">
@@ -146,7 +148,7 @@ function NotKept({ story: { uses } }: { story: KeyStory }) {
   );
 }
 
-type Use = KeyStory["uses"][number];
+type Use = KeyHistory["uses"][number];
 
 const USES_MAX = 50;
 
@@ -189,7 +191,7 @@ function KeyUses({ uses }: { uses: readonly Use[] }) {
 
 /** Opens the page of an idempotency key. */
 export function FindKey() {
-  const place = usePlace();
+  const scope = useScope();
   const navigate = useNavigate();
   const [typed, setTyped] = useState("");
   const idempotencyKey = typed.trim();
@@ -201,7 +203,7 @@ export function FindKey() {
         if (idempotencyKey === "") return;
         void navigate({
           to: "/projects/$projectId/$environment/keys/$idempotencyKey",
-          params: { ...place, idempotencyKey },
+          params: { ...scope, idempotencyKey },
         });
       }}
     >

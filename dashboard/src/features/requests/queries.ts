@@ -1,5 +1,5 @@
 import { type InfiniteData, infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { Answer, Item, Place } from "../../api/answer.ts";
+import type { Answer, Item, Scope } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { featuresQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api, queryOf } from "../../api/client.ts";
@@ -12,9 +12,9 @@ type LogPage = Answer<"listRequests">;
 
 const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
 
-export function requestsQuery(place: Place, filters: RequestFilters) {
+export function requestsQuery(scope: Scope, filters: RequestFilters) {
   return infiniteQueryOptions({
-    ...pagesOf(REQUESTS_PATH, { params: { path: place, query: filters } }),
+    ...pagesOf(REQUESTS_PATH, { params: { path: scope, query: filters } }),
     // A refetch on focus would move the rows.
     refetchOnWindowFocus: false,
   });
@@ -26,46 +26,46 @@ type Tail = { readonly items: readonly LoggedRequest[]; readonly latestCursor: s
 const TAIL_MAX = 500;
 
 /** Polled; appends new requests. If too many arrived, the list is reloaded, so that there is no gap. */
-export function tailQuery(place: Place, filters: RequestFilters, from: string | null) {
+export function tailQuery(scope: Scope, filters: RequestFilters, from: string | null) {
   return queryOptions({
-    queryKey: ["tail", REQUESTS_PATH, place, filters],
+    queryKey: ["tail", REQUESTS_PATH, scope, filters],
     queryFn: async ({ client, queryKey, signal }): Promise<Tail> => {
       const before = client.getQueryData<Tail>(queryKey) ?? { items: [], latestCursor: from };
       const after = before.latestCursor === null ? {} : { after: before.latestCursor };
       const { items, nextCursor, latestCursor } = await readPage(
-        place,
+        scope,
         { ...filters, ...after, limit: "200" },
         signal,
       );
       if (nextCursor === null && before.items.length + items.length <= TAIL_MAX) {
         return { items: [...items, ...before.items], latestCursor };
       }
-      const first = await readPage(place, filters, signal);
+      const first = await readPage(scope, filters, signal);
       const anew: InfiniteData<LogPage, string | null> = { pages: [first], pageParams: [null] };
-      client.setQueryData(requestsQuery(place, filters).queryKey, anew);
+      client.setQueryData(requestsQuery(scope, filters).queryKey, anew);
       return { items: [], latestCursor: first.latestCursor };
     },
     staleTime: 0,
-    meta: { tellsFailures: true },
+    meta: { showsOwnErrors: true },
   });
 }
 
 type Wanted = RequestFilters & { after?: string; limit?: string };
 
-function readPage(place: Place, query: Wanted, signal: AbortSignal): Promise<LogPage> {
-  return answerOf(api.GET(REQUESTS_PATH, { params: { path: place, query }, signal }));
+function readPage(scope: Scope, query: Wanted, signal: AbortSignal): Promise<LogPage> {
+  return answerOf(api.GET(REQUESTS_PATH, { params: { path: scope, query }, signal }));
 }
 
-export type KeyStory = Answer<"readKey">;
+export type KeyHistory = Answer<"readKey">;
 
 export const KEY_PATH = "/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}";
 
 /** History of a key; null if it was never used in this project. */
-export function keyQuery(place: Place, idempotencyKey: string) {
-  const params = { path: { ...place, idempotencyKey } };
+export function keyQuery(scope: Scope, idempotencyKey: string) {
+  const params = { path: { ...scope, idempotencyKey } };
   return queryOptions({
     queryKey: ["get", KEY_PATH, params],
-    queryFn: async (): Promise<KeyStory | null> => {
+    queryFn: async (): Promise<KeyHistory | null> => {
       try {
         return await answerOf(api.GET(KEY_PATH, { params }));
       } catch (error) {
@@ -81,14 +81,14 @@ export type Denial = Answer<"explainDenial">;
 export const DENIAL_PATH = "/manage/v1/projects/{projectId}/{environment}/denials/{denialId}";
 
 /** Never cached: whether the request would be allowed now can change. */
-export function denialQuery(place: Place, denialId: string) {
-  return queryOf("get", DENIAL_PATH, { params: { path: { ...place, denialId } } }, { staleTime: 0 });
+export function denialQuery(scope: Scope, denialId: string) {
+  return queryOf("get", DENIAL_PATH, { params: { path: { ...scope, denialId } } }, { staleTime: 0 });
 }
 
 /** Active features for a test request. */
-export function featureKeysQuery(place: Place) {
+export function featureKeysQuery(scope: Scope) {
   return queryOptions({
-    ...featuresQuery(place),
+    ...featuresQuery(scope),
     select: (features) => features.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key),
   });
 }

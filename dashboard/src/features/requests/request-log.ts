@@ -1,17 +1,17 @@
 import { useQuery, useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { useState, useSyncExternalStore } from "react";
-import type { Place } from "../../api/answer.ts";
+import type { Scope } from "../../api/answer.ts";
 import { requestsQuery, tailQuery } from "./queries.ts";
 import { mergeTail, type RequestFilters } from "./request-filters.ts";
 
 const POLL_MS = 1_500;
 
 /** The log, extended by the live tail. A hidden tab does not poll. */
-export function useRequestLog(place: Place, filters: RequestFilters, isLive: boolean) {
-  const pages = useSuspenseInfiniteQuery(requestsQuery(place, filters));
+export function useRequestLog(scope: Scope, filters: RequestFilters, isLive: boolean) {
+  const pages = useSuspenseInfiniteQuery(requestsQuery(scope, filters));
   const from = pages.data.pages[0]?.latestCursor ?? null;
   const tail = useQuery({
-    ...tailQuery(place, filters, from),
+    ...tailQuery(scope, filters, from),
     enabled: isLive,
     refetchInterval: POLL_MS,
   });

@@ -3,7 +3,7 @@ import { Activity, ArrowUp, KeyRound, Send } from "lucide-react";
 import { useCallback, useState } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { useKey } from "../../frame/keyboard.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Switch } from "../../ui/choices.tsx";
@@ -21,12 +21,12 @@ import {
 } from "./request-filters.ts";
 import { useHeldRows, useRequestLog } from "./request-log.ts";
 import { RequestsTable } from "./requests-table.tsx";
-import { TryIt } from "./try-form.tsx";
+import { TestRequestButton } from "./test-request-form.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
 
 export function RequestsPage() {
-  const place = usePlace();
+  const scope = useScope();
   const search = route.useSearch();
   const filters = filtersOf(search);
   const isLive = search.live === true;
@@ -35,7 +35,7 @@ export function RequestsPage() {
     "l",
     useCallback(() => setLive(!isLive), [setLive, isLive]),
   );
-  const { pages, rows, newIds, error } = useRequestLog(place, filters, isLive);
+  const { pages, rows, newIds, error } = useRequestLog(scope, filters, isLive);
   const [openRows, setOpenRows] = useState(0);
   const { shown, held, release } = useHeldRows(rows, openRows > 0);
   return (
@@ -45,7 +45,7 @@ export function RequestsPage() {
       actions={
         <>
           <LiveSwitch isLive={isLive} hasTrouble={error !== null} onChange={setLive} />
-          <TryIt start={rows.find(({ feature }) => feature !== null)} />
+          <TestRequestButton start={rows.find(({ feature }) => feature !== null)} />
         </>
       }
     >
@@ -190,7 +190,7 @@ function LiveSwitch({
 }
 
 function NoRequests({ isFiltered }: { isFiltered: boolean }) {
-  const place = usePlace();
+  const scope = useScope();
   const isOperator = useMayActAs("operator");
   if (isFiltered) {
     return (
@@ -198,7 +198,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
         icon={Activity}
         title="No matches"
         action={
-          <ButtonLink to="/projects/$projectId/$environment/requests" params={place}>
+          <ButtonLink to="/projects/$projectId/$environment/requests" params={scope}>
             Clear filters
           </ButtonLink>
         }
@@ -213,17 +213,17 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
       title="No requests in the last 7 days"
       action={
         <div className="flex flex-wrap justify-center gap-2">
-          {place.environment === "test" && isOperator && (
+          {scope.environment === "test" && isOperator && (
             <ButtonLink
               icon={Send}
               to="/projects/$projectId/$environment/requests"
-              params={place}
+              params={scope}
               search={{ do: "try", live: true }}
             >
               Send a test request
             </ButtonLink>
           )}
-          <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={place}>
+          <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={scope}>
             API keys
           </ButtonLink>
         </div>

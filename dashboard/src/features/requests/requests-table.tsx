@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react";
 import { outcomeOf } from "../../format/request-sentences.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
@@ -81,22 +81,22 @@ export function RequestsTable({
 }
 
 function Customer({ customerId }: { customerId: string | null }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <Missing />;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
       <Cut text={customerId} />
     </TextLink>
   );
 }
 
 function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
-  const place = usePlace();
+  const scope = useScope();
   if (idempotencyKey === null) return <Missing />;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey"
-      params={{ ...place, idempotencyKey }}
+      params={{ ...scope, idempotencyKey }}
     >
       <Cut text={idempotencyKey} />
     </TextLink>
@@ -150,22 +150,22 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
 }
 
 function CustomerDetail({ request: { customerId } }: { request: LoggedRequest }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <span className="text-muted">Unknown or erased</span>;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
       {customerId}
     </TextLink>
   );
 }
 
 function KeyDetail({ request: { idempotencyKey } }: { request: LoggedRequest }) {
-  const place = usePlace();
+  const scope = useScope();
   if (idempotencyKey === null) return <span className="text-muted">None stored</span>;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey"
-      params={{ ...place, idempotencyKey }}
+      params={{ ...scope, idempotencyKey }}
     >
       {idempotencyKey}
     </TextLink>
@@ -199,12 +199,12 @@ export function Outcome({ request }: { request: LoggedRequest }) {
 
 /** Only stored denials can be explained: not checks, and not denials that can be retried with the same key. */
 function Why({ request: { reason, endpoint, idempotencyKey } }: { request: LoggedRequest }) {
-  const place = usePlace();
+  const scope = useScope();
   if (reason === null || endpoint !== "consume" || idempotencyKey === null) return null;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey/why"
-      params={{ ...place, idempotencyKey }}
+      params={{ ...scope, idempotencyKey }}
       preload={false}
     >
       Why?
@@ -214,11 +214,11 @@ function Why({ request: { reason, endpoint, idempotencyKey } }: { request: Logge
 
 /** Offers to create an unknown feature. */
 function Define({ request: { code, feature } }: { request: LoggedRequest }) {
-  const place = usePlace();
+  const scope = useScope();
   const isAdmin = useMayActAs("admin");
   if (code !== "feature_not_found" || feature === null || !isAdmin) return null;
   return (
-    <TextLink to="/projects/$projectId/$environment/features" params={place} search={{ define: feature }}>
+    <TextLink to="/projects/$projectId/$environment/features" params={scope} search={{ define: feature }}>
       Create it
     </TextLink>
   );

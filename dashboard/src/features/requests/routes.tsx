@@ -1,11 +1,11 @@
 import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { placeRoute } from "../../frame/root-routes.tsx";
+import { scopeRoute } from "../../frame/root-routes.tsx";
 import { denialQuery, keyQuery, requestsQuery } from "./queries.ts";
 import { filtersOf, readSearch } from "./request-filters.ts";
 
 const requestsRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "requests",
   validateSearch: readSearch,
   loaderDeps: ({ search }) => filtersOf(search),
@@ -15,38 +15,38 @@ const requestsRoute = createRoute({
 });
 
 const keyRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "keys/$idempotencyKey",
-  loader: ({ context, params: { idempotencyKey, ...place } }) =>
-    context.queryClient.ensureQueryData(keyQuery(place, idempotencyKey)),
+  loader: ({ context, params: { idempotencyKey, ...scope } }) =>
+    context.queryClient.ensureQueryData(keyQuery(scope, idempotencyKey)),
   component: lazyRouteComponent(() => import("./key-page.tsx"), "KeyPage"),
 });
 
 /** Redirects from a log row to its denial. The log only has the idempotency key. */
 const whyRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "keys/$idempotencyKey/why",
   beforeLoad: async ({ context, params }) => {
     const { projectId, environment, idempotencyKey } = params;
-    const place = { projectId, environment };
-    const story = await context.queryClient.fetchQuery(keyQuery(place, idempotencyKey));
-    const denialId = story?.denial?.denialId;
+    const scope = { projectId, environment };
+    const history = await context.queryClient.fetchQuery(keyQuery(scope, idempotencyKey));
+    const denialId = history?.denial?.denialId;
     if (denialId === undefined) {
       throw redirect({ to: "/projects/$projectId/$environment/keys/$idempotencyKey", params, replace: true });
     }
     throw redirect({
       to: "/projects/$projectId/$environment/denials/$denialId",
-      params: { ...place, denialId },
+      params: { ...scope, denialId },
       replace: true,
     });
   },
 });
 
 const denialRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "denials/$denialId",
-  loader: ({ context, params: { denialId, ...place } }) =>
-    context.queryClient.ensureQueryData(denialQuery(place, denialId)).catch((error: unknown) => {
+  loader: ({ context, params: { denialId, ...scope } }) =>
+    context.queryClient.ensureQueryData(denialQuery(scope, denialId)).catch((error: unknown) => {
       if (error instanceof ApiProblem && error.status === 404) throw notFound();
       throw error;
     }),

@@ -5,14 +5,14 @@ import { useForm } from "react-hook-form";
 import type { Environment, Item } from "../../api/answer.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { useMayActAs } from "../../frame/use-here.ts";
+import { useMayActAs } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { defaultPlansQuery } from "../workspace/queries.ts";
 
 type Plan = Item<"listPlans">;
@@ -99,14 +99,14 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
 }
 
 function DefaultPlan({ line: { project, plans }, environment }: { line: Line; environment: Environment }) {
-  const place = { projectId: project.id, environment };
+  const scope = { projectId: project.id, environment };
   const plan = plans[environment];
   return plan === null ? (
-    <TextLink to="/projects/$projectId/$environment/plans" params={place}>
+    <TextLink to="/projects/$projectId/$environment/plans" params={scope}>
       None
     </TextLink>
   ) : (
-    <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...place, key: plan.key }}>
+    <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ ...scope, key: plan.key }}>
       {plan.name}
     </TextLink>
   );
@@ -119,7 +119,7 @@ function RenameProjectDialog({ project, onClose }: { project: Project; onClose: 
   const rename = useWrite("patch", "/manage/v1/projects/{projectId}", {
     onSuccess: async ({ name }) => {
       await refresh("projects");
-      tell("Renamed project", `${project.name} → ${name}`);
+      notify("Renamed project", `${project.name} → ${name}`);
       onClose();
     },
   });

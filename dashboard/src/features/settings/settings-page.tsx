@@ -4,7 +4,7 @@ import type { Body, Item } from "../../api/answer.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import type { Clock } from "../../format/times.ts";
-import { useSession } from "../../frame/use-here.ts";
+import { useSession } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -13,7 +13,7 @@ import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { chooseClock, chooseTheme, Time, useClock, useTheme } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { sessionsQuery } from "../workspace/queries.ts";
 import { HealthCard } from "./health-card.tsx";
 import { ProjectsCard } from "./projects-card.tsx";
@@ -84,7 +84,7 @@ function PasswordCard() {
   const change = useWrite("post", "/manage/v1/session/password", {
     onSuccess: () => {
       void refresh("sessions");
-      tell("Changed your password", "Other sessions and open links are revoked");
+      notify("Changed your password", "Other sessions and open links are revoked");
       reset();
     },
   });
@@ -121,7 +121,7 @@ function SessionsCard() {
   const { data: sessions } = useSuspenseQuery(sessionsQuery);
   const onSuccess = async ({ ended }: { ended: number }) => {
     await refresh("sessions");
-    tell(`Ended ${countOf(ended, "session")}`);
+    notify(`Ended ${countOf(ended, "session")}`);
   };
   const endOne = useWrite("delete", "/manage/v1/sessions/{id}", { onSuccess });
   const endOthers = useWrite("delete", "/manage/v1/sessions", { onSuccess });

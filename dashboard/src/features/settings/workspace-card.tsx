@@ -4,13 +4,13 @@ import type { Answer, Body } from "../../api/answer.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { formatBytes, formatCount } from "../../format/numbers.ts";
-import { useMayActAs } from "../../frame/use-here.ts";
+import { useMayActAs } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card, Details } from "../../ui/page.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { workspaceQuery } from "../workspace/queries.ts";
 
 export function WorkspaceCard() {
@@ -54,7 +54,7 @@ function Form({ workspace }: { workspace: Workspace }) {
   const isSame = Object.keys(changes).length === 0;
   const save = useWrite("patch", "/manage/v1/workspace", {
     onSuccess: (after) => {
-      tell("Saved workspace", describeChanges(workspace, after));
+      notify("Saved workspace", describeChanges(workspace, after));
       queryClient.setQueryData(workspaceQuery.queryKey, after);
       reset(toForm(after));
     },

@@ -6,7 +6,7 @@ import { type Project, projectsQuery } from "../../api/projects.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { ENVIRONMENT_NAMES, inEnvironment } from "../../format/environments.ts";
-import { useMayActAs, useSession } from "../../frame/use-here.ts";
+import { useMayActAs, useSession } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Choices } from "../../ui/choices.tsx";
@@ -18,7 +18,7 @@ import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, More, Table } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { nameOfRole, tokenRoleChoices } from "../members/roles.ts";
 import { tokensQuery } from "../workspace/queries.ts";
 import {
@@ -246,7 +246,7 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
   const revoke = useWrite("post", "/manage/v1/tokens/{id}/revoke", {
     onSuccess: async () => {
       await refresh("tokens");
-      tell(`Revoked ${name}`, `pur_mgmt_…${lastFour}: valid → revoked`);
+      notify(`Revoked ${name}`, `pur_mgmt_…${lastFour}: valid → revoked`);
       onClose();
     },
   });

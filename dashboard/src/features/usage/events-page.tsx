@@ -4,7 +4,7 @@ import { FileDown, FilterX, Gauge } from "lucide-react";
 import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { EnterField } from "../../ui/filter-field.tsx";
@@ -19,9 +19,9 @@ import { UsageTabs } from "./usage-tabs.tsx";
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/events");
 
 export function EventsPage() {
-  const place = usePlace();
+  const scope = useScope();
   const filters = route.useSearch();
-  const pages = useSuspenseInfiniteQuery(eventsQuery(place, filters));
+  const pages = useSuspenseInfiniteQuery(eventsQuery(scope, filters));
   const events = pages.data.pages.flatMap(({ items }) => items);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;
   const reachesEdge = windowStart !== null && !pages.hasNextPage && !beginsLater(filters, windowStart);
@@ -34,7 +34,7 @@ export function EventsPage() {
         <ButtonLink
           icon={FileDown}
           to="/projects/$projectId/$environment/usage/exports"
-          params={place}
+          params={scope}
           search={hasRange ? momentsOf(rangeOf(filters, Date.now(), readClock()), Date.now()) : {}}
         >
           Export
@@ -131,14 +131,14 @@ function NoEvents({
   /** Whether the history window can hide events. */
   hasEarlier: boolean;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   if (isFiltered) {
     return (
       <EmptyState
         icon={FilterX}
         title="No matches"
         action={
-          <ButtonLink to="/projects/$projectId/$environment/usage/events" params={place} search={{}}>
+          <ButtonLink to="/projects/$projectId/$environment/usage/events" params={scope} search={{}}>
             Clear filters
           </ButtonLink>
         }
@@ -152,8 +152,8 @@ function NoEvents({
       icon={Gauge}
       title={hasEarlier ? "No events in your history window" : "No events yet"}
       action={
-        <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
-          {inEnvironment("Send an event", place.environment)}
+        <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
+          {inEnvironment("Send an event", scope.environment)}
         </ButtonLink>
       }
     >
@@ -213,10 +213,10 @@ function isLate(occurredAt: string, recordedAt: string): boolean {
 }
 
 function Customer({ event: { customerId } }: { event: UsageEvent }) {
-  const place = usePlace();
+  const scope = useScope();
   if (customerId === null) return <span className="text-muted">Erased</span>;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...place, customerId }}>
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
       <Cut text={customerId} />
     </TextLink>
   );

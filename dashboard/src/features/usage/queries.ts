@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Item, type Place, placeOf } from "../../api/answer.ts";
+import { type Item, type Scope, scopeOf } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
 import { pagesOf } from "../../api/lists.ts";
 import { type SearchOf, searchOf, text } from "../../format/search.ts";
@@ -11,8 +11,8 @@ export type UsageEvent = Omit<Item<"listEvents">, "featureId">;
 
 const EVENTS_PATH = "/manage/v1/projects/{projectId}/{environment}/events";
 
-export function eventsQuery(place: Place, filters: EventFilters) {
-  return pagesOf(EVENTS_PATH, { params: { path: placeOf(place), query: toQuery(filters) } });
+export function eventsQuery(scope: Scope, filters: EventFilters) {
+  return pagesOf(EVENTS_PATH, { params: { path: scopeOf(scope), query: toQuery(filters) } });
 }
 
 function toQuery({ range, from, to, ...filters }: EventFilters) {
@@ -30,9 +30,9 @@ function toQuery({ range, from, to, ...filters }: EventFilters) {
 }
 
 /** Metadata fields of recent events, to group by. */
-export function metadataFieldsQuery(place: Place) {
+export function metadataFieldsQuery(scope: Scope) {
   return queryOptions({
-    ...queryOf("get", EVENTS_PATH, { params: { path: placeOf(place), query: { limit: "50" } } }),
+    ...queryOf("get", EVENTS_PATH, { params: { path: scopeOf(scope), query: { limit: "50" } } }),
     select: ({ items }) => [...new Set(items.flatMap(({ metadata }) => Object.keys(metadata ?? {})))].sort(),
     staleTime: 60_000,
   });

@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { featureNamesQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { usageQuery } from "../../api/usage.ts";
-import { askedOf, readUsageSearch } from "../../format/usage-search.ts";
-import { placeRoute } from "../../frame/root-routes.tsx";
+import { readUsageSearch, usageSettingsOf } from "../../format/usage-search.ts";
+import { scopeRoute } from "../../frame/root-routes.tsx";
 import { readClock } from "../../ui/time.tsx";
 import { readExportSearch } from "../exports/export-search.ts";
 import { lastMonth, readMonthSearch } from "../months/month-search.ts";
@@ -13,14 +13,14 @@ import { eventsQuery, metadataFieldsQuery, readEventFilters } from "./queries.ts
 const STAYS_MS = 60_000;
 
 const usageRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "usage",
   validateSearch: readUsageSearch,
   loaderDeps: ({ search }) => search,
   // Prefetching never throws: the page shows errors itself and keeps the filters.
   loader: ({ context: { queryClient }, params, deps }) =>
     Promise.all([
-      queryClient.prefetchQuery(usageQuery(params, askedOf(deps, Date.now(), readClock()))),
+      queryClient.prefetchQuery(usageQuery(params, usageSettingsOf(deps, Date.now(), readClock()))),
       queryClient.prefetchQuery(featureNamesQuery(params)),
       queryClient.prefetchQuery(metadataFieldsQuery(params)),
       queryClient.prefetchQuery(poolsQuery(params)),
@@ -30,7 +30,7 @@ const usageRoute = createRoute({
 });
 
 const eventsRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "usage/events",
   validateSearch: readEventFilters,
   loaderDeps: ({ search }) => search,
@@ -41,7 +41,7 @@ const eventsRoute = createRoute({
 });
 
 const monthEndRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "usage/month-end",
   validateSearch: readMonthSearch,
   loaderDeps: ({ search: { month } }) => ({ month: month ?? lastMonth() }),
@@ -51,7 +51,7 @@ const monthEndRoute = createRoute({
 });
 
 const exportsRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "usage/exports",
   validateSearch: readExportSearch,
   component: lazyRouteComponent(() => import("../exports/exports-page.tsx"), "ExportsPage"),

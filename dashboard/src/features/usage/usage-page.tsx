@@ -6,8 +6,13 @@ import { toQuery, USAGE_PATH } from "../../api/usage.ts";
 import { callOf } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { momentsOf } from "../../format/usage-range.ts";
-import { narrowTo, readUsageSearch, type UsageAsked, type UsageSearch } from "../../format/usage-search.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import {
+  narrowTo,
+  readUsageSearch,
+  type UsageSearch,
+  type UsageSettings,
+} from "../../format/usage-search.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
@@ -24,26 +29,26 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage");
 
 /** Usage chart with drill-down. */
 export function UsagePage() {
-  const place = usePlace();
+  const scope = useScope();
   const clock = useClock();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { asked, shown, error, refetch } = useUsage(place, search);
-  const { data: fields = [] } = useQuery(metadataFieldsQuery(place));
-  const { data: pools = [] } = useQuery(poolsQuery(place));
+  const { settings, shown, error, refetch } = useUsage(scope, search);
+  const { data: fields = [] } = useQuery(metadataFieldsQuery(scope));
+  const { data: pools = [] } = useQuery(poolsQuery(scope));
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readUsageSearch({ ...before, ...changed }), resetScroll: false });
-  const narrow = (at: string): void => change(narrowTo(at, asked, clock));
+  const narrow = (at: string): void => change(narrowTo(at, settings, clock));
   return (
     <Page
       title="Usage"
       actions={
-        asked.source !== "denials" && (
+        settings.source !== "denials" && (
           <ButtonLink
             icon={FileDown}
             to="/projects/$projectId/$environment/usage/exports"
-            params={place}
-            search={{ kind: asked.source, ...momentsOf(asked, Date.now()) }}
+            params={scope}
+            search={{ kind: settings.source, ...momentsOf(settings, Date.now()) }}
           >
             Export
           </ButtonLink>
@@ -51,7 +56,7 @@ export function UsagePage() {
       }
     >
       <UsageTabs />
-      <UsageFilters search={search} asked={asked} fields={fields} pools={pools} onChange={change} />
+      <UsageFilters search={search} settings={settings} fields={fields} pools={pools} onChange={change} />
       <ProblemCallout error={error} onRetry={refetch} />
       {shown !== null && (
         <>
@@ -59,19 +64,21 @@ export function UsagePage() {
           <UsageCard
             shown={shown}
             onNarrow={narrow}
-            nothing={<NoUsage asked={shown.asked} onClear={() => change(NOT_FILTERED)} />}
+            nothing={<NoUsage settings={shown.settings} onClear={() => change(NOT_FILTERED)} />}
           />
-          {shown.series.length > 0 && shown.asked.groupBy !== "nothing" && (
+          {shown.series.length > 0 && shown.settings.groupBy !== "nothing" && (
             <Card flush>
-              <UsageLines label={`By ${shown.asked.groupBy}`} shown={shown}>
-                {(line) => <LineName line={line} asked={shown.asked} search={search} onChange={change} />}
+              <UsageLines label={`By ${shown.settings.groupBy}`} shown={shown}>
+                {(line) => (
+                  <LineName line={line} settings={shown.settings} search={search} onChange={change} />
+                )}
               </UsageLines>
             </Card>
           )}
         </>
       )}
       <ApiCall
-        call={callOf("get", USAGE_PATH, { params: { path: place, query: toQuery(asked) } })}
+        call={callOf("get", USAGE_PATH, { params: { path: scope, query: toQuery(settings) } })}
         title="API call"
       />
     </Page>
@@ -88,24 +95,24 @@ const NOT_FILTERED: UsageChange = {
 /** Name of a group with its drill-down: customers of a feature, page of a customer, or the events. */
 function LineName({
   line: { key, name },
-  asked,
+  settings,
   search,
   onChange,
 }: {
   line: Series;
-  asked: UsageAsked;
+  settings: UsageSettings;
   search: UsageSearch;
   onChange: (change: UsageChange) => void;
 }) {
-  const place = usePlace();
-  const { groupBy, source, field } = asked;
+  const scope = useScope();
+  const { groupBy, source, field } = settings;
   if (key === null) return name;
   if (groupBy === "customer") {
     const { customerId: _customer, groupBy: _group, field: _field, ...others } = search;
     return (
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId/usage"
-        params={{ ...place, customerId: key }}
+        params={{ ...scope, customerId: key }}
         search={others}
       >
         {name}
@@ -125,7 +132,7 @@ function LineName({
     return (
       <TextLink
         to="/projects/$projectId/$environment/usage/events"
-        params={place}
+        params={scope}
         search={{
           metadata: `${field}=${key}`,
           ...(event === undefined ? {} : { event }),
@@ -139,7 +146,7 @@ function LineName({
   }
   if (groupBy === "reason") {
     return (
-      <TextLink to="/projects/$projectId/$environment/requests" params={place} search={{ reason: key }}>
+      <TextLink to="/projects/$projectId/$environment/requests" params={scope} search={{ reason: key }}>
         {name}
       </TextLink>
     );
@@ -159,8 +166,14 @@ const WHY = {
   denials: "Denials are grouped by reason.",
 } as const;
 
-function NoUsage({ asked: { source, filters }, onClear }: { asked: UsageAsked; onClear: () => void }) {
-  const place = usePlace();
+function NoUsage({
+  settings: { source, filters },
+  onClear,
+}: {
+  settings: UsageSettings;
+  onClear: () => void;
+}) {
+  const scope = useScope();
   if (Object.keys(filters).length > 0) {
     return (
       <EmptyState
@@ -178,8 +191,8 @@ function NoUsage({ asked: { source, filters }, onClear }: { asked: UsageAsked; o
       title={TITLES[source]}
       action={
         source !== "denials" && (
-          <ButtonLink to="/projects/$projectId/$environment/first-event" params={place}>
-            {inEnvironment("Send an event", place.environment)}
+          <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
+            {inEnvironment("Send an event", scope.environment)}
           </ButtonLink>
         )
       }

@@ -1,4 +1,4 @@
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { TabLink, TabLinks } from "../../ui/button.tsx";
 
 const TABS = [
@@ -9,11 +9,11 @@ const TABS = [
 ] as const;
 
 export function UsageTabs() {
-  const place = usePlace();
+  const scope = useScope();
   return (
     <TabLinks label="Usage">
       {TABS.map(({ name, to }) => (
-        <TabLink key={name} to={to} params={place} activeOptions={{ exact: true, includeSearch: false }}>
+        <TabLink key={name} to={to} params={scope} activeOptions={{ exact: true, includeSearch: false }}>
           {name}
         </TabLink>
       ))}

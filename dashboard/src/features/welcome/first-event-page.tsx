@@ -3,7 +3,7 @@ import { CircleAlert, CircleCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { ENVIRONMENT_NAMES, inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Page } from "../../ui/page.tsx";
@@ -14,11 +14,11 @@ import { LiveKey, UnknownKey, useNewSecret } from "./secrets.tsx";
 
 /** Guides to the first event and shows when it arrives. */
 export function FirstEventPage() {
-  const place = usePlace();
-  const secret = useNewSecret(place);
+  const scope = useScope();
+  const secret = useNewSecret(scope);
   // A new idempotency key for each visit.
   const [attempt] = useState(() => Math.random().toString(36).slice(2, 8));
-  const { data: arrival } = useSuspenseQuery(arrivalQuery(place, "events"));
+  const { data: arrival } = useSuspenseQuery(arrivalQuery(scope, "events"));
   const [before] = useState(arrival.arrived?.request.id);
   const curl = runtimeCurl("/v1/events", secret, {
     customerId: "customer_42",
@@ -28,10 +28,10 @@ export function FirstEventPage() {
   });
   return (
     <Page
-      title={inEnvironment("Your first event", place.environment)}
+      title={inEnvironment("Your first event", scope.environment)}
       note="Events record usage. They need no plan and charge nothing."
       actions={
-        <ButtonLink to="/projects/$projectId/$environment" params={place}>
+        <ButtonLink to="/projects/$projectId/$environment" params={scope}>
           {arrival.arrived === null ? "Skip" : "Go to Home"}
         </ButtonLink>
       }
@@ -44,7 +44,7 @@ export function FirstEventPage() {
           ) : (
             <p className="text-muted">The API key is shown until you reload. Store it with your secrets.</p>
           )}
-          {place.environment === "test" && <LiveKey projectId={place.projectId} />}
+          {scope.environment === "test" && <LiveKey projectId={scope.projectId} />}
         </div>
       </Card>
       <Card title="2. Check that it arrives">
@@ -79,7 +79,7 @@ function ArrivedEvent({
 }
 
 function Waiting() {
-  const { environment } = usePlace();
+  const { environment } = useScope();
   return (
     <Line icon={<span className="size-2.5 animate-pulse rounded-full bg-accent" aria-hidden />}>
       <p className="text-form font-medium">Waiting for the first event</p>
@@ -97,7 +97,7 @@ function Arrived({
   arrived: NonNullable<Arrival["arrived"]>;
   isNew: boolean;
 }) {
-  const place = usePlace();
+  const scope = useScope();
   const { customerId, idempotencyKey } = request;
   return (
     <Line icon={<CircleCheck className="size-5 text-good" aria-hidden />}>
@@ -119,7 +119,7 @@ function Arrived({
           ) : (
             <TextLink
               to="/projects/$projectId/$environment/customers/$customerId"
-              params={{ ...place, customerId }}
+              params={{ ...scope, customerId }}
             >
               {customerId}
             </TextLink>
@@ -136,7 +136,7 @@ function Arrived({
           <Fact name="Idempotency key">
             <TextLink
               to="/projects/$projectId/$environment/keys/$idempotencyKey"
-              params={{ ...place, idempotencyKey }}
+              params={{ ...scope, idempotencyKey }}
             >
               <span className="font-mono">{idempotencyKey}</span>
             </TextLink>

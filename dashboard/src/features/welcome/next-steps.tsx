@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Coins, Layers, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
-import { usePlace } from "../../frame/use-here.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -18,8 +18,8 @@ export function NextSteps({
   attempt: string;
   secret: string | null;
 }) {
-  const place = usePlace();
-  const { data: features } = useSuspenseQuery(featuresQuery(place));
+  const scope = useScope();
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
   const included = features.filter(({ usedBy }) => usedBy.length > 0);
   const feature = included.find(({ cost }) => cost.credits > 0) ?? included[0];
   return (
@@ -30,12 +30,12 @@ export function NextSteps({
             The event created{" "}
             <TextLink
               to="/projects/$projectId/$environment/customers/$customerId"
-              params={{ ...place, customerId }}
+              params={{ ...scope, customerId }}
             >
               {customerId}
             </TextLink>
             , if it was new. See all{" "}
-            <TextLink to="/projects/$projectId/$environment/customers" params={place}>
+            <TextLink to="/projects/$projectId/$environment/customers" params={scope}>
               customers
             </TextLink>
             .
@@ -45,11 +45,11 @@ export function NextSteps({
           {feature === undefined ? (
             <p>
               There are no plans yet. Create a{" "}
-              <TextLink to="/projects/$projectId/$environment/features" params={place}>
+              <TextLink to="/projects/$projectId/$environment/features" params={scope}>
                 feature
               </TextLink>{" "}
               and add it to a{" "}
-              <TextLink to="/projects/$projectId/$environment/plans" params={place}>
+              <TextLink to="/projects/$projectId/$environment/plans" params={scope}>
                 plan
               </TextLink>
               .
@@ -94,8 +94,8 @@ function Step({ icon: Icon, title, children }: { icon: typeof Coins; title: stri
 
 /** Result of the charge from this page. */
 function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
-  const place = usePlace();
-  const { data } = useSuspenseQuery(arrivalQuery(place, "consume"));
+  const scope = useScope();
+  const { data } = useSuspenseQuery(arrivalQuery(scope, "consume"));
   const request = data.arrived?.request;
   const isOurs = request?.idempotencyKey === idempotencyKey;
   return (
@@ -107,7 +107,7 @@ function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
           </Badge>{" "}
           <TextLink
             to="/projects/$projectId/$environment/keys/$idempotencyKey"
-            params={{ ...place, idempotencyKey }}
+            params={{ ...scope, idempotencyKey }}
           >
             Open the request
           </TextLink>

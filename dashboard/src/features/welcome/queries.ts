@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Answer, Item, Place } from "../../api/answer.ts";
+import type { Answer, Item, Scope } from "../../api/answer.ts";
 import { answerOf, api, queryOf } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
 
@@ -17,8 +17,8 @@ const LOOK_MS = 1_500;
 
 const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
 
-export function arrivalQuery(place: Place, endpoint: "events" | "consume") {
-  const params = { path: place, query: { endpoint, limit: "20" } };
+export function arrivalQuery(scope: Scope, endpoint: "events" | "consume") {
+  const params = { path: scope, query: { endpoint, limit: "20" } };
   return queryOptions({
     queryKey: ["get", REQUESTS_PATH, params, "arrival"],
     queryFn: async (): Promise<Arrival> => {
@@ -26,7 +26,7 @@ export function arrivalQuery(place: Place, endpoint: "events" | "consume") {
       const request = items.find(({ status }) => status < 400);
       const [newest] = items;
       return {
-        arrived: request === undefined ? null : { request, event: await findEvent(place, request) },
+        arrived: request === undefined ? null : { request, event: await findEvent(scope, request) },
         refused: newest !== undefined && newest.status >= 400 ? newest : null,
       };
     },
@@ -34,22 +34,22 @@ export function arrivalQuery(place: Place, endpoint: "events" | "consume") {
   });
 }
 
-async function findEvent(place: Place, { endpoint, idempotencyKey }: Request): Promise<Event | null> {
+async function findEvent(scope: Scope, { endpoint, idempotencyKey }: Request): Promise<Event | null> {
   if (endpoint !== "events" || idempotencyKey === null) return null;
   const { event } = await queryClient.ensureQueryData(
     queryOf("get", "/manage/v1/projects/{projectId}/{environment}/keys/{idempotencyKey}", {
-      params: { path: { ...place, idempotencyKey } },
+      params: { path: { ...scope, idempotencyKey } },
     }),
   );
   return event;
 }
 
 /** Active features. */
-export function featuresQuery(place: Place) {
+export function featuresQuery(scope: Scope) {
   return queryOf(
     "get",
     "/manage/v1/projects/{projectId}/{environment}/features",
-    { params: { path: place, query: { archived: "false", limit: "50" } } },
+    { params: { path: scope, query: { archived: "false", limit: "50" } } },
     { select: ({ items }: Answer<"listFeatures">) => items },
   );
 }

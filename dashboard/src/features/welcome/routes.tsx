@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { placeRoute, signedInRoute } from "../../frame/root-routes.tsx";
+import { scopeRoute, signedInRoute } from "../../frame/root-routes.tsx";
 import { arrivalQuery, featuresQuery } from "./queries.ts";
 
 /** Creates a project. */
@@ -10,7 +10,7 @@ export const welcomeRoute = createRoute({
 });
 
 const firstEventRoute = createRoute({
-  getParentRoute: () => placeRoute,
+  getParentRoute: () => scopeRoute,
   path: "first-event",
   // Remount on an environment change, so that no state carries over.
   remountDeps: ({ params }) => params,

@@ -1,41 +1,44 @@
 import { skipToken, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
-import type { Body, Place } from "../../api/answer.ts";
+import type { Body, Scope } from "../../api/answer.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall, CodeBlock, Disclosure } from "../../ui/code-block.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { KEY_VARIABLE } from "./next-steps.tsx";
 
 const NEW_KEY: Body<"createApiKey"> = { name: "First event", scopes: ["check", "consume", "events"] };
 
 /** Secrets are shown once. On a later visit, the user enters their own key or creates a new one. */
 export function UnknownKey() {
-  const place = usePlace();
+  const scope = useScope();
   const mayMake = useMayActAs("admin");
-  const request = { params: { path: place }, body: NEW_KEY };
+  const request = { params: { path: scope }, body: NEW_KEY };
   const make = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys", {
     onSuccess: async ({ secret, apiKey }) => {
-      keepNewSecret(place, secret);
-      tell(`Created API key “${apiKey.name}”`, `Scopes: check, consume, events. Ends in ${apiKey.lastFour}.`);
+      keepNewSecret(scope, secret);
+      notify(
+        `Created API key “${apiKey.name}”`,
+        `Scopes: check, consume, events. Ends in ${apiKey.lastFour}.`,
+      );
       await refresh("api-keys");
     },
   });
   return (
     <div className="flex flex-col gap-3">
       <p className="text-muted">
-        Replace <code className="font-mono text-ink">{KEY_VARIABLE}</code> with your {place.environment} key.{" "}
+        Replace <code className="font-mono text-ink">{KEY_VARIABLE}</code> with your {scope.environment} key.{" "}
         {mayMake ? "If you lost it, create a new one." : "Ask an admin for a key."}
       </p>
       {mayMake && (
         <>
           <div>
             <Button icon={KeyRound} isBusy={make.isPending} onClick={() => make.mutate(request)}>
-              {inEnvironment("Create API key", place.environment)}
+              {inEnvironment("Create API key", scope.environment)}
             </Button>
           </div>
           <ProblemCallout error={make.error} />
@@ -63,14 +66,14 @@ export function LiveKey({ projectId }: { projectId: string }) {
 }
 
 /** Keeps a new secret in memory until reload or log-out, so that navigation does not lose it. It is never stored. */
-export function keepNewSecret(place: Place, secret: string): void {
+export function keepNewSecret(scope: Scope, secret: string): void {
   queryClient.setQueryDefaults(["new-secret"], { gcTime: Number.POSITIVE_INFINITY });
-  queryClient.setQueryData(keyOf(place), secret);
+  queryClient.setQueryData(keyOf(scope), secret);
 }
 
-export function useNewSecret(place: Place): string | null {
-  const { data } = useQuery<string>({ queryKey: keyOf(place), queryFn: skipToken });
+export function useNewSecret(scope: Scope): string | null {
+  const { data } = useQuery<string>({ queryKey: keyOf(scope), queryFn: skipToken });
   return data ?? null;
 }
 
-const keyOf = ({ projectId, environment }: Place) => ["new-secret", projectId, environment];
+const keyOf = ({ projectId, environment }: Scope) => ["new-secret", projectId, environment];

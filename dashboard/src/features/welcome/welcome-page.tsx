@@ -9,14 +9,14 @@ import { answerOf, api } from "../../api/client.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { allowanceInWords, costInWords, limitInWords } from "../../format/terms.ts";
-import { useMayActAs } from "../../frame/use-here.ts";
+import { formatAllowance, formatCost, formatLimit } from "../../format/terms.ts";
+import { useMayActAs } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { CodeBlock, curlOf, Disclosure } from "../../ui/code-block.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { notify } from "../../ui/toast.tsx";
 import { keepNewSecret } from "./secrets.tsx";
 
 type Catalog = Body<"applyCatalog">["catalog"];
@@ -29,7 +29,7 @@ function describeFeatures({ features = [] }: Catalog) {
   return features.map(({ key, name, unit = null, cost: { credits, per = 1 } }) => ({
     key,
     name,
-    cost: costInWords({ credits, per }, unit),
+    cost: formatCost({ credits, per }, unit),
   }));
 }
 
@@ -41,9 +41,9 @@ function describePlans({ features = [], plans = [], defaultPlan = null }: Catalo
     name,
     isDefault: key === defaultPlan,
     terms: [
-      ...allowances.map(({ rollover = 0, ...allowance }) => allowanceInWords({ ...allowance, rollover })),
+      ...allowances.map(({ rollover = 0, ...allowance }) => formatAllowance({ ...allowance, rollover })),
       ...included.flatMap(({ feature, limit = null }) =>
-        limit === null ? [] : [limitInWords(limit, unitOf(feature))],
+        limit === null ? [] : [formatLimit(limit, unitOf(feature))],
       ),
     ].join(", "),
   }));
@@ -107,7 +107,7 @@ function ProjectForm() {
       return project;
     },
     onSuccess: async ({ id, name }, { start }) => {
-      tell(
+      notify(
         `Created ${name}`,
         start === "sample" ? "With the sample catalog in Test" : "With an empty catalog",
       );

@@ -40,7 +40,7 @@ export const healthQuery = queryOptions({
     return { ...health, clockOffsetMs };
   },
   staleTime: 0,
-  meta: { tellsFailures: true },
+  meta: { showsOwnErrors: true },
 });
 
 const PLANS_PATH = "/manage/v1/projects/{projectId}/{environment}/plans";

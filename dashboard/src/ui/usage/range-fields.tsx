@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { momentText, nameOfClock, readMoment } from "../../format/times.ts";
-import { momentsOf, RANGE_WORDS, type Range, type RangeSearch } from "../../format/usage-range.ts";
+import { momentsOf, RANGE_NAMES, type Range, type RangeSearch } from "../../format/usage-range.ts";
 import { Button } from "../button.tsx";
 import { Select, TextField } from "../field.tsx";
 import { useClock } from "../time.tsx";
@@ -26,7 +26,7 @@ export function RangeFields({
   const isCustom = search.from !== undefined;
   const options = [
     ...(anyName === undefined ? [] : [{ value: "any", label: anyName }]),
-    ...Object.entries(RANGE_WORDS).map(([value, label]) => ({ value, label })),
+    ...Object.entries(RANGE_NAMES).map(([value, label]) => ({ value, label })),
     { value: "custom", label: "Custom range" },
   ];
   return (

@@ -1,7 +1,7 @@
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { capitalize } from "../../format/terms.ts";
-import { BUCKET_WORDS, nameOfBucket, nameOfClock } from "../../format/times.ts";
+import { BUCKET_NAMES, nameOfBucket, nameOfClock } from "../../format/times.ts";
 import { LinkButton } from "../button.tsx";
 import { type View, ViewSwitch } from "../choices.tsx";
 import { Card, Figure } from "../page.tsx";
@@ -33,14 +33,14 @@ export function UsageCard({
 }) {
   const clock = useClock();
   const [view, setView] = useState<View>("chart");
-  const { asked, usage, rows } = shown;
+  const { settings, usage, rows } = shown;
   const isEmpty = !hasUsage(shown) && rows.every(({ total }) => total === 0);
   const hasEdge = rows.some(({ isBefore }) => isBefore);
   const isHidden = hasEdge && rows.every(({ isBefore }) => isBefore);
   return (
     <Card
       flush
-      title={`${asked.name} ${BUCKET_WORDS[asked.bucket].toLowerCase()}`}
+      title={`${settings.name} ${BUCKET_NAMES[settings.bucket].toLowerCase()}`}
       note={
         <>
           Complete to <Time at={usage.completeTo} as="second" />, {nameOfClock(clock)}
@@ -74,12 +74,12 @@ export function UsageCard({
 /** The numbers of the chart, newest first. */
 function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
-  const { asked, series, rows } = shown;
+  const { settings, series, rows } = shown;
   const columns: Column<UsageRow>[] = [
     {
-      name: capitalize(asked.bucket),
+      name: capitalize(settings.bucket),
       cell: ({ at }) => (
-        <LinkButton onClick={() => onNarrow(at)}>{nameOfBucket(at, asked.bucket, clock)}</LinkButton>
+        <LinkButton onClick={() => onNarrow(at)}>{nameOfBucket(at, settings.bucket, clock)}</LinkButton>
       ),
     },
     { name: "All", isNumber: true, cell: ({ total }) => <b className="font-medium">{formatCount(total)}</b> },
@@ -95,7 +95,7 @@ function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: str
   return (
     <div className="max-h-96 overflow-y-auto border-t border-line">
       <Table
-        label={`${asked.name} over time`}
+        label={`${settings.name} over time`}
         columns={columns}
         rows={rows.filter(({ isBefore }) => !isBefore).toReversed()}
         keyOf={({ at }) => at}
@@ -112,7 +112,7 @@ function formatOrNone(value: number) {
 /** Total, average and peak of the range. */
 export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
-  const { asked, usage, rows } = shown;
+  const { settings, usage, rows } = shown;
   const busiest = rows.reduce<(typeof rows)[number] | null>(
     (most, row) => (row.total > (most?.total ?? 0) ? row : most),
     null,
@@ -121,25 +121,25 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
   const within = rows.filter(
     ({ isBefore, at, total }) => !isBefore && (at <= usage.completeTo || total !== 0),
   ).length;
-  const isUnderWay = asked.to === null || asked.to > Date.parse(usage.completeTo);
-  const total = usage.total[asked.by];
+  const isUnderWay = settings.to === null || settings.to > Date.parse(usage.completeTo);
+  const total = usage.total[settings.by];
   return (
     <div className="grid grid-cols-2 gap-3 *:first:max-sm:col-span-2 sm:grid-cols-3">
-      <Figure name={asked.name} value={formatCount(total)} note={noteOf(shown)} />
+      <Figure name={settings.name} value={formatCount(total)} note={noteOf(shown)} />
       <Figure
-        name={`Average per ${asked.bucket}`}
+        name={`Average per ${settings.bucket}`}
         value={formatCount(within === 0 ? 0 : Math.round(total / within))}
-        note={`Over ${countOf(within, asked.bucket)}${isUnderWay ? `, including ${asked.bucket === "day" ? "today" : `this ${asked.bucket}`}` : ""}`}
+        note={`Over ${countOf(within, settings.bucket)}${isUnderWay ? `, including ${settings.bucket === "day" ? "today" : `this ${settings.bucket}`}` : ""}`}
       />
       <Figure
-        name={`Busiest ${asked.bucket}`}
+        name={`Busiest ${settings.bucket}`}
         value={formatCount(busiest?.total ?? 0)}
         note={
           busiest === null ? (
             "Nothing yet"
           ) : (
             <LinkButton onClick={() => onNarrow(busiest.at)}>
-              {nameOfBucket(busiest.at, asked.bucket, clock)}
+              {nameOfBucket(busiest.at, settings.bucket, clock)}
             </LinkButton>
           )
         }
@@ -148,7 +148,7 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
   );
 }
 
-function noteOf({ asked: { what }, usage: { total } }: UsageShown): string {
+function noteOf({ settings: { what }, usage: { total } }: UsageShown): string {
   if (what === "credits") return `${countOf(total.count, "charge")}, net of reversals`;
   if (what === "charges") return `${formatCount(total.credits)} credits, net of reversals`;
   if (what === "events") return `Total quantity ${formatCount(total.quantity)}`;

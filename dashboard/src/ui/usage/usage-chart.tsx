@@ -20,14 +20,14 @@ const HEIGHT = 268;
 /** Not keyboard accessible; the table shows the same numbers. */
 export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
-  const { rows, series, asked } = shown;
+  const { rows, series, settings } = shown;
   const before = rows.filter(({ isBefore }) => isBefore);
   const [hidden, lastHidden] = [before[0], before.at(-1)];
   const first = rows.find(({ isBefore }) => !isBefore);
   return (
     <div
       role="img"
-      aria-label={`${asked.name} over time, as stacked bars. The table has the same numbers.`}
+      aria-label={`${settings.name} over time, as stacked bars. The table has the same numbers.`}
       className="cursor-pointer text-caption"
     >
       {/* Fixed height: Recharts warns if its container is hidden while the next page loads. */}
@@ -46,7 +46,7 @@ export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (
           <CartesianGrid {...GRID} />
           <XAxis
             dataKey="at"
-            tickFormatter={(at: string) => tickOfBucket(at, asked.bucket, clock)}
+            tickFormatter={(at: string) => tickOfBucket(at, settings.bucket, clock)}
             interval="equidistantPreserveStart"
             {...X_AXIS}
           />
@@ -93,7 +93,7 @@ export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (
 
 function Tip({
   row,
-  shown: { series, asked },
+  shown: { series, settings },
   clock,
 }: {
   row: UsageRow | undefined;
@@ -105,7 +105,7 @@ function Tip({
   return (
     <div className="max-w-72 rounded-md border border-line bg-surface px-3 py-2 text-caption shadow-over">
       <p className="flex justify-between gap-6 font-medium tabular-nums">
-        {nameOfBucket(row.at, asked.bucket, clock)}
+        {nameOfBucket(row.at, settings.bucket, clock)}
         <span>{row.isBefore ? "" : formatCount(row.total)}</span>
       </p>
       {row.isBefore && <p className="text-muted">Outside your history window.</p>}
@@ -118,7 +118,7 @@ function Tip({
           </p>
         ))}
       {!row.isBefore && row.total !== 0 && (
-        <p className="mt-1 text-muted">Click to zoom in to this {asked.bucket}</p>
+        <p className="mt-1 text-muted">Click to zoom in to this {settings.bucket}</p>
       )}
     </div>
   );

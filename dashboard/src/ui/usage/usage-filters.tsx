@@ -1,15 +1,15 @@
 import { X } from "lucide-react";
 import { useId } from "react";
-import { BUCKET_WORDS } from "../../format/times.ts";
+import { BUCKET_NAMES } from "../../format/times.ts";
 import { bucketsFor } from "../../format/usage-range.ts";
 import {
-  GROUP_WORDS,
+  GROUP_NAMES,
   GROUPS,
   type GroupBy,
+  METRICS,
   TOPS,
-  type UsageAsked,
   type UsageSearch,
-  WHATS,
+  type UsageSettings,
 } from "../../format/usage-search.ts";
 import { Segments } from "../choices.tsx";
 import { Select } from "../field.tsx";
@@ -21,14 +21,14 @@ export type UsageChange = Partial<Record<keyof UsageSearch, unknown>>;
 /** Metric, range and grouping, all kept in the URL. */
 export function UsageFilters({
   search,
-  asked,
+  settings,
   fields,
   pools,
   groups = () => true,
   onChange,
 }: {
   search: UsageSearch;
-  asked: UsageAsked;
+  settings: UsageSettings;
   /** Metadata fields of recent events. */
   fields: readonly string[];
   /** With several pools, one can be selected. */
@@ -38,7 +38,7 @@ export function UsageFilters({
   onChange: (change: UsageChange) => void;
 }) {
   const seen = useId();
-  const choosesPool = asked.source === "charges" && pools.length > 1;
+  const choosesPool = settings.source === "charges" && pools.length > 1;
   return (
     <search className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
@@ -46,8 +46,8 @@ export function UsageFilters({
           <Select
             label="Metric"
             isLabelHidden
-            value={asked.what}
-            options={Object.entries(WHATS).map(([value, { name }]) => ({ value, label: name }))}
+            value={settings.what}
+            options={Object.entries(METRICS).map(([value, { name }]) => ({ value, label: name }))}
             onChange={({ target }) => onChange({ what: target.value })}
           />
         </div>
@@ -67,15 +67,15 @@ export function UsageFilters({
         )}
         <RangeFields
           search={search}
-          range={asked}
+          range={settings}
           onChange={(change) => onChange({ ...change, bucket: undefined })}
         />
         <div className="w-32 max-sm:w-auto max-sm:flex-1">
           <Select
             label="Interval"
             isLabelHidden
-            value={asked.bucket}
-            options={bucketsFor(asked.span).map((value) => ({ value, label: BUCKET_WORDS[value] }))}
+            value={settings.bucket}
+            options={bucketsFor(settings.span).map((value) => ({ value, label: BUCKET_NAMES[value] }))}
             onChange={({ target }) => onChange({ bucket: target.value })}
           />
         </div>
@@ -86,18 +86,20 @@ export function UsageFilters({
         </span>
         <Segments
           label="Group by"
-          options={GROUPS[asked.source].filter(groups).map((value) => ({ value, name: GROUP_WORDS[value] }))}
-          chosen={asked.groupBy}
+          options={GROUPS[settings.source]
+            .filter(groups)
+            .map((value) => ({ value, name: GROUP_NAMES[value] }))}
+          chosen={settings.groupBy}
           onChoose={(groupBy) => onChange({ groupBy })}
         />
-        {asked.groupBy === "metadata" && (
+        {settings.groupBy === "metadata" && (
           <div className="w-60 max-sm:w-full">
             <EnterField
               label="Metadata field"
               placeholder={`Field, for example ${fields[0] ?? "model"}`}
               maxLength={120}
               list={seen}
-              value={asked.field ?? ""}
+              value={settings.field ?? ""}
               onEnter={(field) => onChange({ field })}
             />
             <datalist id={seen}>
@@ -107,18 +109,18 @@ export function UsageFilters({
             </datalist>
           </div>
         )}
-        {asked.groupBy !== "nothing" && (
+        {settings.groupBy !== "nothing" && (
           <div className="w-24">
             <Select
               label="Number of groups"
               isLabelHidden
-              value={asked.top}
+              value={settings.top}
               options={TOPS.map((top) => ({ value: String(top), label: `Top ${top}` }))}
               onChange={({ target }) => onChange({ top: Number(target.value) })}
             />
           </div>
         )}
-        {Object.entries(asked.filters)
+        {Object.entries(settings.filters)
           .filter(([name]) => name !== "pool" || !choosesPool)
           .map(([name, value]) => (
             <Chip key={name} name={name} value={value} onRemove={() => onChange({ [name]: undefined })} />
@@ -128,7 +130,7 @@ export function UsageFilters({
   );
 }
 
-const FILTER_WORDS: Record<string, string> = {
+const FILTER_NAMES: Record<string, string> = {
   feature: "Feature",
   pool: "Pool",
   event: "Event key",
@@ -137,7 +139,7 @@ const FILTER_WORDS: Record<string, string> = {
 
 /** An active filter and the button that removes it. */
 function Chip({ name, value, onRemove }: { name: string; value: string; onRemove: () => void }) {
-  const word = FILTER_WORDS[name] ?? name;
+  const word = FILTER_NAMES[name] ?? name;
   return (
     <span className="inline-flex h-8 max-w-full items-center gap-1.5 rounded-md bg-accent-soft pl-2.5 text-body">
       <span className="text-muted">{word}</span>

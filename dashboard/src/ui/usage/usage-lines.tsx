@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { formatCount } from "../../format/numbers.ts";
-import { GROUP_WORDS, type Measure, type Source } from "../../format/usage-search.ts";
+import { GROUP_NAMES, type Measure, type Source } from "../../format/usage-search.ts";
 import { type Column, Table } from "../table.tsx";
 import type { Series, UsageShown } from "./usage-series.ts";
 
@@ -24,13 +24,13 @@ export function UsageLines({
   /** Renders the name of a group, usually as a link. */
   children: (line: Series) => ReactNode;
 }) {
-  const { asked, series } = shown;
+  const { settings, series } = shown;
   // Reversals can make a group negative; shares are of the positive total.
-  const all = series.reduce((sum, line) => sum + Math.max(0, line.total[asked.by]), 0);
-  const measured = MEASURED[asked.by];
+  const all = series.reduce((sum, line) => sum + Math.max(0, line.total[settings.by]), 0);
+  const measured = MEASURED[settings.by];
   const columns: Column<Series>[] = [
     {
-      name: asked.field ?? GROUP_WORDS[asked.groupBy],
+      name: settings.field ?? GROUP_NAMES[settings.groupBy],
       isWide: true,
       cell: (line) => (
         <span className="flex min-w-0 items-center gap-2">
@@ -45,17 +45,17 @@ export function UsageLines({
       name: "Share",
       hidesWhenNarrow: true,
       cell: (line) =>
-        line.total[asked.by] > 0 && <Share share={line.total[asked.by] / all} fill={line.fill} />,
+        line.total[settings.by] > 0 && <Share share={line.total[settings.by] / all} fill={line.fill} />,
     },
     {
-      name: COUNTED[asked.source],
+      name: COUNTED[settings.source],
       isNumber: true,
       hidesWhenNarrow: measured !== null,
       cell: (line) => formatCount(line.total.count),
     },
     ...(measured === null
       ? []
-      : [{ name: measured, isNumber: true, cell: (line: Series) => formatCount(line.total[asked.by]) }]),
+      : [{ name: measured, isNumber: true, cell: (line: Series) => formatCount(line.total[settings.by]) }]),
   ];
   return <Table label={label} columns={columns} rows={series} keyOf={({ id }) => id} />;
 }

@@ -1,10 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Place } from "../../api/answer.ts";
+import type { Scope } from "../../api/answer.ts";
 import { featureNamesQuery } from "../../api/catalog-lists.ts";
 import { type Usage, usageQuery } from "../../api/usage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { type Clock, startOf } from "../../format/times.ts";
-import { askedOf, type Measure, type UsageAsked, type UsageSearch } from "../../format/usage-search.ts";
+import {
+  type Measure,
+  type UsageSearch,
+  type UsageSettings,
+  usageSettingsOf,
+} from "../../format/usage-search.ts";
 import { useClock } from "../time.tsx";
 
 type Line = Usage["lines"][number];
@@ -29,7 +34,7 @@ export type UsageRow = {
 
 /** Usage prepared for display. */
 export type UsageShown = {
-  readonly asked: UsageAsked;
+  readonly settings: UsageSettings;
   readonly usage: Usage;
   readonly series: readonly Series[];
   readonly rows: readonly UsageRow[];
@@ -37,7 +42,7 @@ export type UsageShown = {
 
 function showUsage(
   usage: Usage,
-  { asked, names, clock }: { asked: UsageAsked; names: ReadonlyMap<string, string>; clock: Clock },
+  { settings, names, clock }: { settings: UsageSettings; names: ReadonlyMap<string, string>; clock: Clock },
 ): UsageShown {
   const lines = linesOf(usage);
   const series = lines.map(({ line, id, isOther }, index) => ({
@@ -45,10 +50,15 @@ function showUsage(
     isOther,
     key: line.key,
     total: line.total,
-    name: isOther ? "Other" : nameOf(line.key, asked, names),
+    name: isOther ? "Other" : nameOf(line.key, settings, names),
     fill: isOther ? "var(--series-other)" : `var(--series-${index + 1})`,
   }));
-  return { asked, usage, series, rows: [...rowsBefore(usage, asked, clock), ...rowsWithin(usage, asked.by)] };
+  return {
+    settings,
+    usage,
+    series,
+    rows: [...rowsBefore(usage, settings, clock), ...rowsWithin(usage, settings.by)],
+  };
 }
 
 function linesOf({ lines, other }: Usage): { line: Line; id: string; isOther: boolean }[] {
@@ -60,7 +70,7 @@ function linesOf({ lines, other }: Usage): { line: Line; id: string; isOther: bo
 
 function nameOf(
   key: string | null,
-  { groupBy, field, name }: UsageAsked,
+  { groupBy, field, name }: UsageSettings,
   names: ReadonlyMap<string, string>,
 ): string {
   if (groupBy === "nothing" || (groupBy === "metadata" && field === null)) return name;
@@ -84,12 +94,16 @@ function rowsWithin(usage: Usage, by: Measure): UsageRow[] {
 const BEFORE_MAX = 400;
 
 /** Empty rows for the part of the range that the history window hides. */
-function rowsBefore({ windowStart, from, to, buckets }: Usage, asked: UsageAsked, clock: Clock): UsageRow[] {
-  if (windowStart === null || Date.parse(from) <= asked.from) return [];
+function rowsBefore(
+  { windowStart, from, to, buckets }: Usage,
+  settings: UsageSettings,
+  clock: Clock,
+): UsageRow[] {
+  if (windowStart === null || Date.parse(from) <= settings.from) return [];
   const end = Date.parse(buckets[0] ?? to);
   const rows: UsageRow[] = [];
   for (let steps = 0; steps < BEFORE_MAX; steps++) {
-    const at = startOf(asked.bucket, asked.from, clock, steps);
+    const at = startOf(settings.bucket, settings.from, clock, steps);
     if (at >= end) break;
     rows.push({ at: new Date(at).toISOString(), isBefore: true, total: 0, values: {} });
   }
@@ -99,18 +113,18 @@ function rowsBefore({ windowStart, from, to, buckets }: Usage, asked: UsageAsked
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** Loads the usage for the settings in the URL. Errors are returned, so that the filters stay visible. */
-export function useUsage(place: Place, search: UsageSearch) {
+export function useUsage(scope: Scope, search: UsageSearch) {
   const clock = useClock();
-  const asked = askedOf(search, Date.now(), clock);
-  const { data, error, refetch } = useQuery(usageQuery(place, asked));
-  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(place));
+  const settings = usageSettingsOf(search, Date.now(), clock);
+  const { data, error, refetch } = useQuery(usageQuery(scope, settings));
+  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(scope));
   return {
-    asked,
+    settings,
     error,
     refetch,
     shown:
       data === undefined || error !== null
         ? null
-        : showUsage(data.usage, { asked: data.asked, names, clock }),
+        : showUsage(data.usage, { settings: data.settings, names, clock }),
   };
 }

@@ -1,14 +1,14 @@
-import type { Place } from "../api/answer.ts";
+import type { Scope } from "../api/answer.ts";
 import type { Project } from "../api/projects.ts";
 
 const NAME = "purser.place";
 
-export function rememberPlace({ projectId, environment }: Place): void {
+export function rememberScope({ projectId, environment }: Scope): void {
   localStorage.setItem(NAME, `${projectId}/${environment}`);
 }
 
 /** The last visited environment, or the test environment of the first project. */
-export function findRememberedPlace(projects: readonly Project[]): Place | null {
+export function findLastScope(projects: readonly Project[]): Scope | null {
   const [projectId, environment] = (localStorage.getItem(NAME) ?? "").split("/");
   const known = projects.find(({ id }) => id === projectId);
   if (known !== undefined && (environment === "test" || environment === "live")) {

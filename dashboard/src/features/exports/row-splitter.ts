@@ -7,7 +7,7 @@ const QUOTE = 34;
  * Splits a byte stream into complete rows, so that an interrupted transfer can resume after the last one. In CSV, a line break
  * inside quotes does not end a row.
  */
-export class WholeRows {
+export class RowSplitter {
   readonly #format: ExportFormat;
   #rest: Uint8Array<ArrayBuffer> = new Uint8Array();
   /** The CSV header is not counted as a row. */

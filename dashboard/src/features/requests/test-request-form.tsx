@@ -8,28 +8,30 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { featureKeysQuery, type LoggedRequest } from "./queries.ts";
-import { TryResult } from "./try-result.tsx";
+import { TestRequestResult } from "./test-request-result.tsx";
 
 /** Initial values; a used key shows its replays. */
-export type TryStart = Partial<Pick<TryValues, "customerId" | "feature" | "quantity" | "idempotencyKey">>;
+export type TestRequestStart = Partial<
+  Pick<TestRequestValues, "customerId" | "feature" | "quantity" | "idempotencyKey">
+>;
 
 const ENDPOINTS = [
   { value: "consume", label: "consume" },
   { value: "check", label: "check" },
 ];
 
-function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
-  const place = usePlace();
+function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose: () => void }) {
+  const scope = useScope();
   const listId = useId();
-  const { data: features = [] } = useQuery(featureKeysQuery(place));
-  const { register, handleSubmit, watch, setValue } = useForm<TryValues>({
+  const { data: features = [] } = useQuery(featureKeysQuery(scope));
+  const { register, handleSubmit, watch, setValue } = useForm<TestRequestValues>({
     defaultValues: {
       endpoint: "consume",
       customerId: start.customerId ?? "",
@@ -43,8 +45,11 @@ function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
   const send = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/tries", {
     onSuccess: () => refresh("customers"),
   });
-  const requestOf = (wanted: TryValues) => ({ params: { path: place }, body: toTryBody(wanted) });
-  const wrong = (field: keyof TryValues): string | undefined =>
+  const requestOf = (wanted: TestRequestValues) => ({
+    params: { path: scope },
+    body: toTestRequestBody(wanted),
+  });
+  const wrong = (field: keyof TestRequestValues): string | undefined =>
     send.error instanceof ApiProblem
       ? send.error.errors.find((error) => error.field === field)?.message
       : undefined;
@@ -117,12 +122,12 @@ function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
         </div>
       </div>
       <ProblemCallout error={send.error} />
-      {send.isSuccess && <TryResult result={{ ...send.data, tried: send.variables.body }} />}
+      {send.isSuccess && <TestRequestResult result={{ ...send.data, tried: send.variables.body }} />}
       <ApiCall call={send.callOf(requestOf(values))} />
       <DialogActions>
         <Button onClick={onClose}>Close</Button>
         <Button type="submit" tone="primary" isBusy={send.isPending}>
-          {inEnvironment(`Send ${values.times} times`, place.environment)}
+          {inEnvironment(`Send ${values.times} times`, scope.environment)}
         </Button>
       </DialogActions>
     </form>
@@ -133,8 +138,8 @@ function TryForm({ start, onClose }: { start: TryStart; onClose: () => void }) {
 const LOG_DELAY_MS = 2_000;
 
 /** Sends a request many times at once, to show that it is charged once. */
-export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => void }) {
-  const place = usePlace();
+export function TestRequestDialog({ start, onClose }: { start: TestRequestStart; onClose: () => void }) {
+  const scope = useScope();
   const readAgain = (): void => void refresh("requests", "keys");
   const close = (): void => {
     onClose();
@@ -142,7 +147,7 @@ export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => 
     // The log may not have the request yet.
     setTimeout(readAgain, LOG_DELAY_MS);
   };
-  if (place.environment === "live") return <NotInLive onClose={onClose} />;
+  if (scope.environment === "live") return <NotInLive onClose={onClose} />;
   return (
     <Dialog
       isOpen
@@ -151,13 +156,13 @@ export function TryDialog({ start, onClose }: { start: TryStart; onClose: () => 
       note="Sends one request many times. One key is charged once."
       isWide
     >
-      <TryForm start={start} onClose={close} />
+      <TestRequestForm start={start} onClose={close} />
     </Dialog>
   );
 }
 
 function NotInLive({ onClose }: { onClose: () => void }) {
-  const { projectId } = usePlace();
+  const { projectId } = useScope();
   return (
     <Dialog isOpen onClose={onClose} title="Only in test">
       <Callout tone="warn">Test requests charge real credits, so they are not available in live.</Callout>
@@ -175,7 +180,7 @@ function NotInLive({ onClose }: { onClose: () => void }) {
   );
 }
 
-type TryValues = {
+type TestRequestValues = {
   endpoint: "check" | "consume";
   customerId: string;
   feature: string;
@@ -185,7 +190,7 @@ type TryValues = {
 };
 
 /** The API validates the numbers; errors are shown at the fields. */
-function toTryBody(values: TryValues): Body<"tryRequest"> {
+function toTestRequestBody(values: TestRequestValues): Body<"tryRequest"> {
   const { endpoint, customerId, feature, idempotencyKey } = values;
   return {
     endpoint,
@@ -204,7 +209,7 @@ function freshKey(): string {
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
 
 /** Starts with the customer and feature of the newest request. `?do=try` opens it. */
-export function TryIt({ start }: { start: LoggedRequest | undefined }) {
+export function TestRequestButton({ start }: { start: LoggedRequest | undefined }) {
   const isOperator = useMayActAs("operator");
   const navigate = route.useNavigate();
   const isOpen = route.useSearch().do === "try";
@@ -222,7 +227,7 @@ export function TryIt({ start }: { start: LoggedRequest | undefined }) {
         Test request
       </Button>
       {isOpen && (
-        <TryDialog
+        <TestRequestDialog
           start={{
             ...(customerId === null ? {} : { customerId }),
             ...(feature === null ? {} : { feature }),

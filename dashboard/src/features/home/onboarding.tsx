@@ -1,25 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { Children, type ReactNode } from "react";
-import type { Place } from "../../api/answer.ts";
+import type { Scope } from "../../api/answer.ts";
 import { countOf } from "../../format/numbers.ts";
-import { useMayActAs, usePlace } from "../../frame/use-here.ts";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
 import { planCountQuery } from "./queries.ts";
 
 /** Onboarding steps, shown instead of empty charts. */
-export function FreshEnvironment() {
-  const place = usePlace();
-  const isLive = place.environment === "live";
+export function Onboarding() {
+  const scope = useScope();
+  const isLive = scope.environment === "live";
   return (
     <Card title={isLive ? "No data in Live yet" : "No data in Test yet"} note="Three steps to get started.">
       <Steps>
-        {isLive ? <Promote place={place} /> : <FirstEvent place={place} isFirst />}
-        {isLive ? <FirstEvent place={place} isFirst={false} /> : <Catalog place={place} />}
+        {isLive ? <Promote scope={scope} /> : <FirstEvent scope={scope} isFirst />}
+        {isLive ? <FirstEvent scope={scope} isFirst={false} /> : <Catalog scope={scope} />}
         <Step title="Assign plans">
           <p>On the page of a customer, or from the webhooks of your billing system.</p>
-          <ButtonLink to="/projects/$projectId/$environment/customers" params={place}>
+          <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
             Customers
           </ButtonLink>
         </Step>
@@ -28,13 +28,13 @@ export function FreshEnvironment() {
   );
 }
 
-function FirstEvent({ place, isFirst }: { place: Place; isFirst: boolean }) {
+function FirstEvent({ scope, isFirst }: { scope: Scope; isFirst: boolean }) {
   return (
     <Step title="Send your first event">
-      <p>Use a {place.environment} key from a terminal or your backend. Events charge nothing.</p>
+      <p>Use a {scope.environment} key from a terminal or your backend. Events charge nothing.</p>
       <ButtonLink
         to="/projects/$projectId/$environment/first-event"
-        params={place}
+        params={scope}
         tone={isFirst ? "primary" : "plain"}
       >
         Send your first event
@@ -43,8 +43,8 @@ function FirstEvent({ place, isFirst }: { place: Place; isFirst: boolean }) {
   );
 }
 
-function Catalog({ place }: { place: Place }) {
-  const { data: plans } = useQuery(planCountQuery(place));
+function Catalog({ scope }: { scope: Scope }) {
+  const { data: plans } = useQuery(planCountQuery(scope));
   return (
     <Step title="Create the catalog" isDone={plans !== undefined && plans > 0}>
       <p>
@@ -52,10 +52,10 @@ function Catalog({ place }: { place: Place }) {
           ? "Create features with a cost, and plans that include them."
           : `The catalog has ${countOf(plans, "plan")}.`}
       </p>
-      <ButtonLink to="/projects/$projectId/$environment/features" params={place}>
+      <ButtonLink to="/projects/$projectId/$environment/features" params={scope}>
         Features
       </ButtonLink>
-      <ButtonLink to="/projects/$projectId/$environment/plans" params={place}>
+      <ButtonLink to="/projects/$projectId/$environment/plans" params={scope}>
         Plans
       </ButtonLink>
     </Step>
@@ -63,10 +63,10 @@ function Catalog({ place }: { place: Place }) {
 }
 
 /** Live starts empty and gets its catalog from test. */
-function Promote({ place }: { place: Place }) {
+function Promote({ scope }: { scope: Scope }) {
   const mayPromote = useMayActAs("admin");
-  const { data: live } = useQuery(planCountQuery(place));
-  const { data: test } = useQuery(planCountQuery({ ...place, environment: "test" }));
+  const { data: live } = useQuery(planCountQuery(scope));
+  const { data: test } = useQuery(planCountQuery({ ...scope, environment: "test" }));
   const isDone = live !== undefined && live > 0;
   return (
     <Step title="Promote the catalog" isDone={isDone}>
@@ -80,7 +80,7 @@ function Promote({ place }: { place: Place }) {
       {mayPromote && (
         <ButtonLink
           to="/projects/$projectId/$environment/promote"
-          params={place}
+          params={scope}
           tone={isDone ? "plain" : "primary"}
         >
           Compare test with live

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findTwins } from "../src/features/ledger/ledger-twins.ts";
+import { findDuplicates } from "../src/features/ledger/ledger-duplicates.ts";
 import type { Entry, Grant } from "../src/features/ledger/queries.ts";
 
 const START = Date.parse("2026-11-15T08:30:00.000Z");
@@ -30,7 +30,7 @@ function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}):
 function twinsOf(entries: readonly Entry[], grant: Partial<Grant> | null = null): [number, number][] {
   const lines = entries.toReversed().map((entry) => ({ entry, by: null }));
   const known = grant === null ? null : { ...GRANT, ...grant };
-  return [...findTwins(lines, () => known)].map(([sequence, { before }]) => [sequence, before.sequence]);
+  return [...findDuplicates(lines, () => known)].map(([sequence, { before }]) => [sequence, before.sequence]);
 }
 
 const GRANT: Grant = {

@@ -6,13 +6,13 @@ const TOP_UPS_WITHIN_MS = 600_000;
 /** Longer runs are normal usage, not duplicates. */
 const ROW_MAX = 5;
 
-export type Twin = { readonly before: Entry; readonly gapMs: number };
+export type Duplicate = { readonly before: Entry; readonly gapMs: number };
 
 /** Possible duplicates: maps an entry's number to the earlier similar entry. Input is newest first. */
-export function findTwins(
+export function findDuplicates(
   lines: readonly LedgerLine[],
   grantOf: (entry: Entry) => Grant | null,
-): Map<number, Twin> {
+): Map<number, Duplicate> {
   const rows = new Map<string, Entry[]>();
   const finished: Entry[][] = [];
   for (const { entry } of lines.toReversed()) {
@@ -27,7 +27,7 @@ export function findTwins(
     }
   }
   const alike = [...finished, ...rows.values()].filter(({ length }) => length > 1 && length <= ROW_MAX);
-  return new Map(alike.flatMap(twinsOf));
+  return new Map(alike.flatMap(duplicatesOf));
 }
 
 /** Key shared by similar entries; null for reversed, revoked or recurring ones. */
@@ -51,7 +51,7 @@ function gapBetween(before: Entry, after: Entry): number {
   return Date.parse(after.recordedAt) - Date.parse(before.recordedAt);
 }
 
-function twinsOf(row: readonly Entry[]): [number, Twin][] {
+function duplicatesOf(row: readonly Entry[]): [number, Duplicate][] {
   return row.flatMap((entry, index) => {
     const before = row[index - 1];
     return before === undefined ? [] : [[entry.sequence, { before, gapMs: gapBetween(before, entry) }]];

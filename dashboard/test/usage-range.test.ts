@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { WholeRows } from "../src/features/exports/whole-rows.ts";
+import { RowSplitter } from "../src/features/exports/row-splitter.ts";
 import { addsUp } from "../src/features/months/roll-forward.ts";
 import { startOf } from "../src/format/times.ts";
 import { bucketFor, bucketsFor, rangeOf } from "../src/format/usage-range.ts";
-import { askedOf, readUsageSearch } from "../src/format/usage-search.ts";
+import { readUsageSearch, usageSettingsOf } from "../src/format/usage-search.ts";
 
 const NOW = Date.parse("2026-11-15T13:07:31Z");
 const DAY_MS = 86_400_000;
@@ -45,7 +45,7 @@ test("the bucket size fits the range", () => {
   expect(bucketsFor(30 * DAY_MS)).toEqual(["hour", "day", "month"]);
   expect(bucketsFor(2_000 * DAY_MS)).toEqual(["month"]);
   // A bucket that does not fit the range is replaced.
-  expect(askedOf({ range: "90d", bucket: "hour" }, NOW, "utc").bucket).toBe("day");
+  expect(usageSettingsOf({ range: "90d", bucket: "hour" }, NOW, "utc").bucket).toBe("day");
 });
 
 test("defaults and invalid values are dropped from the URL", () => {
@@ -66,14 +66,14 @@ const CSV = 'id,note,cursor\n1,"two\nlines, ""quoted""",AAA\n2,plain,BBB\n3,ü,C
 test("a CSV stream cut anywhere yields complete rows and the cursor of the last one", () => {
   const bytes = new TextEncoder().encode(CSV);
   for (let cut = 0; cut <= bytes.length; cut++) {
-    const rows = new WholeRows("csv");
+    const rows = new RowSplitter("csv");
     const kept = [bytes.slice(0, cut), bytes.slice(cut)].map((piece) =>
       new TextDecoder().decode(rows.take(piece)),
     );
     expect(kept.join("")).toBe(CSV);
     expect([rows.rows, rows.cursor]).toEqual([3, "CCC"]);
   }
-  const cutOff = new WholeRows("csv");
+  const cutOff = new RowSplitter("csv");
   cutOff.take(bytes.slice(0, CSV.indexOf("BBB") + 1));
   cutOff.dropRest();
   expect([cutOff.rows, cutOff.cursor]).toEqual([1, "AAA"]);
@@ -83,7 +83,7 @@ test("a CSV stream cut anywhere yields complete rows and the cursor of the last 
 });
 
 test("each NDJSON line is a row", () => {
-  const rows = new WholeRows("ndjson");
+  const rows = new RowSplitter("ndjson");
   rows.take(new TextEncoder().encode('{"a":"\\"","cursor":"A"}\n{"a":"x","cursor":"B"}\n{"a'));
   expect([rows.rows, rows.cursor]).toEqual([2, "B"]);
 });

@@ -1,16 +1,16 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import type { Place } from "../api/answer.ts";
+import type { Scope } from "../api/answer.ts";
 import { mayActAs, type Role, type Session, sessionQuery } from "../api/session.ts";
 
 /** Project and environment of the URL. */
-export function usePlace(): Place {
-  const place = useOptionalPlace();
-  if (place === null) throw new Error("this page has no environment");
-  return place;
+export function useScope(): Scope {
+  const scope = useOptionalScope();
+  if (scope === null) throw new Error("this page has no environment");
+  return scope;
 }
 
-export function useOptionalPlace(): Place | null {
+export function useOptionalScope(): Scope | null {
   const { projectId, environment } = useParams({ strict: false });
   return projectId !== undefined && (environment === "test" || environment === "live")
     ? { projectId, environment }

@@ -5,7 +5,7 @@ import type { Customer } from "./queries.ts";
  * PUT creates or replaces the whole customer. Throws if a creation would overwrite an existing customer, or an edit would undo
  * a concurrent change. Null means that the customer does not exist.
  */
-export function refuseOverwriting(opened: Customer | null, now: Customer | null): void {
+export function assertNoConflict(opened: Customer | null, now: Customer | null): void {
   if (opened === null && now !== null) {
     throw problem({
       status: 409,

@@ -1,20 +1,20 @@
 import type { Answer, Body } from "../../api/answer.ts";
 import { countOf } from "../../format/numbers.ts";
-import { describeTries, explainTry, summarizeTries } from "../../format/request-sentences.ts";
-import { usePlace } from "../../frame/use-here.ts";
+import { describeAnswers, explainAnswer, summarizeAnswers } from "../../format/request-sentences.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 
 type Result = Answer<"tryRequest"> & { tried: Body<"tryRequest"> };
 
-export function TryResult({ result: { answers, charged, tried } }: { result: Result }) {
-  const place = usePlace();
+export function TestRequestResult({ result: { answers, charged, tried } }: { result: Result }) {
+  const scope = useScope();
   const { endpoint, customerId, idempotencyKey } = tried;
   return (
     <section aria-label="Result" className="flex flex-col gap-3 rounded-lg border border-line bg-sunken p-4">
       <div role="status">
-        <p className="text-section font-semibold">{summarizeTries(endpoint, answers)}</p>
+        <p className="text-section font-semibold">{summarizeAnswers(endpoint, answers)}</p>
         <p className="text-muted">
           {charged === 0
             ? "Nothing was charged."
@@ -29,7 +29,7 @@ export function TryResult({ result: { answers, charged, tried } }: { result: Res
         return (
           <Group
             key={`${answer.status} ${answer.isReplay} ${body}`}
-            what={describeTries(endpoint, answer)}
+            what={describeAnswers(endpoint, answer)}
             answer={answer}
             body={isSame ? null : body}
           />
@@ -39,7 +39,7 @@ export function TryResult({ result: { answers, charged, tried } }: { result: Res
         <p>
           <TextLink
             to="/projects/$projectId/$environment/keys/$idempotencyKey"
-            params={{ ...place, idempotencyKey }}
+            params={{ ...scope, idempotencyKey }}
           >
             Open {idempotencyKey}
           </TextLink>
@@ -59,7 +59,7 @@ function Group({
   /** Null if equal to an earlier one. */
   body: string | null;
 }) {
-  const why = explainTry(answer);
+  const why = explainAnswer(answer);
   return (
     <div className="flex flex-col gap-1.5">
       <p className="flex flex-wrap items-center gap-2">

@@ -2,7 +2,7 @@ export type GrantKind = "allowance" | "purchase" | "manual" | "promotion";
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
 
 /** Display names of grant kinds. */
-export const GRANT_WORDS = {
+export const GRANT_NAMES = {
   allowance: "Plan credits",
   purchase: "Purchase",
   manual: "Manual top-up",
@@ -10,7 +10,7 @@ export const GRANT_WORDS = {
 } as const satisfies Record<GrantKind, string>;
 
 /** Most common first. For the API, plan credits and top-ups are both grants. */
-export const ENTRY_WORDS = {
+export const ENTRY_NAMES = {
   consume: "Charge",
   grant: "Top-up",
   reverse: "Reversal",
@@ -19,7 +19,7 @@ export const ENTRY_WORDS = {
 } as const satisfies Record<EntryKind, string>;
 
 /** Names in the kind filter, where plan credits and top-ups are one option. */
-export const ENTRY_FILTER_WORDS = {
+export const ENTRY_FILTER_NAMES = {
   consume: "Charges",
   grant: "Top-ups and plan credits",
   reverse: "Reversals",
@@ -29,12 +29,12 @@ export const ENTRY_FILTER_WORDS = {
 
 /** Display name of an entry. `given` is the kind of the grant it moved, if known. */
 export function describeEntry(kind: EntryKind, given: GrantKind | null): string {
-  return kind === "grant" && given === "allowance" ? GRANT_WORDS.allowance : ENTRY_WORDS[kind];
+  return kind === "grant" && given === "allowance" ? GRANT_NAMES.allowance : ENTRY_NAMES[kind];
 }
 
 export type GrantState = "open" | "spent" | "ended" | "expired" | "revoked";
 
-export const GRANT_STATE_WORDS = {
+export const GRANT_STATE_NAMES = {
   open: "Open",
   spent: "Spent",
   ended: "Ended with its plan",
@@ -46,7 +46,7 @@ export const GRANT_STATE_WORDS = {
 export const BURN_ORDER = "Credits that expire first are spent first.";
 
 /** "Possible duplicate, 3 s after the last". */
-export function describeTwin(gapMs: number): string {
+export function describeDuplicate(gapMs: number): string {
   const seconds = Math.round(gapMs / 1_000);
   const gap = seconds < 90 ? `${Math.max(1, seconds)} s` : `${Math.round(seconds / 60)} min`;
   return `Possible duplicate, ${gap} after the last`;
