@@ -10,6 +10,6 @@ export function findStale(queries: QueryCache): number | null {
 function isStale({ state, meta }: Query): boolean {
   const isNextPage = state.fetchMeta?.fetchMore !== undefined;
   return (
-    state.status === "error" && state.data !== undefined && !isNextPage && meta?.["tellsFailures"] !== true
+    state.status === "error" && state.data !== undefined && !isNextPage && meta?.["showsOwnErrors"] !== true
   );
 }

@@ -1,9 +1,12 @@
+import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { notifyManager, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
-import { RotateCw } from "lucide-react";
+import { Menu as MenuIcon, RotateCw, Search, X } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { sessionQuery } from "../api/session.ts";
-import { Button } from "../ui/button.tsx";
+import { ENVIRONMENT_NAMES } from "../format/environments.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
 import { Callout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -12,7 +15,6 @@ import { EnvironmentContext, useEdge } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";
 import { findStale } from "./find-stale.ts";
 import { useShortcuts } from "./keyboard.ts";
-import { NarrowBar } from "./narrow-bar.tsx";
 import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 import { Sidebar } from "./sidebar.tsx";
 import { useOptionalScope } from "./use-scope.ts";
@@ -152,4 +154,47 @@ function StaleNotice() {
 
 function isFailed({ state }: { state: { status: string } }): boolean {
   return state.status === "error";
+}
+
+/** Top bar of narrow windows: a menu button and the environment. */
+function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
+  const scope = useOptionalScope();
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.href });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: close the menu on every navigation
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className="sticky top-0 z-20 flex h-13 items-center gap-2 border-b border-line bg-surface px-3 pt-1 md:hidden">
+      <IconButton icon={MenuIcon} label="Open navigation" onClick={() => setOpen(true)} />
+      <span className="flex-1 text-form font-semibold">Purser</span>
+      {scope !== null && <Badge tone={scope.environment}>{ENVIRONMENT_NAMES[scope.environment]}</Badge>}
+      <IconButton icon={Search} label="Search" onClick={onSearch} />
+      <BaseDialog.Root open={isOpen} onOpenChange={setOpen}>
+        <BaseDialog.Portal>
+          <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
+          <BaseDialog.Popup
+            aria-label="Navigation"
+            className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] bg-surface shadow-over outline-none"
+          >
+            <BaseDialog.Close
+              aria-label="Close navigation"
+              className="absolute top-3 right-3 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover"
+            >
+              <X className="size-4" aria-hidden />
+            </BaseDialog.Close>
+            <Sidebar
+              onSearch={() => {
+                setOpen(false);
+                onSearch();
+              }}
+              onHelp={() => {
+                setOpen(false);
+                onHelp();
+              }}
+            />
+          </BaseDialog.Popup>
+        </BaseDialog.Portal>
+      </BaseDialog.Root>
+    </div>
+  );
 }

@@ -25,16 +25,7 @@ type RowTone = "warn" | "accent" | "new" | null;
 
 type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactNode };
 
-/** Shows rows that the API has sorted and filtered. */
-export function Table<Row>({
-  label,
-  columns: all,
-  rows,
-  keyOf,
-  toneOf,
-  details,
-  idOf,
-}: {
+type TableProps<Row> = {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -45,7 +36,10 @@ export function Table<Row>({
   details?: RowDetails<Row>;
   /** Element id of a row, for links. */
   idOf?: (row: Row) => string;
-}) {
+};
+
+/** Shows rows that the API has sorted and filtered. */
+export function Table<Row>({ label, columns: all, rows, keyOf, toneOf, details, idOf }: TableProps<Row>) {
   const columns = all.filter(({ isShown = true }) => isShown);
   return (
     // Focusable for keyboard scrolling; positioned to contain screen-reader-only elements.
@@ -224,5 +218,21 @@ export function More({
         )}
       </div>
     </footer>
+  );
+}
+
+/** A table read page by page, or `empty` if there are no rows. */
+export function PagedTable<Row>({
+  pages,
+  what,
+  empty,
+  ...table
+}: TableProps<Row> & { pages: Pages; what: string; empty?: ReactNode }) {
+  if (table.rows.length === 0 && empty !== undefined) return empty;
+  return (
+    <>
+      <Table {...table} />
+      <More pages={pages} shown={table.rows.length} what={what} />
+    </>
   );
 }

@@ -9,7 +9,7 @@ import { Callout } from "../../ui/callout.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
 import { type EndingKey, endingKeysOf, type KeyState, stateOf } from "./api-key.ts";
 import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
@@ -37,21 +37,19 @@ export function ApiKeysPage() {
     >
       <EndingKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
       <Card flush>
-        {keys.length === 0 ? (
-          <EmptyState icon={KeyRound} title="No API keys yet" action={createButton}>
-            Your backend needs a key to call the API in this environment.
-          </EmptyState>
-        ) : (
-          <>
-            <Table
-              label="API keys"
-              columns={columnsOf(scope.environment, mayManage, setOpened)}
-              rows={keys}
-              keyOf={({ id }) => id}
-            />
-            <More pages={pages} shown={keys.length} what="keys" />
-          </>
-        )}
+        <PagedTable
+          label="API keys"
+          columns={columnsOf(scope.environment, mayManage, setOpened)}
+          rows={keys}
+          keyOf={({ id }) => id}
+          pages={pages}
+          what="keys"
+          empty={
+            <EmptyState icon={KeyRound} title="No API keys yet" action={createButton}>
+              Your backend needs a key to call the API in this environment.
+            </EmptyState>
+          }
+        />
       </Card>
       {keys.length > 0 && <Json label="the keys" value={keys} />}
       {opened?.kind === "create" && <CreateKeyDialog onClose={close} />}

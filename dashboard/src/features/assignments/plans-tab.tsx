@@ -8,7 +8,7 @@ import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName } from "../ledger/ledger-links.tsx";
@@ -37,7 +37,7 @@ export function PlansTab() {
   }
   return (
     <Card flush>
-      <Table
+      <PagedTable
         label="Plan history"
         columns={columnsOf(customerScope, names)}
         rows={periods}
@@ -46,8 +46,9 @@ export function PlansTab() {
           label: ({ change }) => `Details of ${change.plan.key}, version ${change.plan.version}`,
           show: ({ changes }) => <CodeBlock label="these changes" code={JSON.stringify(changes, null, 2)} />,
         }}
+        pages={pages}
+        what="periods"
       />
-      <More pages={pages} shown={periods.length} what="periods" />
     </Card>
   );
 }

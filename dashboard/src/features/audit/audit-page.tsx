@@ -12,7 +12,7 @@ import { Select, TextField } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { type Column, More, type Pages, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { auditQuery, membersQuery, tokensQuery } from "../workspace/queries.ts";
 import { ACTIONS, type AuditFilters, readAuditFilters, toAuditQuery } from "./audit-filters.ts";
@@ -52,23 +52,19 @@ export function AuditPage() {
       <ProblemCallout error={exporting.error} />
       <FilterBar entries={entries} />
       <Card flush>
-        {entries.length === 0 ? (
-          <Nothing pages={pages} onClear={clear} />
-        ) : (
-          <>
-            <Table
-              label="Audit log"
-              columns={columnsOf(projects)}
-              rows={entries}
-              keyOf={({ id }) => id}
-              details={{
-                label: (entry) => `Before and after: ${sentenceText(entry)}`,
-                show: (entry) => <EntryDetails entry={entry} />,
-              }}
-            />
-            <More pages={pages} shown={entries.length} what="entries" />
-          </>
-        )}
+        <PagedTable
+          label="Audit log"
+          columns={columnsOf(projects)}
+          rows={entries}
+          keyOf={({ id }) => id}
+          details={{
+            label: (entry) => `Before and after: ${sentenceText(entry)}`,
+            show: (entry) => <EntryDetails entry={entry} />,
+          }}
+          pages={pages}
+          what="entries"
+          empty={<Nothing pages={pages} onClear={clear} />}
+        />
       </Card>
     </Page>
   );

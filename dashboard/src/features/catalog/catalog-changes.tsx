@@ -4,8 +4,7 @@ import { joinList } from "../../format/terms.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Disclosure } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { SentenceList } from "../plans/plan-parts.tsx";
-import { type Reach, ReachChoice } from "../plans/reach-choice.tsx";
+import { type Reach, ReachChoice, SentenceList } from "../plans/plan-parts.tsx";
 import {
   type CatalogChange,
   hasNewVersion,

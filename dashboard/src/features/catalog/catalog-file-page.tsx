@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Download, GitCompareArrows } from "lucide-react";
-import { useId, useState } from "react";
+import { useState } from "react";
 import type { Body } from "../../api/answer.ts";
 import { callOf, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
@@ -10,11 +10,11 @@ import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall, CodeBlock, Disclosure } from "../../ui/code-block.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
-import { Checkbox, TextArea } from "../../ui/field.tsx";
+import { Checkbox, TextArea, TextField } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { notify } from "../../ui/toast.tsx";
-import type { Reach } from "../plans/reach-choice.tsx";
+import type { Reach } from "../plans/plan-parts.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
 import { CATALOG_ACTIONS, EditProblem } from "./edit-problem.tsx";
@@ -83,7 +83,14 @@ function ApplyCatalog() {
             if (!compare.isPending) submit();
           }}
         >
-          <FileField label="Upload file" onText={(read) => change(() => setText(read))} />
+          <TextField
+            label="Upload file"
+            type="file"
+            accept="application/json,.json"
+            onChange={({ target }) =>
+              void target.files?.[0]?.text().then((read) => change(() => setText(read)))
+            }
+          />
           <TextArea
             label="Or paste JSON"
             isMono
@@ -191,24 +198,5 @@ function ApplyPanel({
         {count} to the catalog of your paying customers, in one transaction.
       </WriteDialog>
     </Card>
-  );
-}
-
-/** Reads a text file in the browser; nothing is uploaded. */
-function FileField({ label, onText }: { label: string; onText: (text: string) => void }) {
-  const id = useId();
-  return (
-    <div className="flex flex-col gap-1">
-      <label htmlFor={id} className="text-form font-medium">
-        {label}
-      </label>
-      <input
-        id={id}
-        type="file"
-        accept="application/json,.json"
-        onChange={({ target }) => void target.files?.[0]?.text().then(onText)}
-        className="w-full rounded-md text-body text-muted file:mr-3 file:h-8 file:rounded-md file:border file:border-line file:bg-surface file:px-3 file:text-form file:font-medium file:text-ink hover:file:bg-hover"
-      />
-    </div>
   );
 }

@@ -18,7 +18,7 @@ import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
 import { NAME_RULES, NameField } from "./key-fields.tsx";
-import { ListFilter, matches } from "./list-filter.tsx";
+import { ListFilter, matches, NoMatches } from "./list-filter.tsx";
 import { type EventKey, eventKeysQuery, readEventKeySearch, refreshCatalog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/features/event-keys");
@@ -103,9 +103,7 @@ export function EventKeysPage() {
             </footer>
           </>
         ) : keys.length > 0 ? (
-          <EmptyState icon={Gauge} title="No matches">
-            Change the filter to see all {countOf(keys.length, "event key")}.
-          </EmptyState>
+          <NoMatches icon={Gauge} count={keys.length} noun="event key" />
         ) : (
           <EmptyState
             icon={Gauge}

@@ -12,29 +12,19 @@ import { findOtherPrices } from "../plans/plan-terms.ts";
 import { FeatureDialog } from "./feature-dialog.tsx";
 import { CreateFeatureDialog } from "./feature-form.tsx";
 import { FeatureTabs } from "./feature-tabs.tsx";
-import { ListFilter, matches } from "./list-filter.tsx";
+import { ARCHIVE_CHOICES, isShown, ListFilter, NoMatches } from "./list-filter.tsx";
 import { PromoteLink } from "./promote-link.tsx";
 import { type Feature, featuresQuery, plansQuery, poolsQuery, readFeatureSearch } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/features");
 
-const CHOICES = [
-  { value: "offered", label: "Active" },
-  { value: "archived", label: "Archived" },
-  { value: "all", label: "All" },
-];
-
 export function FeaturesPage() {
   const scope = useScope();
-  const { search, show, key, define } = route.useSearch();
+  const { key, define, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
   const { data: features } = useSuspenseQuery(featuresQuery(scope));
-  const shown = features.filter(
-    (feature) =>
-      matches(search, feature.key, feature.name) &&
-      (show === "all" || (feature.archivedAt !== null) === (show === "archived")),
-  );
+  const shown = features.filter((feature) => isShown(feature, filter));
   const close = (): void =>
     void navigate({
       search: ({ key: _, define: __, ...before }) => before,
@@ -50,12 +40,11 @@ export function FeaturesPage() {
       {features.length > 0 && (
         <ListFilter
           what="features"
-          search={search}
-          show={show}
+          {...filter}
           onChange={(changed) =>
             void navigate({ search: (before) => readFeatureSearch({ ...before, ...changed }), replace: true })
           }
-          choices={CHOICES}
+          choices={ARCHIVE_CHOICES}
         />
       )}
       <Card flush>
@@ -67,9 +56,7 @@ export function FeaturesPage() {
             </footer>
           </>
         ) : features.length > 0 ? (
-          <EmptyState icon={Sparkles} title="No matches">
-            Change the filter to see all {countOf(features.length, "feature")}.
-          </EmptyState>
+          <NoMatches icon={Sparkles} count={features.length} noun="feature" />
         ) : (
           <EmptyState
             icon={Sparkles}

@@ -1,5 +1,31 @@
+import type { LucideIcon } from "lucide-react";
+import { countOf } from "../../format/numbers.ts";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
+import { EmptyState } from "../../ui/page.tsx";
+
+/** Filter of features and plans. Archived ones are hidden by default. */
+export const ARCHIVE_CHOICES = [
+  { value: "offered", label: "Active" },
+  { value: "archived", label: "Archived" },
+  { value: "all", label: "All" },
+] as const;
+
+type Filter = { readonly search?: string; readonly show?: "archived" | "all" };
+type Archivable = { readonly key: string; readonly name: string; readonly archivedAt: string | null };
+
+export function isShown({ key, name, archivedAt }: Archivable, { search, show }: Filter): boolean {
+  return matches(search, key, name) && (show === "all" || (archivedAt !== null) === (show === "archived"));
+}
+
+/** Shown if the filter hides all items. */
+export function NoMatches({ icon, count, noun }: { icon: LucideIcon; count: number; noun: string }) {
+  return (
+    <EmptyState icon={icon} title="No matches">
+      Change the filter to see all {countOf(count, noun)}.
+    </EmptyState>
+  );
+}
 
 /** Search text and a select above a list, both kept in the URL. */
 export function ListFilter({
@@ -11,9 +37,9 @@ export function ListFilter({
 }: {
   /** Plural noun: "features". */
   what: string;
-  search: string | undefined;
+  search?: string | undefined;
   /** Defaults to the first choice. */
-  show: string | undefined;
+  show?: string | undefined;
   choices: readonly { value: string; label: string }[];
   onChange: (changed: { search: string } | { show: string }) => void;
 }) {

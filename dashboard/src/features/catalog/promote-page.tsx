@@ -15,7 +15,7 @@ import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { notify } from "../../ui/toast.tsx";
-import type { Reach } from "../plans/reach-choice.tsx";
+import type { Reach } from "../plans/plan-parts.tsx";
 import { CatalogChanges, CatalogReach } from "./catalog-changes.tsx";
 import type { CatalogDiff } from "./catalog-content.ts";
 import { CATALOG_ACTIONS, EditProblem } from "./edit-problem.tsx";

@@ -9,7 +9,7 @@ import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Card, Details, EmptyState } from "../../ui/page.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName, useShowRow } from "../ledger/ledger-links.tsx";
@@ -52,7 +52,7 @@ export function GrantsTab() {
           <Callout tone="warn">Grant {linked} was not found for this customer.</Callout>
         </div>
       )}
-      <Table
+      <PagedTable
         label="Grants"
         columns={columns}
         rows={lines}
@@ -63,8 +63,9 @@ export function GrantsTab() {
           label: (line) => `Details of grant ${numberOf(line)}`,
           show: (line) => <GrantDetails line={line} customerScope={customerScope} mayRevoke={mayRevoke} />,
         }}
+        pages={pages}
+        what="grants"
       />
-      <More pages={pages} shown={lines.length} what="grants" />
     </Card>
   );
 }

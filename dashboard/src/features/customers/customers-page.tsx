@@ -4,15 +4,16 @@ import { FileUp, Plus, SearchX, UsersRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { CustomerLink } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { type Column, More, type Pages, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { BulkAssignButton } from "../assignments/bulk-assign-form.tsx";
@@ -42,19 +43,15 @@ export function CustomersPage() {
     >
       <Card flush>
         <CustomerFilterBar filters={filters} />
-        {customers.length === 0 ? (
-          <NoCustomers pages={pages} pagesRead={pages.data.pages.length} filters={filters} />
-        ) : (
-          <>
-            <Table
-              label="Customers"
-              columns={columnsFor(pools)}
-              rows={customers}
-              keyOf={({ customerId }) => customerId}
-            />
-            <More pages={pages} shown={customers.length} what="customers" />
-          </>
-        )}
+        <PagedTable
+          label="Customers"
+          columns={columnsFor(pools)}
+          rows={customers}
+          keyOf={({ customerId }) => customerId}
+          pages={pages}
+          what="customers"
+          empty={<NoCustomers pages={pages} pagesRead={pages.data.pages.length} filters={filters} />}
+        />
       </Card>
     </Page>
   );
@@ -90,15 +87,9 @@ function columnsFor(pools: readonly { key: string; name: string }[]): Column<Cus
 }
 
 function Name({ customer: { customerId, name } }: { customer: Customer }) {
-  const scope = useScope();
   return (
     <div className="min-w-0">
-      <TextLink
-        to="/projects/$projectId/$environment/customers/$customerId"
-        params={{ ...scope, customerId }}
-      >
-        {name ?? customerId}
-      </TextLink>
+      <CustomerLink customerId={customerId}>{name ?? customerId}</CustomerLink>
       {name !== null && <div className="font-mono text-caption text-muted wrap-anywhere">{customerId}</div>}
     </div>
   );

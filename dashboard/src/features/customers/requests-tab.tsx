@@ -3,16 +3,17 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
-import { outcomeOf } from "../../format/request-sentences.ts";
+import { KeyLink, Outcome } from "../../frame/links.tsx";
 import { DOCS } from "../../frame/sections.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
+import { Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
-import { ChargeLink, KeyLink } from "../ledger/ledger-links.tsx";
+import { ChargeLink } from "../ledger/ledger-links.tsx";
 import { customerRequestsQuery } from "../ledger/queries.ts";
 import type { CustomerScope } from "./queries.ts";
 
@@ -50,7 +51,7 @@ export function RequestsTab() {
   }
   return (
     <Card flush>
-      <Table
+      <PagedTable
         label="Requests"
         columns={columnsOf(customerScope)}
         rows={requests}
@@ -59,8 +60,9 @@ export function RequestsTab() {
           label: ({ endpoint, recordedAt }) => `Details of ${endpoint}, ${recordedAt}`,
           show: (request) => <CodeBlock label="the request" code={JSON.stringify(request, null, 2)} />,
         }}
+        pages={pages}
+        what="requests"
       />
-      <More pages={pages} shown={requests.length} what="requests" />
       {edge}
     </Card>
   );
@@ -85,7 +87,11 @@ function columnsOf(customerScope: CustomerScope): Column<Request>[] {
       name: "Key",
       hidesWhenNarrow: true,
       cell: ({ idempotencyKey }) =>
-        idempotencyKey !== null && <KeyLink customerScope={customerScope} idempotencyKey={idempotencyKey} />,
+        idempotencyKey !== null && (
+          <KeyLink idempotencyKey={idempotencyKey}>
+            <Truncated text={idempotencyKey} />
+          </KeyLink>
+        ),
     },
   ];
 }
@@ -106,48 +112,36 @@ function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: 
 }
 
 function Answer({ request, customerScope }: { request: Request; customerScope: CustomerScope }) {
-  const { kind, id, credits, balance, reason, isReplay, quantity, reversedQuantity } = request;
+  const { kind, id, credits, balance, reason, quantity, reversedQuantity } = request;
   const { projectId, environment } = customerScope;
   return (
     <div>
-      <span className="flex flex-wrap items-center gap-1.5">
-        <Outcome request={request} />
+      <Outcome
+        request={request}
+        explanation={
+          kind === "denial" && (
+            <TextLink
+              to="/projects/$projectId/$environment/denials/$denialId"
+              params={{ projectId, environment, denialId: id }}
+            >
+              Why denied?
+            </TextLink>
+          )
+        }
+      >
         <span className="md:hidden">
           <Charge request={request} customerScope={customerScope} />
         </span>
-        {isReplay && <Badge>Replay</Badge>}
         {reversedQuantity !== null && reversedQuantity > 0 && (
           <Badge>{reversedQuantity === quantity ? "Reversed" : "Partly reversed"}</Badge>
         )}
-        {kind === "denial" && (
-          <TextLink
-            to="/projects/$projectId/$environment/denials/$denialId"
-            params={{ projectId, environment, denialId: id }}
-          >
-            Why denied?
-          </TextLink>
-        )}
-      </span>
+      </Outcome>
       {reason === "insufficient_credits" && credits !== null && balance !== null && (
         <span className="text-caption text-muted">
           needed {formatCount(credits)}, available {formatCount(balance)}
         </span>
       )}
     </div>
-  );
-}
-
-const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const;
-
-function Outcome({ request }: { request: Request }) {
-  const { kind, name, why } = outcomeOf(request);
-  return (
-    <>
-      <Badge tone={TONES[kind]}>{name}</Badge>
-      {why !== null && (
-        <span title={request.code === null ? undefined : `${request.status} ${request.code}`}>{why}</span>
-      )}
-    </>
   );
 }
 

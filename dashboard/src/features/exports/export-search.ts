@@ -1,5 +1,5 @@
 import { choice, type SearchOf, searchOf } from "../../format/search.ts";
-import { monthText } from "../months/month-search.ts";
+import { monthText } from "../months/queries.ts";
 
 const SEARCH = {
   kind: choice(["events", "charges", "ledger", "grants"]),

@@ -10,7 +10,7 @@ import { CodeBlock, curlOf, Disclosure } from "../../ui/code-block.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { useTypedMoments } from "../../ui/usage/range-fields.tsx";
-import { lastMonths, monthAfter, nameOfMonth, thisMonth } from "../months/month-search.ts";
+import { lastMonths, monthAfter, nameOfMonth, thisMonth } from "../months/queries.ts";
 import { UsageTabs } from "../usage/usage-tabs.tsx";
 import { startExport } from "./export-jobs.ts";
 import { ExportList } from "./export-list.tsx";

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Item } from "../../api/answer.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { CustomerLink } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
@@ -77,7 +78,6 @@ export function LowBalances() {
 }
 
 function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; balanceBelow: number }) {
-  const scope = useScope();
   const { customerId, name, plan, balances } = customer;
   const low = balances.filter(({ balance }) => balance < balanceBelow);
   return (
@@ -89,12 +89,7 @@ function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; bal
         </span>
       ))}
     >
-      <TextLink
-        to="/projects/$projectId/$environment/customers/$customerId"
-        params={{ ...scope, customerId }}
-      >
-        {name ?? customerId}
-      </TextLink>
+      <CustomerLink customerId={customerId}>{name ?? customerId}</CustomerLink>
       <span className="text-caption text-muted">{plan?.name ?? "No plan"}</span>
     </LineOf>
   );

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Item } from "../../api/answer.ts";
-import { outcomeOf } from "../../format/request-sentences.ts";
+import { CustomerLink, Outcome } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -77,8 +76,6 @@ function SupportCases() {
 
 type Request = Item<"listRequests">;
 
-const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const;
-
 const COLUMNS: readonly Column<Request>[] = [
   { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} as="ago" /> },
   { name: "Outcome", cell: (request) => <Outcome request={request} /> },
@@ -98,7 +95,11 @@ const COLUMNS: readonly Column<Request>[] = [
       </>
     ),
   },
-  { name: "Customer", hidesWhenNarrow: true, cell: ({ customerId }) => <Customer customerId={customerId} /> },
+  {
+    name: "Customer",
+    hidesWhenNarrow: true,
+    cell: ({ customerId }) => <CustomerLink customerId={customerId} />,
+  },
 ];
 
 function LatestRequests() {
@@ -123,37 +124,5 @@ function LatestRequests() {
         )
       }
     </Part>
-  );
-}
-
-function Outcome({ request }: { request: Request }) {
-  const scope = useScope();
-  const { kind, name, why } = outcomeOf(request);
-  const { endpoint, reason, idempotencyKey } = request;
-  return (
-    <span className="flex items-center gap-2">
-      <Badge tone={TONES[kind]}>{name}</Badge>
-      {request.isReplay && <Badge>Replay</Badge>}
-      {why !== null && <span className="max-md:hidden">{why}</span>}
-      {reason !== null && endpoint === "consume" && idempotencyKey !== null && (
-        <TextLink
-          to="/projects/$projectId/$environment/keys/$idempotencyKey/why"
-          params={{ ...scope, idempotencyKey }}
-          preload={false}
-        >
-          Why?
-        </TextLink>
-      )}
-    </span>
-  );
-}
-
-function Customer({ customerId }: { customerId: string | null }) {
-  const scope = useScope();
-  if (customerId === null) return <span className="text-muted">–</span>;
-  return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
-      {customerId}
-    </TextLink>
   );
 }

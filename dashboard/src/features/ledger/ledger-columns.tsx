@@ -1,15 +1,17 @@
 import { TriangleAlert } from "lucide-react";
 import { describeDuplicate, describeEntry, GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
+import { KeyLink } from "../../frame/links.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import type { Column } from "../../ui/table.tsx";
+import { Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
 import { grantOfEntry } from "../credits/grants.ts";
 import type { CustomerScope } from "../customers/queries.ts";
-import { ActorName, ChargeLink, KeyLink } from "./ledger-links.tsx";
+import { ActorName, ChargeLink } from "./ledger-links.tsx";
 import type { Entry, Grant, LedgerLine } from "./queries.ts";
 import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
@@ -117,7 +119,11 @@ function Origin({
 }) {
   const { entry, by } = line;
   if (entry.idempotencyKey !== null)
-    return <KeyLink customerScope={customerScope} idempotencyKey={entry.idempotencyKey} />;
+    return (
+      <KeyLink idempotencyKey={entry.idempotencyKey}>
+        <Truncated text={entry.idempotencyKey} />
+      </KeyLink>
+    );
   const reference = entry.kind === "grant" ? (grant?.reference ?? null) : null;
   return (
     <div className="max-w-44">

@@ -1,12 +1,14 @@
 import type { ReactNode } from "react";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
+import { KeyLink } from "../../frame/links.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
+import { Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { findGrant } from "../credits/grants.ts";
-import { ActorName, ChargeLink, GrantLink, KeyLink } from "./ledger-links.tsx";
+import { ActorName, ChargeLink, GrantLink } from "./ledger-links.tsx";
 import type { LedgerLine } from "./queries.ts";
 import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
@@ -42,7 +44,14 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={customerScope} /> },
     idempotencyKey === null
       ? null
-      : { name: "Request", value: <KeyLink customerScope={customerScope} idempotencyKey={idempotencyKey} /> },
+      : {
+          name: "Request",
+          value: (
+            <KeyLink idempotencyKey={idempotencyKey}>
+              <Truncated text={idempotencyKey} />
+            </KeyLink>
+          ),
+        },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     reverses === null
       ? null

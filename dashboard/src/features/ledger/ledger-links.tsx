@@ -3,26 +3,6 @@ import { TextLink } from "../../ui/button.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
 import type { Actor, Entry } from "./queries.ts";
 
-/** Link to the page of an idempotency key. */
-export function KeyLink({
-  customerScope,
-  idempotencyKey,
-}: {
-  customerScope: CustomerScope;
-  idempotencyKey: string;
-}) {
-  const { projectId, environment } = customerScope;
-  return (
-    <TextLink
-      to="/projects/$projectId/$environment/keys/$idempotencyKey"
-      params={{ projectId, environment, idempotencyKey }}
-      title={idempotencyKey}
-    >
-      <span className="block max-w-44 truncate font-mono text-caption">{idempotencyKey}</span>
-    </TextLink>
-  );
-}
-
 /** Link to a charge and its reversals in the ledger; `to` is the entry if it is already loaded. */
 export function ChargeLink({
   customerScope,

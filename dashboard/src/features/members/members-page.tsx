@@ -16,7 +16,7 @@ import { Dialog, DialogActions, WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { MenuItem, MenuLabel, MenuSeparator, RowMenu } from "../../ui/menu.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { membersQuery } from "../workspace/queries.ts";
 import { EditMemberDialog, RemoveMemberDialog } from "./member-changes.tsx";
@@ -45,13 +45,14 @@ export function MembersPage() {
       }
     >
       <Card flush>
-        <Table
+        <PagedTable
           label="Members"
           columns={columnsOf({ mayManage, isLast, onAct: setOpen })}
           rows={members}
           keyOf={({ id }) => id}
+          pages={pages}
+          what="members"
         />
-        <More pages={pages} shown={members.length} what="members" />
       </Card>
       <Card title="Roles" note="Each role includes the roles above it.">
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />

@@ -23,8 +23,16 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
 import { UsageTabs } from "../usage/usage-tabs.tsx";
-import { lastMonth, lastMonths, monthAfter, nameOfMonth, thisMonth } from "./month-search.ts";
-import { MONTH_PATH, type Month, monthQuery } from "./queries.ts";
+import {
+  lastMonth,
+  lastMonths,
+  MONTH_PATH,
+  type Month,
+  monthAfter,
+  monthQuery,
+  nameOfMonth,
+  thisMonth,
+} from "./queries.ts";
 import { addsUp, follows, rollForward, rollForwardCsv } from "./roll-forward.ts";
 import { RollForwardTable } from "./roll-forward-table.tsx";
 

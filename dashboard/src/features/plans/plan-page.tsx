@@ -13,9 +13,8 @@ import { Time } from "../../ui/time.tsx";
 import { featuresQuery, type PlanVersion, planQuery } from "../catalog/queries.ts";
 import { ArchivePlanDialog, DraftCard } from "./draft-card.tsx";
 import { DefaultPlanDialog } from "./plan-dialogs.tsx";
-import { AllowanceLines, PlanBadges, SentenceList, useNames } from "./plan-parts.tsx";
+import { AllowanceLines, PlanBadges, REACH_NAMES, SentenceList, useNames } from "./plan-parts.tsx";
 import { diffTerms, isSamePrice, type PinnedFeature, sentencesOf } from "./plan-terms.ts";
-import { REACH_NAMES } from "./reach-choice.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key");
 

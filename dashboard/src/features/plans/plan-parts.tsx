@@ -1,13 +1,20 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowRight, type LucideIcon, Minus, Plus } from "lucide-react";
-import { Fragment } from "react";
+import { Fragment, useId } from "react";
 import type { Scope } from "../../api/answer.ts";
 import { type Allowance, capitalize, formatPeriodCredits, formatRollover } from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
+import { Choices } from "../../ui/choices.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { featuresQuery, type PlanSummary, plansQuery, poolsQuery } from "../catalog/queries.ts";
+import {
+  featuresQuery,
+  type PlanSummary,
+  type PlanVersion,
+  plansQuery,
+  poolsQuery,
+} from "../catalog/queries.ts";
 import type { Names, Sentence } from "./plan-terms.ts";
 
 export function PlanBadges({
@@ -102,4 +109,35 @@ export function useNames(scope: Scope): Names {
     feature: (key) => features.find((feature) => feature.key === key) ?? { name: key, unit: null },
     pool: (key) => (pools.length < 2 ? null : (pools.find((pool) => pool.key === key)?.name ?? key)),
   };
+}
+
+export type Reach = PlanVersion["reach"];
+
+export const REACH_NAMES: Record<Reach, string> = {
+  new_assignments: "New assignments only",
+  next_period: "All customers, at their next renewal",
+  now: "All customers, now",
+};
+
+const REACHES = ["new_assignments", "next_period", "now"] as const satisfies readonly Reach[];
+
+/** Selects which customers get a new version. */
+export function ReachChoice({
+  value,
+  onChange,
+  notes,
+}: {
+  value: Reach;
+  onChange: (reach: Reach) => void;
+  notes: Readonly<Record<Reach, string>>;
+}) {
+  return (
+    <Choices
+      label="Applies to"
+      name={useId()}
+      choices={REACHES.map((reach) => ({ value: reach, name: REACH_NAMES[reach], note: notes[reach] }))}
+      chosen={value}
+      onChange={({ target }) => onChange(REACHES.find((reach) => reach === target.value) ?? value)}
+    />
+  );
 }

@@ -8,7 +8,7 @@ import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { ListFilter, matches } from "../catalog/list-filter.tsx";
+import { ARCHIVE_CHOICES, isShown, ListFilter, NoMatches } from "../catalog/list-filter.tsx";
 import { PromoteLink } from "../catalog/promote-link.tsx";
 import {
   featuresQuery,
@@ -22,23 +22,14 @@ import { AllowanceLines, PlanBadges } from "./plan-parts.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans");
 
-const CHOICES = [
-  { value: "offered", label: "Active" },
-  { value: "archived", label: "Archived" },
-  { value: "all", label: "All" },
-];
-
 export function PlansPage() {
   const scope = useScope();
-  const { search, show } = route.useSearch();
+  const filter = route.useSearch();
   const navigate = route.useNavigate();
   const mayEdit = useMayActAs("admin");
   const [open, setOpen] = useState<"create" | "default" | null>(null);
   const { data: plans } = useSuspenseQuery(plansQuery(scope));
-  const shown = plans.filter(
-    ({ key, name, archivedAt }) =>
-      matches(search, key, name) && (show === "all" || (archivedAt !== null) === (show === "archived")),
-  );
+  const shown = plans.filter((plan) => isShown(plan, filter));
   return (
     <Page
       title="Plans"
@@ -66,12 +57,11 @@ export function PlansPage() {
       {plans.length > 0 && (
         <ListFilter
           what="plans"
-          search={search}
-          show={show}
+          {...filter}
           onChange={(changed) =>
             void navigate({ search: (before) => readPlanSearch({ ...before, ...changed }), replace: true })
           }
-          choices={CHOICES}
+          choices={ARCHIVE_CHOICES}
         />
       )}
       {shown.length > 0 ? (
@@ -88,9 +78,7 @@ export function PlansPage() {
       ) : (
         <Card flush>
           {plans.length > 0 ? (
-            <EmptyState icon={Layers} title="No matches">
-              Change the filter to see all {countOf(plans.length, "plan")}.
-            </EmptyState>
+            <NoMatches icon={Layers} count={plans.length} noun="plan" />
           ) : (
             <EmptyState
               icon={Layers}

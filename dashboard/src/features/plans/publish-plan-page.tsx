@@ -13,9 +13,8 @@ import { Card, Page } from "../../ui/page.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { EditProblem } from "../catalog/edit-problem.tsx";
 import { type PlanDiff, planReviewQuery, refreshCatalog } from "../catalog/queries.ts";
-import { SentenceList, useNames } from "./plan-parts.tsx";
+import { REACH_NAMES, type Reach, ReachChoice, SentenceList, useNames } from "./plan-parts.tsx";
 import { renamed, sentencesOf } from "./plan-terms.ts";
-import { REACH_NAMES, type Reach, ReachChoice } from "./reach-choice.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/plans/$key/publish");
 

@@ -6,10 +6,12 @@ import { sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
+import { CustomerLink, KeyLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
+import { Mono } from "../../ui/text.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { DenialCharges, DenialGrants } from "./denial-history.tsx";
 import { DenialNow, Sum } from "./denial-now.tsx";
@@ -76,7 +78,7 @@ function Why({ denial }: { denial: Denial }) {
 function DenialRequest({ denial }: { denial: Denial }) {
   const { plan, resetsAt, limit, metadata } = denial;
   const items: { name: string; value: ReactNode }[] = [
-    { name: "Customer", value: <Customer denial={denial} /> },
+    { name: "Customer", value: <CustomerLink customerId={denial.customerId} missing="Erased" /> },
     { name: "Feature", value: <Mono>{denial.feature}</Mono> },
     { name: "Quantity", value: formatCount(denial.quantity) },
     { name: "Cost", value: countOf(denial.creditsRequired, "credit") },
@@ -103,7 +105,14 @@ function DenialRequest({ denial }: { denial: Denial }) {
           },
         ]),
     { name: "Plan", value: plan === null ? "None" : <Plan plan={plan} /> },
-    { name: "Key", value: <Key idempotencyKey={denial.idempotencyKey} /> },
+    {
+      name: "Key",
+      value: (
+        <KeyLink idempotencyKey={denial.idempotencyKey} missing="No longer stored">
+          <Mono>{denial.idempotencyKey}</Mono>
+        </KeyLink>
+      ),
+    },
   ];
   return (
     <Card title="Request">
@@ -112,16 +121,6 @@ function DenialRequest({ denial }: { denial: Denial }) {
         {metadata !== null && <CodeBlock label="the metadata" code={JSON.stringify(metadata, null, 2)} />}
       </div>
     </Card>
-  );
-}
-
-function Customer({ denial: { customerId } }: { denial: Denial }) {
-  const scope = useScope();
-  if (customerId === null) return <span className="text-muted">Erased</span>;
-  return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
-      {customerId}
-    </TextLink>
   );
 }
 
@@ -135,21 +134,4 @@ function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan
       , version {version}
     </>
   );
-}
-
-function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
-  const scope = useScope();
-  if (idempotencyKey === null) return <span className="text-muted">No longer stored</span>;
-  return (
-    <TextLink
-      to="/projects/$projectId/$environment/keys/$idempotencyKey"
-      params={{ ...scope, idempotencyKey }}
-    >
-      <Mono>{idempotencyKey}</Mono>
-    </TextLink>
-  );
-}
-
-function Mono({ children }: { children: ReactNode }) {
-  return <span className="font-mono text-caption wrap-anywhere">{children}</span>;
 }

@@ -1,12 +1,14 @@
 import type { ReactNode } from "react";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
+import { CustomerLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
+import { Mono } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type Compared, compareReuse } from "./compare-reuse.ts";
 import type { KeyHistory } from "./queries.ts";
@@ -37,7 +39,7 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
               ? []
               : [{ name: "Time", value: <Time at={history.recordedAt} as="exact" /> }]),
             { name: "Endpoint", value: <Mono>{`POST /v1/${history.endpoint}`}</Mono> },
-            { name: "Customer", value: <Customer customerId={history.customerId} /> },
+            { name: "Customer", value: <CustomerLink customerId={history.customerId} missing="Erased" /> },
             ...chargeItems(history),
             ...denialItems(history),
             ...eventItems(history),
@@ -92,16 +94,6 @@ function eventItems({ event }: KeyHistory): Item[] {
   ];
 }
 
-function Customer({ customerId }: { customerId: string | null }) {
-  const scope = useScope();
-  if (customerId === null) return <span className="text-muted">Erased</span>;
-  return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
-      {customerId}
-    </TextLink>
-  );
-}
-
 function LedgerLink({ customerId, consumeId }: { customerId: string | null; consumeId: string }) {
   const scope = useScope();
   if (customerId === null) return <Mono>{consumeId}</Mono>;
@@ -123,10 +115,6 @@ function WhyLink({ denialId }: { denialId: string }) {
       Why denied?
     </TextLink>
   );
-}
-
-function Mono({ children }: { children: ReactNode }) {
-  return <span className="font-mono text-caption wrap-anywhere">{children}</span>;
 }
 
 /** Refused reuses of the key, compared with the original request. */

@@ -4,6 +4,7 @@ import { FileQuestionMark, Send } from "lucide-react";
 import { useState } from "react";
 import { callOf } from "../../api/use-write.ts";
 import { countUses, describeKey, describeReason } from "../../format/request-sentences.ts";
+import { Outcome } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
@@ -14,7 +15,6 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { KeyEffect, KeyRefusals } from "./key-effect.tsx";
 import { KEY_PATH, type KeyHistory, keyQuery } from "./queries.ts";
-import { Outcome } from "./requests-table.tsx";
 import { TestRequestDialog, type TestRequestStart } from "./test-request-form.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/keys/$idempotencyKey");

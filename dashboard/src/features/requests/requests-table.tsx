@@ -1,13 +1,15 @@
-import { type ReactNode, useEffect } from "react";
-import { outcomeOf } from "../../format/request-sentences.ts";
+import { useEffect } from "react";
+import { CustomerLink, KeyLink, Outcome } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
-import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { Mono, Muted, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { LoggedRequest } from "./queries.ts";
+
+const WIDTH = "max-w-36 xl:max-w-64";
 
 export function RequestsTable({
   rows,
@@ -30,7 +32,11 @@ export function RequestsTable({
       cell: ({ endpoint, feature, event }) => (
         <span className="flex items-baseline gap-2">
           <span className="w-16 text-muted">{endpoint}</span>
-          <Cut text={feature ?? event} />
+          {(feature ?? event) === null ? (
+            <Muted />
+          ) : (
+            <Truncated text={feature ?? event ?? ""} width={WIDTH} />
+          )}
         </span>
       ),
     },
@@ -39,7 +45,9 @@ export function RequestsTable({
       isWide: true,
       cell: (request) => (
         <>
-          <Outcome request={request} />
+          <Outcome request={request}>
+            <Define request={request} />
+          </Outcome>
           <div className="text-caption wrap-anywhere text-muted md:hidden">
             {[request.endpoint, request.feature ?? request.event, request.customerId]
               .filter(Boolean)
@@ -51,12 +59,20 @@ export function RequestsTable({
     {
       name: "Customer",
       hidesWhenNarrow: true,
-      cell: ({ customerId }) => <Customer customerId={customerId} />,
+      cell: ({ customerId }) => (
+        <CustomerLink customerId={customerId}>
+          <Truncated text={customerId ?? ""} width={WIDTH} />
+        </CustomerLink>
+      ),
     },
     {
       name: "Idempotency key",
       hidesWhenNarrow: true,
-      cell: ({ idempotencyKey }) => <Key idempotencyKey={idempotencyKey} />,
+      cell: ({ idempotencyKey }) => (
+        <KeyLink idempotencyKey={idempotencyKey}>
+          <Truncated text={idempotencyKey ?? ""} width={WIDTH} />
+        </KeyLink>
+      ),
     },
     {
       name: "Duration",
@@ -80,47 +96,6 @@ export function RequestsTable({
   );
 }
 
-function Customer({ customerId }: { customerId: string | null }) {
-  const scope = useScope();
-  if (customerId === null) return <Missing />;
-  return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
-      <Cut text={customerId} />
-    </TextLink>
-  );
-}
-
-function Key({ idempotencyKey }: { idempotencyKey: string | null }) {
-  const scope = useScope();
-  if (idempotencyKey === null) return <Missing />;
-  return (
-    <TextLink
-      to="/projects/$projectId/$environment/keys/$idempotencyKey"
-      params={{ ...scope, idempotencyKey }}
-    >
-      <Cut text={idempotencyKey} />
-    </TextLink>
-  );
-}
-
-/** Truncated text; the tooltip shows it in full. */
-function Cut({ text }: { text: string | null }) {
-  if (text === null) return <Missing />;
-  return (
-    <span title={text} className="block max-w-36 truncate font-mono xl:max-w-64 text-caption">
-      {text}
-    </span>
-  );
-}
-
-function Missing() {
-  return (
-    <span aria-hidden className="text-muted">
-      –
-    </span>
-  );
-}
-
 function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfold: (by: 1 | -1) => void }) {
   // The user reads an expanded row, so new rows must not move it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per expanded row
@@ -138,77 +113,20 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
           { name: "Status", value: <Mono>{code === null ? String(status) : `${status} ${code}`}</Mono> },
           ...(feature === null ? [] : [{ name: "Feature", value: <Mono>{feature}</Mono> }]),
           ...(event === null ? [] : [{ name: "Event", value: <Mono>{event}</Mono> }]),
-          { name: "Customer", value: <CustomerDetail request={request} /> },
-          { name: "Idempotency key", value: <KeyDetail request={request} /> },
+          {
+            name: "Customer",
+            value: <CustomerLink customerId={request.customerId} missing="Unknown or erased" />,
+          },
+          {
+            name: "Idempotency key",
+            value: <KeyLink idempotencyKey={request.idempotencyKey} missing="None stored" />,
+          },
           { name: "Request id", value: <Mono>{request.requestId}</Mono> },
         ]}
       />
       <p className="text-caption text-muted">Bodies, metadata and API keys are not logged.</p>
       <Json label="the request" value={request} />
     </div>
-  );
-}
-
-function CustomerDetail({ request: { customerId } }: { request: LoggedRequest }) {
-  const scope = useScope();
-  if (customerId === null) return <span className="text-muted">Unknown or erased</span>;
-  return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
-      {customerId}
-    </TextLink>
-  );
-}
-
-function KeyDetail({ request: { idempotencyKey } }: { request: LoggedRequest }) {
-  const scope = useScope();
-  if (idempotencyKey === null) return <span className="text-muted">None stored</span>;
-  return (
-    <TextLink
-      to="/projects/$projectId/$environment/keys/$idempotencyKey"
-      params={{ ...scope, idempotencyKey }}
-    >
-      {idempotencyKey}
-    </TextLink>
-  );
-}
-
-function Mono({ children }: { children: ReactNode }) {
-  return <span className="font-mono text-caption wrap-anywhere">{children}</span>;
-}
-
-const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const satisfies Record<
-  string,
-  BadgeTone
->;
-
-/** Outcome, reason and a link to details. */
-export function Outcome({ request }: { request: LoggedRequest }) {
-  const { kind, name, why } = outcomeOf(request);
-  return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
-      <Badge tone={TONES[kind]}>{name}</Badge>
-      {request.isReplay && <Badge>Replay</Badge>}
-      {why !== null && (
-        <span title={request.code === null ? undefined : `${request.status} ${request.code}`}>{why}</span>
-      )}
-      <Why request={request} />
-      <Define request={request} />
-    </span>
-  );
-}
-
-/** Only stored denials can be explained: not checks, and not denials that can be retried with the same key. */
-function Why({ request: { reason, endpoint, idempotencyKey } }: { request: LoggedRequest }) {
-  const scope = useScope();
-  if (reason === null || endpoint !== "consume" || idempotencyKey === null) return null;
-  return (
-    <TextLink
-      to="/projects/$projectId/$environment/keys/$idempotencyKey/why"
-      params={{ ...scope, idempotencyKey }}
-      preload={false}
-    >
-      Why?
-    </TextLink>
   );
 }
 

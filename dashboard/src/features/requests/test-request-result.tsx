@@ -1,15 +1,13 @@
 import type { Answer, Body } from "../../api/answer.ts";
 import { countOf } from "../../format/numbers.ts";
 import { describeAnswers, explainAnswer, summarizeAnswers } from "../../format/request-sentences.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { KeyLink } from "../../frame/links.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 
 type Result = Answer<"tryRequest"> & { tried: Body<"tryRequest"> };
 
 export function TestRequestResult({ result: { answers, charged, tried } }: { result: Result }) {
-  const scope = useScope();
   const { endpoint, customerId, idempotencyKey } = tried;
   return (
     <section aria-label="Result" className="flex flex-col gap-3 rounded-lg border border-line bg-sunken p-4">
@@ -37,12 +35,7 @@ export function TestRequestResult({ result: { answers, charged, tried } }: { res
       })}
       {endpoint === "consume" && (
         <p>
-          <TextLink
-            to="/projects/$projectId/$environment/keys/$idempotencyKey"
-            params={{ ...scope, idempotencyKey }}
-          >
-            Open {idempotencyKey}
-          </TextLink>
+          <KeyLink idempotencyKey={idempotencyKey}>Open {idempotencyKey}</KeyLink>
         </p>
       )}
     </section>

@@ -16,7 +16,7 @@ import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { nameOfRole, tokenRoleChoices } from "../members/roles.ts";
@@ -52,21 +52,19 @@ export function TokensPage() {
       actions={tokens.length > 0 && createButton}
     >
       <Card flush>
-        {tokens.length === 0 ? (
-          <EmptyState icon={Ticket} title="No management tokens yet" action={createButton}>
-            Create one for the webhook that assigns plans after a payment.
-          </EmptyState>
-        ) : (
-          <>
-            <Table
-              label="Management tokens"
-              columns={columnsOf(projects, mayManage ? role : null, setRevoked)}
-              rows={tokens}
-              keyOf={({ id }) => id}
-            />
-            <More pages={pages} shown={tokens.length} what="tokens" />
-          </>
-        )}
+        <PagedTable
+          label="Management tokens"
+          columns={columnsOf(projects, mayManage ? role : null, setRevoked)}
+          rows={tokens}
+          keyOf={({ id }) => id}
+          pages={pages}
+          what="tokens"
+          empty={
+            <EmptyState icon={Ticket} title="No management tokens yet" action={createButton}>
+              Create one for the webhook that assigns plans after a payment.
+            </EmptyState>
+          }
+        />
       </Card>
       {tokens.length > 0 && <Json label="the tokens" value={tokens} />}
       {isCreating && <CreateTokenDialog onClose={() => setCreating(false)} />}

@@ -4,12 +4,14 @@ import { FileDown, FilterX, Gauge } from "lucide-react";
 import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
+import { CustomerLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
-import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { EnterField } from "../../ui/filter-field.tsx";
 import { Card, Details, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, More, Table } from "../../ui/table.tsx";
+import { Truncated } from "../../ui/text.tsx";
 import { readClock, Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
@@ -177,7 +179,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
     name: "Event",
     cell: (event) => (
       <>
-        <Cut text={event.event} />
+        <Truncated text={event.event} />
         <div className="flex gap-2 text-caption text-muted md:hidden">
           <Time at={event.occurredAt} />
           <Customer event={event} />
@@ -213,12 +215,10 @@ function isLate(occurredAt: string, recordedAt: string): boolean {
 }
 
 function Customer({ event: { customerId } }: { event: UsageEvent }) {
-  const scope = useScope();
-  if (customerId === null) return <span className="text-muted">Erased</span>;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
-      <Cut text={customerId} />
-    </TextLink>
+    <CustomerLink customerId={customerId} missing="Erased">
+      <Truncated text={customerId ?? ""} />
+    </CustomerLink>
   );
 }
 
@@ -254,13 +254,4 @@ function EventDetails({ event }: { event: UsageEvent }) {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Truncated text; the tooltip shows it in full. */
-function Cut({ text }: { text: string }) {
-  return (
-    <span title={text} className="block max-w-44 truncate font-mono text-caption">
-      {text}
-    </span>
-  );
 }

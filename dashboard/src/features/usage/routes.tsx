@@ -5,8 +5,7 @@ import { readUsageSearch, usageSettingsOf } from "../../format/usage-search.ts";
 import { scopeRoute } from "../../frame/root-routes.tsx";
 import { readClock } from "../../ui/time.tsx";
 import { readExportSearch } from "../exports/export-search.ts";
-import { lastMonth, readMonthSearch } from "../months/month-search.ts";
-import { monthQuery } from "../months/queries.ts";
+import { lastMonth, monthQuery, readMonthSearch } from "../months/queries.ts";
 import { eventsQuery, metadataFieldsQuery, readEventFilters } from "./queries.ts";
 
 /** Keep the page visible while the next filter result loads. */

@@ -3,8 +3,9 @@ import { CircleAlert, CircleCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { ENVIRONMENT_NAMES, inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { CustomerLink, KeyLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
-import { ButtonLink, TextLink } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -97,7 +98,6 @@ function Arrived({
   arrived: NonNullable<Arrival["arrived"]>;
   isNew: boolean;
 }) {
-  const scope = useScope();
   const { customerId, idempotencyKey } = request;
   return (
     <Line icon={<CircleCheck className="size-5 text-good" aria-hidden />}>
@@ -114,16 +114,7 @@ function Arrived({
           <span className="font-mono">{event === null ? request.requestId : event.eventId}</span>
         </Fact>
         <Fact name="Customer">
-          {customerId === null ? (
-            "Unknown"
-          ) : (
-            <TextLink
-              to="/projects/$projectId/$environment/customers/$customerId"
-              params={{ ...scope, customerId }}
-            >
-              {customerId}
-            </TextLink>
-          )}
+          <CustomerLink customerId={customerId} missing="Unknown" />
         </Fact>
         <Fact name="Event key">
           <span className="font-mono">{request.event}</span>
@@ -134,12 +125,9 @@ function Arrived({
         </Fact>
         {idempotencyKey !== null && (
           <Fact name="Idempotency key">
-            <TextLink
-              to="/projects/$projectId/$environment/keys/$idempotencyKey"
-              params={{ ...scope, idempotencyKey }}
-            >
+            <KeyLink idempotencyKey={idempotencyKey}>
               <span className="font-mono">{idempotencyKey}</span>
-            </TextLink>
+            </KeyLink>
           </Fact>
         )}
       </dl>

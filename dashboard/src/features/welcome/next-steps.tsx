@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Coins, Layers, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
+import { CustomerLink, KeyLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
@@ -27,14 +28,7 @@ export function NextSteps({
       <ol className="flex flex-col gap-6">
         <Step icon={UserRound} title="Open the customer">
           <p>
-            The event created{" "}
-            <TextLink
-              to="/projects/$projectId/$environment/customers/$customerId"
-              params={{ ...scope, customerId }}
-            >
-              {customerId}
-            </TextLink>
-            , if it was new. See all{" "}
+            The event created <CustomerLink customerId={customerId} />, if it was new. See all{" "}
             <TextLink to="/projects/$projectId/$environment/customers" params={scope}>
               customers
             </TextLink>
@@ -105,12 +99,7 @@ function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
           <Badge tone={request.reason === null ? "good" : "bad"}>
             {request.reason === null ? "Allowed" : "Denied"}
           </Badge>{" "}
-          <TextLink
-            to="/projects/$projectId/$environment/keys/$idempotencyKey"
-            params={{ ...scope, idempotencyKey }}
-          >
-            Open the request
-          </TextLink>
+          <KeyLink idempotencyKey={idempotencyKey}>Open the request</KeyLink>
         </>
       )}
     </p>

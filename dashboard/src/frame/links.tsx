@@ -1,0 +1,94 @@
+import type { ReactNode } from "react";
+import type { Item } from "../api/answer.ts";
+import { outcomeOf } from "../format/request-sentences.ts";
+import { Badge } from "../ui/badge.tsx";
+import { TextLink } from "../ui/button.tsx";
+import { Muted } from "../ui/text.tsx";
+import { useScope } from "./use-scope.ts";
+
+/** Link to a customer of the current environment; `missing` stands for an unknown or erased one. */
+export function CustomerLink({
+  customerId,
+  missing,
+  children = customerId,
+}: {
+  customerId: string | null;
+  missing?: string;
+  children?: ReactNode;
+}) {
+  const scope = useScope();
+  if (customerId === null) return <Muted>{missing}</Muted>;
+  return (
+    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
+      {children}
+    </TextLink>
+  );
+}
+
+/** Link to an idempotency key of the current environment. */
+export function KeyLink({
+  idempotencyKey,
+  missing,
+  children = idempotencyKey,
+}: {
+  idempotencyKey: string | null;
+  missing?: string;
+  children?: ReactNode;
+}) {
+  const scope = useScope();
+  if (idempotencyKey === null) return <Muted>{missing}</Muted>;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/keys/$idempotencyKey"
+      params={{ ...scope, idempotencyKey }}
+    >
+      {children}
+    </TextLink>
+  );
+}
+
+type Request = Pick<
+  Item<"listRequests">,
+  "endpoint" | "status" | "code" | "reason" | "isReplay" | "idempotencyKey"
+>;
+
+const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const;
+
+/** Outcome of a request, its reason, and a link to the explanation of a denial. */
+export function Outcome({
+  request,
+  explanation = <WhyLink request={request} />,
+  children,
+}: {
+  request: Request;
+  explanation?: ReactNode;
+  children?: ReactNode;
+}) {
+  const { kind, name, why } = outcomeOf(request);
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
+      <Badge tone={TONES[kind]}>{name}</Badge>
+      {request.isReplay && <Badge>Replay</Badge>}
+      {why !== null && (
+        <span title={request.code === null ? undefined : `${request.status} ${request.code}`}>{why}</span>
+      )}
+      {explanation}
+      {children}
+    </span>
+  );
+}
+
+/** Only stored denials can be explained: not checks, and not denials that can be retried with the same key. */
+function WhyLink({ request: { reason, endpoint, idempotencyKey } }: { request: Request }) {
+  const scope = useScope();
+  if (reason === null || endpoint !== "consume" || idempotencyKey === null) return null;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/keys/$idempotencyKey/why"
+      params={{ ...scope, idempotencyKey }}
+      preload={false}
+    >
+      Why?
+    </TextLink>
+  );
+}
