@@ -13,6 +13,7 @@ import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
 import { addDayToMonths, newUsageBatch, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
+import { finishErasures } from "./manage/customers/erase-customer.ts";
 import { createManagerAuthenticator } from "./manage/manager-authenticator.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
@@ -44,6 +45,7 @@ const USAGE_EVERY_MS = 1_000;
 /** Less than the interval between two runs, because timers are not exact. */
 const USAGE_REST_MS = 700;
 const FORGET_EVERY_MS = 5 * 60_000;
+const ERASURES_EVERY_MS = 60_000;
 /** Interval between two steps of a sweep over a large table. */
 const SWEEP_EVERY_MS = 1_000;
 
@@ -146,6 +148,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         },
       },
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
+      { name: "erasures", everyMs: ERASURES_EVERY_MS, run: () => finishErasures(jobPool) },
       {
         name: "expiries",
         everyMs: SWEEP_EVERY_MS,

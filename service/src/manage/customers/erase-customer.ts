@@ -1,15 +1,18 @@
+import { Problem } from "../../edge/problem.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
-import { areWritersUnderWay, readClock } from "../../store/cell/clock.ts";
+import { listCustomerTransactions } from "../../store/cell/clock.ts";
 import {
   eraseKeys,
   eraseRequestLog,
   eraseWordsOfGrants,
   findKeysOfEvents,
   forgetCustomer,
+  type HiddenCustomer,
   hideCustomer,
   listHiddenCustomers,
   readExtentOfKeys,
@@ -36,6 +39,8 @@ export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_
 type Input = { readonly customerId: CustomerId };
 
 const WRITERS_END_MS = 12_000;
+/** An erasure that was hidden longer ago than this is not under way any more. */
+const HIDDEN_MS = 5 * 60_000;
 
 // Each change is a transaction of some tens of milliseconds: no old snapshot slows down a busy wallet, and no statement comes near
 // its timeout, however large the tables are.
@@ -48,39 +53,69 @@ const PAGES_MAX = 4_000;
 /**
  * Erases a customer's id, profile, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
  * that identifies no person. The id goes first, so that no new request finds the customer; once the requests in flight have ended, one
- * sweep erases the rest. An interrupted erasure resumes when it is repeated under the same id (decision 18).
+ * sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
  */
 export async function eraseCustomer(cell: Pool, context: Context, input: Input): Promise<EraseOutcome> {
-  const { environmentId, projectId } = context;
-  await hide(cell, context, input);
-  const hidden = await single(cell, (tx) => listHiddenCustomers(tx, { environmentId, ...input }));
-  if (hidden.length === 0) return { kind: "customer_not_found" };
-  await letWritersEnd(cell);
-  let rows = 0;
-  for (const customer of hidden) {
-    rows += await sweepTraces({ cell, projectId, customer });
-    await transaction(cell, (tx) => forgetCustomer(tx, customer));
+  const hidden = await hide(cell, context, input);
+  if (hidden === null) return { kind: "customer_not_found" };
+  try {
+    return { kind: "erased", rows: await finishErasure(cell, hidden) };
+  } catch (error) {
+    if (!(error instanceof StillInUse) && findDatabaseTrouble(error) === null) throw error;
+    throw new Problem("unavailable", {
+      detail:
+        "The customer and the id are erased. Erasing their history was interrupted, and continues in the background.",
+      retryAfterSeconds: 60,
+      cause: error,
+    });
   }
-  return { kind: "erased", rows };
+}
+
+/** Finishes erasures that were interrupted. Several processes may work on the same one: every step can be repeated. */
+export async function finishErasures(cell: Pool, { hiddenMs = HIDDEN_MS } = {}): Promise<number> {
+  const hidden = await single(cell, (tx) => listHiddenCustomers(tx, hiddenMs));
+  const failures: unknown[] = [];
+  for (const customer of hidden) {
+    await finishErasure(cell, customer).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
+  return hidden.length;
 }
 
 /** Under the wallet's lock: an operation that waits for it finds no customer afterwards, and writes nothing. */
-async function hide(cell: Pool, context: Context, { customerId }: Input): Promise<void> {
-  await walletTransaction(cell, context, customerId, async (tx) => {
+function hide(cell: Pool, context: Context, { customerId }: Input): Promise<HiddenCustomer | null> {
+  const { projectId } = context;
+  return walletTransaction(cell, context, customerId, async (tx) => {
     const open = await openWallet(tx, context, customerId);
-    if (open === null) return;
-    await hideCustomer(tx, { ...open, customerId });
+    if (open === null) return null;
+    const { environmentId, customerNumber } = open;
+    await hideCustomer(tx, { environmentId, customerId, customerNumber, projectId });
     const audit = { action: "customer.erased", subject: "customer", before: null, after: null };
     await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
+    return { environmentId, customerNumber, projectId };
   });
 }
 
-/** A transaction that began before the id was hidden may still write under the customer's number. None lasts longer than some seconds. */
+async function finishErasure(cell: Pool, customer: HiddenCustomer): Promise<number> {
+  await letWritersEnd(cell);
+  const rows = await sweepTraces({ cell, projectId: customer.projectId, customer });
+  await transaction(cell, (tx) => forgetCustomer(tx, customer));
+  return rows;
+}
+
+class StillInUse extends Error {
+  override readonly name = "StillInUse";
+}
+
+/** A transaction that read the customer's number before the id was hidden may still write under it. None lasts longer than some seconds. */
 async function letWritersEnd(cell: Pool): Promise<void> {
-  const now = await single(cell, readClock);
   const giveUpAtMs = performance.now() + WRITERS_END_MS;
-  while (performance.now() < giveUpAtMs && (await single(cell, (tx) => areWritersUnderWay(tx, now)))) {
+  for (let writers = await single(cell, listCustomerTransactions); writers.length > 0; ) {
+    if (performance.now() > giveUpAtMs)
+      throw new StillInUse("a transaction may still write about the customer");
     await new Promise((resolve) => setTimeout(resolve, 20));
+    const still = new Set(await single(cell, listCustomerTransactions));
+    writers = writers.filter((writer) => still.has(writer));
   }
 }
 
@@ -104,7 +139,7 @@ async function sweepTraces(sweep: Sweep): Promise<number> {
     transaction(cell, (tx) => eraseDenialsPage(tx, customer, { after, rowsMax: ROWS_MAX })),
   );
   const events = await sweepEvents(sweep);
-  for (let erased = ROWS_MAX; erased === ROWS_MAX; ) {
+  for (let erased = 1; erased > 0; ) {
     erased = await transaction(cell, (tx) => eraseRequestLog(tx, customer, ROWS_MAX));
   }
   return charges + denials + events;

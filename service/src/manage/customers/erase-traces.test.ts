@@ -1,9 +1,12 @@
+import pg from "pg";
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../test/books.ts";
 import type { Reply, TestDatabase } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
+import { openTestPool } from "../../../test/seed.ts";
 import { times } from "../../../test/two-services.ts";
 import { verifyDatabase } from "../../commands/verify/verify-database.ts";
+import { finishErasures } from "./erase-customer.ts";
 
 const MARKER = "jane.roe-7f3a";
 const JANE = `${MARKER}@person.example`;
@@ -150,45 +153,64 @@ test("an erased person's payment references cannot be used again", async () => {
 test.each([
   ["during the sweep", "request_log", "delete", "true"],
   ["before its last step", "customers", "update", "new.customer_id like 'erased:%'"],
-])("an erasure interrupted %s resumes when it is repeated", async (_when, table, verb, condition) => {
+])("an erasure interrupted %s is finished by the job", async (_when, table, verb, condition) => {
   const managed = await setupManage();
   const { manage, database, check } = managed;
   await live(managed);
   await untilLogged(managed);
-  await database.query(
-    "create function public.fail() returns trigger language plpgsql as $$ begin raise exception 'unplugged'; end $$",
-  );
-  await database.query(
-    `create trigger fail before ${verb} on cell.${table} for each row when (${condition}) execute function public.fail()`,
-  );
+  await failOn(database, table, verb, condition);
   expect((await manage("DELETE", HERE)).status).toBe(500);
   expect((await manage("GET", HERE)).status).toBe(404);
-  expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
-  await database.query(`drop trigger fail on cell.${table}`);
-  expect((await manage("DELETE", HERE)).body).toEqual({ outcome: "erased" });
-  expect(await findTraces(database)).toEqual([]);
   expect((await manage("DELETE", HERE)).status).toBe(404);
+  expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
+  const pool = openTestPool(database.serviceUrl);
+  await expect(finishErasures(pool, { hiddenMs: 0 })).rejects.toThrow("unplugged");
+  await database.query(`drop trigger fail on cell.${table}`);
+  // An erasure that may still be under way is left alone.
+  expect(await finishErasures(pool)).toBe(0);
+  expect(await finishErasures(pool, { hiddenMs: 0 })).toBe(1);
+  expect(await findTraces(database)).toEqual([]);
   expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
   expect(await database.count("cell.customers", "customer_id like 'erasing:%'")).toBe(0);
+  await pool.end();
 });
 
-test("a repeated erasure also erases a customer created under the same id since", async () => {
+test("finishing an erasure keeps a customer created under the same id since", async () => {
   const managed = await setupManage();
-  const { manage, record, database } = managed;
+  const { manage, database } = managed;
   await live(managed);
-  await database.query(
-    "create function public.fail() returns trigger language plpgsql as $$ begin raise exception 'unplugged'; end $$",
-  );
-  await database.query(
-    "create trigger fail before update on cell.ledger for each row execute function public.fail()",
-  );
+  await failOn(database, "ledger", "update", "true");
   expect((await manage("DELETE", HERE)).status).toBe(500);
-  expect((await record({ ...EVENT, idempotencyKey: `${MARKER}/again` })).status).toBe(200);
-  expect((await manage("GET", HERE)).status).toBe(200);
+  const body = { kind: "purchase", credits: 7, pool: "credits", note: "bought since" };
+  expect((await manage("POST", `${HERE}/credits`, { body })).status).toBe(200);
   await database.query("drop trigger fail on cell.ledger");
-  expect((await manage("DELETE", HERE)).body).toEqual({ outcome: "erased" });
+  const pool = openTestPool(database.serviceUrl);
+  expect(await finishErasures(pool, { hiddenMs: 0 })).toBe(1);
+  expect((await manage("GET", HERE)).status).toBe(200);
+  expect(await database.count("cell.customers", "customer_id like 'erased:%'")).toBe(1);
+  expect(await database.count("cell.grants", "note = 'bought since'")).toBe(1);
+  await pool.end();
+});
+
+test("a transaction that read the customer's number delays the erasure, also of another role", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  await live(managed);
+  const writer = new pg.Client({ connectionString: database.url, application_name: "purser lane" });
+  await writer.connect();
+  await writer.query("begin");
+  await writer.query("select number from cell.customers where customer_id = $1", [JANE]);
+  let isErased = false;
+  const erasure = manage("DELETE", HERE).then(() => {
+    isErased = true;
+  });
+  await expect.poll(async () => (await manage("GET", HERE)).status).toBe(404);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(isErased).toBe(false);
+  await writer.query("commit");
+  await writer.end();
+  await erasure;
   expect(await findTraces(database)).toEqual([]);
-  expect(await database.count("cell.customers", "customer_id like 'erased:%'")).toBe(2);
 });
 
 test("an erasure with more events and keys than one page has erases all of them", {
@@ -253,3 +275,12 @@ test("requests and edits during an erasure leave no trace", async () => {
   expect(await findTraces(database)).toEqual([]);
   expect(await verifyDatabase(database.serviceUrl)).toMatchObject({ mismatch: null });
 });
+
+async function failOn(database: TestDatabase, table: string, verb: string, condition: string): Promise<void> {
+  await database.query(
+    "create function public.fail() returns trigger language plpgsql as $$ begin raise exception 'unplugged'; end $$",
+  );
+  await database.query(
+    `create trigger fail before ${verb} on cell.${table} for each row when (${condition}) execute function public.fail()`,
+  );
+}

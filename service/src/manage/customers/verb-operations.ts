@@ -206,7 +206,7 @@ function erasing({ cellOf }: ManageParts): Operation {
       "Permanently erases the id, name, email, billing reference and metadata, the metadata of all charges, denials and events, notes " +
       "and references of credits, and the text of idempotency keys. Amounts stay, under a number that identifies no person. The id is " +
       "free at once: later requests under it belong to a new customer. If the customer has usage events, all idempotency keys are " +
-      "searched, which can take minutes. If the call fails or its answer is lost, repeat it: it resumes.",
+      "searched, which can take minutes. If the call is interrupted, Purser finishes the erasure within minutes.",
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["erased"]) }),
     codes: [],

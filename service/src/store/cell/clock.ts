@@ -1,8 +1,7 @@
-import { readBoolean, readInstant, readNullable } from "../../postgres/column.ts";
+import { readInstant, readNullable, readText } from "../../postgres/column.ts";
 import { isInvalidParameter } from "../../postgres/sql-error.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 const READ = statement(
   "clock.read",
@@ -41,25 +40,27 @@ export async function readSettledClock(tx: Tx): Promise<Instant> {
   return brandAs<Instant>(Math.min(now, readNullable(rows[0]?.[0], readInstant) ?? now));
 }
 
-const ARE_WRITERS_UNDER_WAY = statement(
-  "clock.are_writers_under_way",
+const LIST_TRANSACTIONS = statement(
+  "clock.list_customer_transactions",
   `
-  select exists (
-    select
-    from pg_stat_activity
-    where datname = current_database()
-      -- The database URL may set another application name. A backup has its own role and is not waited for.
-      and (application_name like 'purser %' or usename = current_user)
-      and pid <> pg_backend_pid()
-      -- $1 is truncated to milliseconds.
-      and xact_start <= $1::timestamptz + interval '1 millisecond'
-  )`,
+  select distinct l.virtualtransaction
+  from pg_locks as l
+  join pg_stat_activity as a on a.pid = l.pid
+  where l.locktype = 'relation'
+    and l.database = (select d.oid from pg_database as d where d.datname = current_database())
+    and l.relation = 'cell.customers'::regclass
+    and l.pid <> pg_backend_pid()
+    -- A pooler may change our name. A backup uses its own role and writes nothing.
+    and (a.application_name like 'purser %' or a.usename = current_user)`,
 );
 
-/** Whether a transaction of any Purser process that began by then is still open. */
-export async function areWritersUnderWay(tx: Tx, by: Instant): Promise<boolean> {
-  const { rows } = await tx.run(ARE_WRITERS_UNDER_WAY, [formatTimestamp(by)]);
-  return readBoolean(rows[0]?.[0]);
+/**
+ * Transactions of ours that have read a customer's number, and may still write under it. The lock on the table precedes their
+ * snapshot and lasts until they end.
+ */
+export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
+  const { rows } = await tx.run(LIST_TRANSACTIONS);
+  return rows.map(([transaction]) => readText(transaction));
 }
 
 const READ_ZONE = statement("server_zone.read", "select clock_timestamp() at time zone $1::text");

@@ -1,21 +1,19 @@
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import { hexUuids, uuids } from "../../postgres/binary-array.ts";
-import { describeRow, getRow, hexUuid, id, integer, listRows } from "../../postgres/row.ts";
+import { describeRow, getRow, hexUuid, id, integer, listRows, type RowOf } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerNumber, ProjectId } from "../../primitives/brand.ts";
+import type { CustomerNumber, EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { CustomerName } from "./customers.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Until its traces are gone, an erased customer has a hash of the caller's id instead of the id, so that a repeated call can resume.
-const ERASING = "'erasing:' || encode(sha256(convert_to($2, 'UTF8')), 'hex') || ':'";
-
+// Marks a customer whose remaining data is yet to be erased. The project is part of it, because keys are scoped to projects.
 const HIDE = statement(
   "erase.hide_customer",
   `
   update cell.customers
   set
-    customer_id = ${ERASING} || gen_random_uuid(),
+    customer_id = 'erasing:' || $4::integer || ':' || gen_random_uuid(),
     name = null,
     email = null,
     billing_reference = null,
@@ -27,29 +25,37 @@ const HIDE = statement(
 );
 
 /** Erases the customer's own row and frees the id. The caller holds the wallet's lock. */
-export function hideCustomer(tx: Tx, customer: CustomerName & WalletName): Promise<Rows> {
-  return tx.run(HIDE, [customer.environmentId, customer.customerId, customer.customerNumber]);
+export function hideCustomer(
+  tx: Tx,
+  customer: CustomerName & WalletName & { readonly projectId: ProjectId },
+): Promise<Rows> {
+  const { environmentId, customerId, customerNumber, projectId } = customer;
+  return tx.run(HIDE, [environmentId, customerId, customerNumber, projectId]);
 }
+
+const HIDDEN = describeRow({
+  environmentId: id<EnvironmentId>("c.environment_id"),
+  customerNumber: id<CustomerNumber>("c.number"),
+  projectId: id<ProjectId>("split_part(c.customer_id, ':', 2)::integer"),
+});
+
+export type HiddenCustomer = RowOf<typeof HIDDEN>;
 
 const LIST_HIDDEN = statement(
   "erase.list_hidden_customers",
   `
-  select c.number
+  select ${HIDDEN.list}
   from cell.customers as c
-  where c.environment_id = $1
-    and c.customer_id >= ${ERASING}
-    and c.customer_id < ${ERASING} || 'g'
-    and c.erased_at is not null
-  order by c.number`,
+  where c.erased_at is not null
+    and c.customer_id like 'erasing:%'
+    and c.erased_at < clock_timestamp() - make_interval(secs => $1::double precision / 1000)
+  order by c.number
+  limit 100`,
 );
 
-/** Customers of this id that are hidden and whose traces may remain. More than one if the id was used again after an interruption. */
-export async function listHiddenCustomers(
-  tx: Tx,
-  { environmentId, customerId }: CustomerName,
-): Promise<WalletName[]> {
-  const numbers = await listRows(tx, LIST_HIDDEN, [environmentId, customerId], id<CustomerNumber>("number"));
-  return numbers.map((customerNumber) => ({ environmentId, customerNumber }));
+/** Customers that were hidden this long ago and whose data may remain. */
+export function listHiddenCustomers(tx: Tx, hiddenMs: number): Promise<HiddenCustomer[]> {
+  return listRows(tx, LIST_HIDDEN, [hiddenMs], HIDDEN);
 }
 
 const FORGET = statement(
@@ -62,7 +68,7 @@ const FORGET = statement(
     and erased_at is not null`,
 );
 
-/** The last step: removes the hash of the id. */
+/** The last step: nothing remains to be erased. */
 export function forgetCustomer(tx: Tx, customer: WalletName): Promise<Rows> {
   return tx.run(FORGET, [customer.environmentId, customer.customerNumber]);
 }
@@ -101,7 +107,7 @@ const ERASE_LOG = statement(
     )`,
 );
 
-/** Returns the number of deleted rows: fewer than `rowsMax` when none remains. */
+/** Returns the number of deleted rows: 0 when none remains. */
 export async function eraseRequestLog(tx: Tx, customer: WalletName, rowsMax: number): Promise<number> {
   const { environmentId, customerNumber } = customer;
   const { rowCount } = await tx.run(ERASE_LOG, [environmentId, customerNumber, rowsMax]);
