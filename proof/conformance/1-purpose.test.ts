@@ -24,7 +24,7 @@ test("1: a backend that can POST JSON over TLS needs two headers and no library"
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("1: with TLS on, plain http gets no answer", async () => {
+test("1: with TLS enabled, plain HTTP gets no answer", async () => {
   const { certFile, keyFile } = makeCertificate();
   const { service } = await setup({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
   expect(service.url).toMatch(/^https:/);
@@ -32,7 +32,7 @@ test("1: with TLS on, plain http gets no answer", async () => {
   await expect(attempt).rejects.toThrow("fetch failed");
 });
 
-test("1: behind a trusted proxy, a call that reached it over plain http is refused and stores nothing", async () => {
+test("1: behind a trusted proxy, a call over plain HTTP is refused and stores nothing", async () => {
   const { database, record } = await setup({ TRUST_PROXY: "127.0.0.1" });
   const changed = await changedTables(database, async () => {
     const reply = await record(EVENT, { "x-forwarded-proto": "http" });
@@ -47,7 +47,7 @@ test.each([
   ["Sec-Fetch-Site", { "sec-fetch-site": "cross-site" }],
   ["Sec-Fetch-Site of the same origin", { "sec-fetch-site": "same-origin" }],
 ])(
-  "1: a browser, known by %s, is refused though its key is valid, and stores nothing",
+  "1: a browser, detected by %s, is refused despite a valid key, and stores nothing",
   async (_name, headers) => {
     const { database, record } = await setup();
     const changed = await changedTables(database, async () => {
@@ -58,7 +58,7 @@ test.each([
   },
 );
 
-test("1: no answer, not even to a preflight, lets a browser's page read it", async () => {
+test("1: no response, including preflights, has CORS headers", async () => {
   const { service, record } = await setup();
   const preflight = await fetch(`${service.url}/v1/events`, {
     method: "OPTIONS",
@@ -75,14 +75,14 @@ test("1: no answer, not even to a preflight, lets a browser's page read it", asy
   expect(preflight.ok).toBe(false);
 });
 
-test("1: recording does not answer whether the customer is entitled: one without plan or credits is recorded alike", async () => {
+test("1: recording does not check entitlements: a customer without plan or credits is accepted", async () => {
   const { record } = await setup();
   const reply = await record({ ...EVENT, customerId: "customer_without_anything", quantity: 1_000_000 });
   expect(reply.status).toBe(200);
   expect(Object.keys(reply.body)).toEqual(["accepted", "eventId"]);
 });
 
-test("1: recording changes usage and nothing else, so no balance", async () => {
+test("1: recording changes usage only, never a balance", async () => {
   const { database, record } = await setup();
   await record(EVENT);
   expect(await changedTables(database, () => record(EVENT))).toEqual(["cell.events"]);

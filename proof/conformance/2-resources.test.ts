@@ -16,14 +16,14 @@ test("2.1 metadata, timestamp and idempotencyKey are optional", async () => {
   expect((await record(EVENT)).status).toBe(200);
 });
 
-test("2.1 a field that is null is not a field left out", async () => {
+test("2.1 null is not the same as an omitted field", async () => {
   const fields = ["customerId", "event", "quantity", "metadata", "timestamp", "idempotencyKey"];
   await expectRefused(
     fields.map((field) => ({ body: { ...EVENT, [field]: null }, field, code: "wrong_type" })),
   );
 });
 
-test("2.1 a field that the table does not list is refused by name", async () => {
+test("2.1 an unknown field is refused by name", async () => {
   await expectRefused([{ body: { ...EVENT, amount: 1 }, field: "amount", code: "unknown_field" }]);
 });
 
@@ -36,7 +36,7 @@ test.each([
   await expectRefused([{ body, field: "", code: "wrong_type" }]);
 });
 
-test("2.1 customerId is a string of 1 to 255 characters, kept as it is", async () => {
+test("2.1 customerId is a string of 1 to 255 characters, stored unchanged", async () => {
   const accepted = ["c", "x".repeat(255), "🙂".repeat(255), " padded ", "Ünï/код:#1"];
   const { database } = await expectAccepted(accepted.map((customerId) => ({ customerId })));
   const stored = await database.query("select customer_id from cell.customers");
@@ -51,7 +51,7 @@ test("2.1 customerId is a string of 1 to 255 characters, kept as it is", async (
   ]);
 });
 
-test("2.1 event is a string of 1 to 120 characters, counted as code points, kept as it is", async () => {
+test("2.1 event is a string of 1 to 120 code points, stored unchanged", async () => {
   const accepted = ["e", "x".repeat(120), "🙂".repeat(120)];
   const { database } = await expectAccepted(accepted.map((event) => ({ event })));
   const stored = await database.query("select event from cell.events");
@@ -65,7 +65,7 @@ test("2.1 event is a string of 1 to 120 characters, counted as code points, kept
   ]);
 });
 
-test("2.1 quantity is an integer from 1 to 1,000,000, and nothing is coerced into one", async () => {
+test("2.1 quantity is an integer from 1 to 1,000,000, without type coercion", async () => {
   const { database } = await expectAccepted([{ quantity: 1 }, { quantity: 1_000_000 }]);
   const stored = await database.query("select quantity from cell.events order by quantity");
   expect(stored).toEqual([{ quantity: 1 }, { quantity: 1_000_000 }]);
@@ -81,7 +81,7 @@ test("2.1 quantity is an integer from 1 to 1,000,000, and nothing is coerced int
   ]);
 });
 
-test("2.1 metadata is a JSON object, stored with the values it came with", async () => {
+test("2.1 metadata is a JSON object, stored unchanged", async () => {
   const metadata = { model: "small", nested: { list: [1, "two", null, true, 0.5] }, "": "🙂" };
   const { database } = await expectAccepted([{ metadata }]);
   expect(await database.query("select metadata from cell.events")).toEqual([{ metadata }]);
@@ -98,7 +98,7 @@ test("2.1 metadata is a JSON object, stored with the values it came with", async
   ]);
 });
 
-test("2.1 timestamp is an ISO 8601 time with its offset, and the event is stored at that instant", async () => {
+test("2.1 timestamp is an ISO 8601 time with an offset, and the event is stored at that instant", async () => {
   const accepted = [`${NOW}Z`, `${NOW}.0Z`, `${NOW}.000000000Z`, `${NOW}+00:00`, `${NOW.toLowerCase()}z`];
   const { database } = await expectAccepted(accepted.map((timestamp) => ({ timestamp })));
   const stored = await database.query("select distinct occurred_at from cell.events");
@@ -123,7 +123,7 @@ test("2.1 timestamp is an ISO 8601 time with its offset, and the event is stored
   ]);
 });
 
-test("2.1 without a timestamp the event happened when it was recorded", async () => {
+test("2.1 without a timestamp, the event's time is the time of recording", async () => {
   const { database } = await expectAccepted([{}]);
   const [row] = await database.query(
     "select occurred_at = recorded_at as same, clock_timestamp() - recorded_at < interval '10 s' as recent from cell.events",
@@ -142,7 +142,7 @@ test("2.1 idempotencyKey is a string of 1 to 255 visible ASCII characters", asyn
   ]);
 });
 
-test("2.2 accepted is true, eventId begins with evt_ and names the stored event, and there is no other field", async () => {
+test("2.2 the answer has only accepted, which is true, and eventId, which is evt_ and the id of the stored event", async () => {
   const { database, record } = await setup();
   const reply = await record(EVENT);
   expect(reply.body).toEqual({ accepted: true, eventId: expect.stringMatching(/^evt_[0-9a-z]{26}$/) });
@@ -167,17 +167,17 @@ test("2.3 a stored event has no feature and keeps its event key, customer and en
   ]);
 });
 
-test("2.3 an event moves no credits: of all tables only events and keyed requests change", async () => {
+test("2.3 an event moves no credits: only events and keyed requests change", async () => {
   const { database, record } = await setup();
   const made = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-1" }));
-  // The first one makes the customer known, with a wallet that has nothing in it.
+  // The first event creates the customer, with an empty wallet.
   expect(made).toEqual(["cell.customers", "cell.events", "cell.keyed_requests", "cell.wallets"]);
   expect(await database.count("cell.wallets", "balance = 0 and sequence = 0")).toBe(1);
   const changed = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-2" }));
   expect(changed).toEqual(["cell.events", "cell.keyed_requests"]);
 });
 
-/** Each is one event more. */
+/** Each change is accepted and stores one event. */
 async function expectAccepted(changes: readonly object[]): Promise<Setup> {
   const setUp = await setup();
   for (const change of changes) {
@@ -188,7 +188,7 @@ async function expectAccepted(changes: readonly object[]): Promise<Setup> {
   return setUp;
 }
 
-/** Each is a 400 that names the field, and none leaves a row behind. */
+/** Each body is refused with a 400 that names the field, and stores nothing. */
 async function expectRefused(
   cases: readonly { body: unknown; field: string; code: string }[],
 ): Promise<void> {

@@ -1,25 +1,13 @@
 import { expect, test } from "vitest";
-import { type AddCreditsInput, addCredits } from "../../service/src/manage/credits/add-credits.ts";
+import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
 import { definePool } from "../../service/src/manage/pools/define-pool.ts";
-import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
+import { ADA, TOP_UP } from "../../service/test/customers.ts";
 import { changedTables } from "./changed-tables.ts";
 
-const ADA = brandAs<CustomerId>("ada");
 const RENDER = { customerId: "ada", feature: "image.render" };
-
-const PROMOTION: AddCreditsInput = {
-  customerId: ADA,
-  pool: "credits",
-  kind: "promotion",
-  credits: 50,
-  expiresAt: null,
-  reference: null,
-  price: null,
-  note: null,
-};
 
 test.each([
   "update cell.ledger set amount = 0",
@@ -32,7 +20,7 @@ test.each([
   "delete from cell.denials",
   "update cell.assignments set plan_id = 1",
   "update cell.plan_features set cost_credits = 1",
-])("3: each change is kept: even the owner of the schema cannot `%s`", async (statement) => {
+])("3: history is append-only: even the schema owner cannot `%s`", async (statement) => {
   const { consume, database } = await setupCredits();
   await consume({ ...RENDER, idempotencyKey: "a" });
   await consume({ ...RENDER, quantity: 99, idempotencyKey: "b" });
@@ -42,11 +30,11 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("3: the environments are apart: credits and plans of one are unknown in the other", async () => {
+test("3: environments are separate: credits and plans of one are unknown in the other", async () => {
   const credits = await setupCredits();
   const live = { ...credits.context, environmentId: credits.project.live.environmentId };
   await definePool(credits.cell, credits.context, { key: "seconds", name: "Seconds" });
-  const seconds = { ...PROMOTION, pool: "seconds" };
+  const seconds = { ...TOP_UP, pool: "seconds" };
   expect(await addCredits(credits.cell, live, seconds)).toEqual({ kind: "pool_not_found" });
   expect(await assignPlan(credits.cell, live, { customerId: ADA, plan: "pro", anchor: null })).toEqual({
     kind: "plan_not_found",

@@ -1,30 +1,19 @@
 import { expect, test } from "vitest";
-import { type AddCreditsInput, addCredits } from "../../service/src/manage/credits/add-credits.ts";
+import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
 import { brandAs, type CustomerId, type Instant } from "../../service/src/primitives/brand.ts";
 import { expectSoundBooks } from "../../service/test/books.ts";
 import { setupCredits } from "../../service/test/credits.ts";
+import { ADA, TOP_UP } from "../../service/test/customers.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Section 3, and the steps of section 1 that people and automation take. Read through HTTP wherever it can be.
+// Section 3, and the management steps of section 1. Results are read through HTTP where possible.
 
-const ADA = brandAs<CustomerId>("ada");
 const RENDER = { customerId: "ada", feature: "image.render" };
 const DAY_MS = 24 * 3_600_000;
 
-const TOP_UP: AddCreditsInput = {
-  customerId: ADA,
-  pool: "credits",
-  kind: "purchase",
-  credits: 50,
-  expiresAt: null,
-  reference: null,
-  price: null,
-  note: null,
-};
-
-test("1: the whole flow: a plan is assigned, a consume is allowed, and the balance tells what is left", async () => {
+test("1: after a plan is assigned, consumes are allowed until the balance is spent", async () => {
   const { assign, consume, check } = await setupCredits();
   const action = { customerId: "bob", feature: "image.render", quantity: 10 };
   expect((await check(action)).body).toMatchObject({ allowed: false, reason: "customer_not_found" });
@@ -38,10 +27,10 @@ test("1: the whole flow: a plan is assigned, a consume is allowed, and the balan
   expect((await check(action)).body).toMatchObject({ allowed: false, reason: "insufficient_credits" });
 });
 
-test("3: assigning the plan that is active already changes no row, however often and however it is asked", async () => {
+test("3: assigning the active plan again changes no row, with any options", async () => {
   const { cell, context, consume, publish, database, check } = await setupCredits();
   await consume({ ...RENDER, quantity: 4, idempotencyKey: "a" });
-  // Another version is not another plan.
+  // A new version of the same plan.
   await publish({ allowances: [{ pool: "credits", credits: 1_000, period: "month", rollover: 0 }] });
   const changed = await changedTables(database, async () => {
     for (const extra of [{}, { endsAt: null }, { shorten: true }, {}]) {
@@ -55,7 +44,7 @@ test("3: assigning the plan that is active already changes no row, however often
   expect((await check(RENDER)).body["balance"]).toBe(60);
 });
 
-test("3: a duplicate notification for a customer nobody knew assigns once", async () => {
+test("3: a duplicate notification for a new customer assigns the plan once", async () => {
   const { cell, context, database } = await setupCredits();
   const notification = { customerId: brandAs<CustomerId>("bob"), plan: "pro", anchor: null };
   expect((await assignPlan(cell, context, notification)).kind).toBe("changed");
@@ -63,7 +52,7 @@ test("3: a duplicate notification for a customer nobody knew assigns once", asyn
   expect(changed).toEqual([]);
 });
 
-test("3: a renewal extends the end of the plan, and a late duplicate of an earlier one does not shorten it", async () => {
+test("3: a renewal extends the plan, and a late duplicate of an earlier renewal does not shorten it", async () => {
   const { cell, context, database } = await setupCredits();
   const bob = brandAs<CustomerId>("bob");
   const renew = async (days: number): Promise<string> => {
@@ -78,7 +67,7 @@ test("3: a renewal extends the end of the plan, and a late duplicate of an earli
   expect(row).toEqual({ ends_at: new Date(start + 60 * DAY_MS) });
 });
 
-test("3: leaving a plan and coming back within its period mints nothing", async () => {
+test("3: leaving a plan and returning within its period creates no credits", async () => {
   const { assign, publish, consume, check, database } = await setupCredits();
   await publish({ key: "free", name: "Free", allowances: [] });
   await consume({ ...RENDER, quantity: 7, idempotencyKey: "a" });
@@ -91,7 +80,7 @@ test("3: leaving a plan and coming back within its period mints nothing", async 
   await expectSoundBooks(database);
 });
 
-test("3: another plan ends the old allowance and starts its own; credits that were bought stay", async () => {
+test("3: a plan change replaces the allowance and keeps purchased credits", async () => {
   const { cell, context, assign, publish, check, database } = await setupCredits();
   await addCredits(cell, context, TOP_UP);
   await publish({
@@ -105,7 +94,7 @@ test("3: another plan ends the old allowance and starts its own; credits that we
   await expectSoundBooks(database);
 });
 
-test("3: credit changes are additive: a repeated top-up adds again, and each is kept in the ledger", async () => {
+test("3: without a reference, a repeated top-up adds credits again, with a ledger entry each", async () => {
   const { cell, context, check, database } = await setupCredits();
   for (const balance of [150, 200, 250]) {
     expect(await addCredits(cell, context, TOP_UP)).toMatchObject({
@@ -127,7 +116,7 @@ test("3: credit changes are additive: a repeated top-up adds again, and each is 
   expect(await database.count("cell.grants")).toBe(4);
 });
 
-test("3: a top-up that names its payment adds once, however often it is repeated", async () => {
+test("3: a top-up with a reference adds credits once, however often it is repeated", async () => {
   const { cell, context, check, database } = await setupCredits();
   const paid = { ...TOP_UP, reference: "pay_1", price: { amount: 900, currency: "EUR" } };
   const first = await addCredits(cell, context, paid);
@@ -143,7 +132,7 @@ test.each([
   ["another amount", { credits: 51 }],
   ["another customer", { customerId: brandAs<CustomerId>("bob") }],
   ["another kind", { kind: "manual" as const }],
-])("3: a payment's reference with %s is refused, and changes nothing", async (_name, change) => {
+])("3: a reused reference with %s is refused and changes nothing", async (_name, change) => {
   const { cell, context, database } = await setupCredits();
   await addCredits(cell, context, { ...TOP_UP, reference: "pay_1" });
   const changed = await changedTables(database, async () => {
@@ -153,7 +142,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("3: a reversal returns the credits and the limit of a consume, and the ledger keeps both", async () => {
+test("3: a reversal returns the credits and the limit of a consume, and both entries stay in the ledger", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, database } = credits;
   const charged = await consume({ ...RENDER, quantity: 6, idempotencyKey: "a" });
@@ -176,7 +165,7 @@ test("3: a reversal returns the credits and the limit of a consume, and the ledg
   await expectSoundBooks(database);
 });
 
-test("3: reversed piece by piece, a rounded charge comes back whole and not a credit more", async () => {
+test("3: partial reversals of a rounded charge add up to exactly the charge", async () => {
   const { cell, context, consume, check } = await setupCredits();
   const text = { customerId: "ada", feature: "text.generate" };
   const { body } = await consume({ ...text, quantity: 1_000, idempotencyKey: "a" });
@@ -190,7 +179,7 @@ test("3: reversed piece by piece, a rounded charge comes back whole and not a cr
   expect((await check(text)).body["balance"]).toBe(100);
 });
 
-test("1: credits that were bought without a plan are kept, and usable once there is one", async () => {
+test("1: credits purchased without a plan are usable once a plan is assigned", async () => {
   const credits = await setupCredits();
   const { topUp, assign, consume, check } = credits;
   await topUp("bob", 70);

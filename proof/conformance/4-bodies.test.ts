@@ -4,7 +4,7 @@ import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { createTestProject, post, type Reply } from "../../service/test/harness.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Sections 4.2, 4.3, 5 and 7: what check and consume have in common before anything is decided.
+// Sections 4.2, 4.3, 5 and 7: validation that check and consume share.
 
 const BODY = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
 const OPERATIONS = [
@@ -12,7 +12,7 @@ const OPERATIONS = [
   { clause: "4.3", name: "consume" },
 ] as const;
 
-/** Each a 400 that names the field. */
+/** Each is a 400 that names the field. */
 const MISTAKES: readonly [field: string, code: string, change: object][] = [
   ["customerId", "required", { customerId: undefined }],
   ["customerId", "wrong_type", { customerId: null }],
@@ -48,7 +48,7 @@ const MISTAKES: readonly [field: string, code: string, change: object][] = [
 ];
 
 test.each(OPERATIONS)(
-  "$clause: bodies are strict: each mistake is a 400 that names its field and stores nothing ($name)",
+  "$clause: each invalid field is a 400 that names it and stores nothing ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const changed = await changedTables(credits.database, async () => {
@@ -74,7 +74,7 @@ test.each(OPERATIONS)("$clause: quantity is an integer from 1 to 1,000,000 ($nam
 });
 
 test.each(OPERATIONS)(
-  "$clause: a customer's id of 255 characters and a feature of 120 are taken, and answered as they came ($name)",
+  "$clause: a customer id of 255 characters and a feature of 120 are accepted and returned unchanged ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const feature = "é".repeat(120);
@@ -88,7 +88,7 @@ test.each(OPERATIONS)(
 );
 
 test.each(OPERATIONS)(
-  "$clause: an unknown feature is the caller's mistake: 404 feature_not_found, and stores nothing ($name)",
+  "$clause: an unknown feature is 404 feature_not_found and stores nothing ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const changed = await changedTables(credits.database, async () => {
@@ -96,7 +96,7 @@ test.each(OPERATIONS)(
       expect(reply).toMatchObject({ status: 404, body: { code: "feature_not_found" } });
       expect(reply.body["detail"]).toContain("image.rendr");
       expect(reply.body["detail"]).not.toContain("live");
-      // Whoever the customer is.
+      // Also for an unknown customer.
       const unknown = await credits[name]({ ...BODY, customerId: "nobody", feature: "image.rendr" });
       expect(unknown.status).toBe(404);
     });
@@ -105,7 +105,7 @@ test.each(OPERATIONS)(
 );
 
 test.each(OPERATIONS)(
-  "$clause: a feature that exists in the other environment is not found in this one, and the 404 says where it is ($name)",
+  "$clause: a feature of the other environment is 404, and the detail names that environment ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const { project, service, database } = credits;
@@ -134,7 +134,7 @@ const REFUSALS: readonly [code: string, status: number, make: (ask: Ask) => Prom
 type Ask = (body: unknown, headers?: Record<string, string>) => Promise<Reply>;
 
 test.each(OPERATIONS)(
-  "5, 7, $clause: every refusal has the one shape, and stores nothing ($name)",
+  "5, 7, $clause: every refusal has the same shape and stores nothing ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const changed = await changedTables(credits.database, async () => {
@@ -145,7 +145,7 @@ test.each(OPERATIONS)(
   },
 );
 
-test("5, 4.3: a key needs the scope consume to spend, and a stranger's key spends nothing", async () => {
+test("5, 4.3: consume needs an API key with the scope consume", async () => {
   const { consume, database, project, service } = await setupCredits();
   await database.query("update control.api_keys set scopes = '{check,events}' where id = $1", [
     project.test.key.id,
@@ -160,7 +160,7 @@ test("5, 4.3: a key needs the scope consume to spend, and a stranger's key spend
   expect(changed).toEqual([]);
 });
 
-test.each(OPERATIONS)("9, $clause: the operation is there for POST alone ($name)", async ({ name }) => {
+test.each(OPERATIONS)("9, $clause: the operation accepts only POST ($name)", async ({ name }) => {
   const { service, project } = await setupCredits();
   for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
     const reply = await fetch(`${service.url}/v1/${name}`, {

@@ -7,7 +7,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const ADA = { customerId: "ada", feature: "image.render" };
 
-test("4.2: the answer has these fields in this order, and no other", async () => {
+test("4.2: the answer has exactly these fields in this order", async () => {
   const { check } = await setupCredits();
   const reply = await check({ ...ADA, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -20,7 +20,7 @@ test("4.2: the answer has these fields in this order, and no other", async () =>
   );
 });
 
-test("4.2: the limit of a feature that has one is part of the answer, with its fields in this order", async () => {
+test("4.2: the answer includes the feature's limit, with its fields in this order", async () => {
   const { check } = await setupCredits();
   const { body } = await check({ customerId: "ada", feature: "export", quantity: 2 });
   expect(Object.keys(body["limit"] ?? {})).toEqual(["quantity", "used", "remaining", "resetsAt"]);
@@ -33,13 +33,13 @@ test("4.2: the limit of a feature that has one is part of the answer, with its f
 
 test("4.2: quantity is optional and defaults to 1", async () => {
   const { check } = await setupCredits();
-  const unsaid = await check(ADA);
-  const said = await check({ ...ADA, quantity: 1 });
-  expect(unsaid.text).toBe(said.text);
-  expect(unsaid.body).toMatchObject({ quantity: 1, creditsRequired: 10 });
+  const omitted = await check(ADA);
+  const explicit = await check({ ...ADA, quantity: 1 });
+  expect(omitted.text).toBe(explicit.text);
+  expect(omitted.body).toMatchObject({ quantity: 1, creditsRequired: 10 });
 });
 
-test("4.2: whatever it answers, it mutates no state: no row of any table changes", async () => {
+test("4.2: a check changes no row of any table", async () => {
   const { check, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   const changed = await changedTables(database, async () => {
@@ -48,7 +48,7 @@ test("4.2: whatever it answers, it mutates no state: no row of any table changes
       await check({ ...ADA, idempotencyKey: "key-1", metadata: { a: 1 } }),
       await check({ ...ADA, quantity: 1_000 }),
       await check({ ...ADA, feature: "video.render" }),
-      await check({ ...ADA, customerId: "judged under the default plan" }),
+      await check({ ...ADA, customerId: "on the default plan" }),
       await check({ ...ADA, feature: "nothing" }),
       await check({ ...ADA, quantity: 0 }),
     ];
@@ -65,7 +65,7 @@ test("4.2: whatever it answers, it mutates no state: no row of any table changes
   expect(changed).toEqual([]);
 });
 
-test("4.2: a period that is over is judged as over, and still nothing is written", async () => {
+test("4.2: a check applies the end of a period without writing anything", async () => {
   const { check, consume, database } = await setupCredits();
   await consume({ ...ADA, quantity: 9, idempotencyKey: "key-1" });
   expect((await check(ADA)).body).toMatchObject({ allowed: true, balance: 10 });
@@ -76,7 +76,7 @@ test("4.2: a period that is over is judged as over, and still nothing is written
   expect(changed).toEqual([]);
 });
 
-test("4.2: it answers from before the charge, a consume from after it", async () => {
+test("4.2: a check returns the balance before the charge, a consume the balance after it", async () => {
   const { check, consume } = await setupCredits();
   const used = (count: number, resetsAt: unknown): object => ({
     quantity: 5,
@@ -97,19 +97,19 @@ test("4.2: it answers from before the charge, a consume from after it", async ()
   expect((await check(ADA)).body["balance"]).toBe(90);
 });
 
-test("4.2: one object serves check and consume: the fields of consume are taken and ignored", async () => {
+test("4.2: a check accepts and ignores the fields of a consume", async () => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, idempotencyKey: "key-1", metadata: { model: "small" } };
   expect((await check(body)).text).toBe((await check(ADA)).text);
   const reply = await consume(body);
   expect(reply.body["allowed"]).toBe(true);
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
-  // Not even a key that another request has, nor metadata that consume would refuse, matters here.
+  // Also a reused key, and metadata that consume would refuse.
   expect((await check({ ...body, quantity: 2 })).status).toBe(200);
   expect((await check({ ...body, metadata: { a: "x".repeat(9_000) } })).status).toBe(200);
 });
 
-test("4.2: it answers whether the action is available: what it says, a consume right after it does", async () => {
+test("4.2: a consume right after a check has the same result", async () => {
   const { check, consume } = await setupCredits();
   const questions = [
     { ...ADA, quantity: 4 },
@@ -147,7 +147,7 @@ test("4.2: it answers whether the action is available: what it says, a consume r
   ]);
 });
 
-test("4.2: an unknown customer is judged under the default plan and not created", async () => {
+test("4.2: an unknown customer is checked against the default plan and not created", async () => {
   const { check, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   const changed = await changedTables(database, async () => {
@@ -161,7 +161,7 @@ test("4.2: an unknown customer is judged under the default plan and not created"
   expect(changed).toEqual([]);
 });
 
-test("4.2: an unknown customer, where there is no default plan, is not found and has no balance", async () => {
+test("4.2: without a default plan, an unknown customer is not found and has no balance", async () => {
   const { check } = await setupCredits();
   expect((await check({ ...ADA, customerId: "unknown", quantity: 3 })).body).toEqual({
     allowed: false,
@@ -176,7 +176,7 @@ test("4.2: an unknown customer, where there is no default plan, is not found and
   });
 });
 
-test("4.2: a key needs the scope check, and no other", async () => {
+test("4.2: a key without the scope check is refused", async () => {
   const { check, database, project } = await setupCredits();
   const allow = (scopes: string): Promise<unknown> =>
     database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, project.test.key.id]);
@@ -184,13 +184,13 @@ test("4.2: a key needs the scope check, and no other", async () => {
   expect(await check(ADA)).toMatchObject({ status: 403, body: { code: "scope_missing" } });
 });
 
-test("4.2: with the scope check alone a key may check", async () => {
+test("4.2: the scope check is sufficient", async () => {
   const { check, database, project } = await setupCredits();
   await database.query("update control.api_keys set scopes = '{check}' where id = $1", [project.test.key.id]);
   expect((await check(ADA)).status).toBe(200);
 });
 
-test("1, 4.2: a browser is refused, and so is a caller without a key", async () => {
+test("1, 4.2: browsers and callers without a key are refused", async () => {
   const { service, project } = await setupCredits();
   const url = `${service.url}/v1/check`;
   for (const headers of [{ origin: "https://app.example.com" }, { "sec-fetch-site": "same-origin" }]) {

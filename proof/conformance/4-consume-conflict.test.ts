@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setupCredits } from "../../service/test/credits.ts";
 import { createTestProject, post } from "../../service/test/harness.ts";
 import { changedTables } from "./changed-tables.ts";
-import { expectReplay } from "./expect-replay.ts";
+import { conflictOf, expectReplay } from "./replay.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
 
@@ -13,7 +13,7 @@ test.each([
   ["quantity, now the default", { quantity: undefined }],
   ["metadata", { metadata: { a: 1 } }],
 ])(
-  "4.1 rule 2, 4.3: a key reused with another payload (%s) is 409, shows nothing, and charges nothing",
+  "4.1 rule 2, 4.3: a key reused with another payload (%s) is 409, reveals nothing and charges nothing",
   async (_name, change) => {
     const { consume, database, assign } = await setupCredits();
     await assign("bob");
@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test("4.1 rule 2: a key is 409 on the other endpoint, whichever of consume and events had it first", async () => {
+test("4.1 rule 2: a key used on consume is 409 on events, and the other way round", async () => {
   const { consume, record, database } = await setupCredits();
   const event = { customerId: "ada", event: "image.render", quantity: 2 };
   await consume(RENDER);
@@ -37,7 +37,7 @@ test("4.1 rule 2: a key is 409 on the other endpoint, whichever of consume and e
   const changed = await changedTables(database, async () => {
     expect(await record({ ...event, idempotencyKey: "key-1" })).toMatchObject(conflictOf("endpoint"));
     expect(await consume({ ...RENDER, idempotencyKey: "key-2" })).toMatchObject(conflictOf("endpoint"));
-    // Named before anything else that differs.
+    // The endpoint is reported before other differences.
     expect(await consume({ ...RENDER, quantity: 9, idempotencyKey: "key-2" })).toMatchObject(
       conflictOf("endpoint"),
     );
@@ -45,18 +45,18 @@ test("4.1 rule 2: a key is 409 on the other endpoint, whichever of consume and e
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a key of the other environment is 409, though the body is the same", async () => {
+test("4.1 rule 2: a key of the other environment is 409, even with the same body", async () => {
   const { consume, service, project, database } = await setupCredits();
   await consume(RENDER);
   const changed = await changedTables(database, async () => {
     const reply = await post(`${service.url}/v1/consume`, project.live.key.secret, RENDER);
-    // Also before its feature, which live does not have, is looked for.
+    // Reported before the feature, which live does not have.
     expect(reply).toMatchObject(conflictOf("environment"));
   });
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 1: the scope of a key is the project: another project uses it freely", async () => {
+test("4.1 rule 1: keys are scoped to the project: another project can use the same key", async () => {
   const { consume, service, database } = await setupCredits();
   await consume(RENDER);
   const other = await createTestProject(database, "Another product");
@@ -65,7 +65,3 @@ test("4.1 rule 1: the scope of a key is the project: another project uses it fre
   const reply = await post(`${service.url}/v1/consume`, other.live.key.secret, RENDER);
   expect(reply).toMatchObject(conflictOf("endpoint"));
 });
-
-function conflictOf(conflict: "payload" | "endpoint" | "environment"): object {
-  return { status: 409, body: { code: "idempotency_key_reused", conflict } };
-}

@@ -3,21 +3,18 @@ import { expect, test } from "vitest";
 import { blockCustomer } from "../../service/src/manage/customers/block-customer.ts";
 import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
-import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
-import { transaction } from "../../service/src/postgres/transaction.ts";
 import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { post, type Reply, startTestService } from "../../service/test/harness.ts";
-import { openTestPool } from "../../service/test/seed.ts";
 import { changedTables } from "./changed-tables.ts";
-import { expectReplay } from "./expect-replay.ts";
+import { createAnotherKey, expectReplay } from "./replay.ts";
 
-// Section 4.3: callers send a stable key. Its rules are those of section 4.1, and a charge is made once.
+// Section 4.3: callers send a stable key, with the rules of section 4.1. A charge is made once.
 
 const ADA = brandAs<CustomerId>("ada");
 const RENDER = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
 
-test("4.3: idempotencyKey is required, and the 400 says that a header is no key", async () => {
+test("4.3: idempotencyKey is required, and the 400 mentions that the header is not used", async () => {
   const { consume, database } = await setupCredits();
   const { idempotencyKey: _, ...unkeyed } = RENDER;
   const changed = await changedTables(database, async () => {
@@ -31,21 +28,21 @@ test("4.3: idempotencyKey is required, and the 400 says that a header is no key"
   expect(changed).toEqual([]);
 });
 
-test("4.3: a header beside the field changes nothing: the field is the key", async () => {
+test("4.3: the Idempotency-Key header is ignored", async () => {
   const { consume, database } = await setupCredits();
   const original = await consume(RENDER, { "idempotency-key": "one" });
   await expectReplay(consume(RENDER, { "idempotency-key": "two" }), original);
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("4.1 rule 1, 4.3: a repeat gets the original answer byte for byte, marked, and is not charged again", async () => {
+test("4.1 rule 1, 4.3: a retry gets the original answer byte for byte, is marked as replayed, and is not charged again", async () => {
   const { consume, database } = await setupCredits();
   const original = await consume(RENDER);
   expect(original.headers.has("idempotent-replayed")).toBe(false);
   expect(await changedTables(database, () => expectReplay(consume(RENDER), original))).toEqual([]);
 });
 
-test("4.1 rule 1, 4.3: the original answer comes again whatever has changed since", async () => {
+test("4.1 rule 1, 4.3: a retry gets the original answer whatever has changed since", async () => {
   const { consume, cell, context, topUp, publish, database, project } = await setupCredits();
   const original = await consume(RENDER);
   const quota = { customerId: "ada", feature: "export", quantity: 2, idempotencyKey: "key-2" };
@@ -69,15 +66,15 @@ test("4.1 rule 1, 4.3: the original answer comes again whatever has changed sinc
   await expectReplay(consume(quota), counted);
 });
 
-test("4.1 rule 1, 4.3: another process and another API key of the project give the original answer too", async () => {
+test("4.1 rule 1, 4.3: another process and another API key of the project return the original answer too", async () => {
   const credits = await setupCredits();
   const original = await credits.consume(RENDER);
-  const secret = await createAnotherKey(credits);
+  const secret = await createAnotherKey(credits, "consume");
   const second = await startTestService(credits.database);
   await expectReplay(post(`${second.url}/v1/consume`, secret, RENDER), original);
 });
 
-test("4.1 rule 1, 4.3: the same payload may be written otherwise", async () => {
+test("4.1 rule 1, 4.3: equivalent JSON is the same payload", async () => {
   const { consume, database } = await setupCredits();
   const body = { ...RENDER, quantity: 1, metadata: { b: { d: 1, c: 2 }, a: "x" } };
   const original = await consume(body);
@@ -92,7 +89,7 @@ test("4.1 rule 1, 4.3: the same payload may be written otherwise", async () => {
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
 });
 
-test("4.1 rule 1, 4.3: empty metadata is the same as none, either way round", async () => {
+test("4.1 rule 1, 4.3: empty metadata is the same as no metadata, in both directions", async () => {
   const { consume } = await setupCredits();
   const first = await consume(RENDER);
   await expectReplay(consume({ ...RENDER, metadata: {} }), first);
@@ -100,7 +97,7 @@ test("4.1 rule 1, 4.3: empty metadata is the same as none, either way round", as
   await expectReplay(consume({ ...RENDER, idempotencyKey: "key-2" }), second);
 });
 
-/** A denial, and what then makes the same request payable. */
+/** A denial, its preparation, and a change after which the same request would be allowed. */
 const DENIALS: readonly [
   string,
   object,
@@ -129,7 +126,7 @@ const DENIALS: readonly [
 ];
 
 test.each(DENIALS)(
-  "4.3: a denial, %s, is stored: a delayed duplicate is not charged when it has become payable, a new attempt is",
+  "4.3: a denial (%s) is stored: a late retry gets it again, while a new key is charged",
   async (reason, change, arrange, mend) => {
     const credits = await setupCredits();
     const { consume, database } = credits;
@@ -146,7 +143,7 @@ test.each(DENIALS)(
   },
 );
 
-test("4.3: customer_not_found and no_active_plan are not stored: a consume may overtake its plan's webhook", async () => {
+test("4.3: customer_not_found and no_active_plan are not stored, because a consume can arrive before the plan does", async () => {
   const { consume, assign, topUp, database } = await setupCredits();
   const body = { ...RENDER, customerId: "bob" };
   expect((await consume(body)).body["reason"]).toBe("customer_not_found");
@@ -162,7 +159,7 @@ test("4.3: customer_not_found and no_active_plan are not stored: a consume may o
   await expectReplay(consume(body), allowed);
 });
 
-test("4.3: a refusal takes no key: after 400, 404 and 422 the key is free", async () => {
+test("4.3: a refused request does not use up its key (400, 404, 422)", async () => {
   const { consume } = await setupCredits();
   expect((await consume({ ...RENDER, quantity: 0 })).status).toBe(400);
   expect((await consume({ ...RENDER, feature: "nothing" })).status).toBe(404);
@@ -172,12 +169,12 @@ test("4.3: a refusal takes no key: after 400, 404 and 422 the key is free", asyn
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
 });
 
-test("4.3, 8: metadata beyond the workspace plan is 422, judged after the key: an accepted charge still replays", async () => {
+test("4.3, 8: metadata beyond the workspace plan is 422, but an accepted charge still replays", async () => {
   const { consume, database } = await setupCredits();
   const body = { ...RENDER, metadata: { a: 1, b: 2, c: 3 } };
   const original = await consume(body);
   await database.query("update control.workspace_plans set metadata_keys_max = 2");
-  // A process learns of another workspace plan with the API key, which it reads again every few seconds.
+  // A process reads the workspace plan with the API key, every few seconds.
   const attempt = (): Promise<Reply> => consume({ ...body, idempotencyKey: randomUUID() });
   await expect.poll(async () => (await attempt()).status, { timeout: 8_000 }).toBe(422);
   const changed = await changedTables(database, async () => {
@@ -189,17 +186,3 @@ test("4.3, 8: metadata beyond the workspace plan is 422, judged after the key: a
   expect(changed).toEqual([]);
   await expectReplay(consume(body), original);
 });
-
-async function createAnotherKey({ database, project }: Credits): Promise<string> {
-  const pool = openTestPool(database.url);
-  const { environmentId } = project.test;
-  const { projectId } = project;
-  try {
-    const createdBy = { kind: "system", id: null } as const;
-    const where = { projectId, environmentId, kind: "test" } as const;
-    const request = { ...where, name: "Another", scopes: ["consume"], createdBy } as const;
-    return (await transaction(pool, (tx) => createApiKey(tx, request))).secret;
-  } finally {
-    await pool.end();
-  }
-}

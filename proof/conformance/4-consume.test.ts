@@ -9,7 +9,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("4.3: the answer has the fields of check, then the charge, in this order and no other", async () => {
+test("4.3: the answer has exactly the fields of check, then the charge, in this order", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -33,7 +33,7 @@ test("4.3: a denial has the same fields in the same order", async () => {
   );
 });
 
-test("4.3: it mutates state: the charge is in the wallet and the ledger when the answer is read", async () => {
+test("4.3: the charge is in the wallet and the ledger before the answer is sent", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, () => consume(RENDER));
   expect(changed).toEqual(["cell.keyed_requests", "cell.ledger", "cell.wallets"]);
@@ -54,7 +54,7 @@ test.each([
   [1_000, 3],
   [1_001, 4],
   [33_333, 100],
-])("4.3: 3 credits per 1,000 charges a quantity of %i with %i, rounded up", async (quantity, credits) => {
+])("4.3: at 3 credits per 1,000, a quantity of %i costs %i, rounded up", async (quantity, credits) => {
   const { check, consume } = await setupCredits();
   const body = { customerId: "ada", feature: "text.generate", quantity, idempotencyKey: "key-1" };
   expect((await check(body)).body["creditsRequired"]).toBe(credits);
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test("4.3: the dearest charge there is, is counted exactly", async () => {
+test("4.3: the largest possible charge is exact", async () => {
   const { check, cell, context, publish } = await setupCredits();
   const cost = { credits: 1_000_000_000, per: 999_999 };
   await defineFeature(cell, context, { key: "dear", name: "Dear", unit: null, pool: "credits", cost });
@@ -75,7 +75,7 @@ test("4.3: the dearest charge there is, is counted exactly", async () => {
   expect(body["creditsRequired"]).toBe(Number((10n ** 15n + 999_998n) / 999_999n));
 });
 
-test("1: features share one allowance, each at its own cost, down to exactly 0 and no further", async () => {
+test("1: features share one allowance, each at its own cost, down to exactly 0", async () => {
   const credits = await setupCredits();
   const { consume, publish } = credits;
   await publish({ reach: "now", features: [...PRO.features, { feature: "video.render", limit: null }] });
@@ -94,11 +94,11 @@ test("1: features share one allowance, each at its own cost, down to exactly 0 a
   expect(await spend("image.render", 1)).toEqual([false, 10, 7]);
   expect(await spend("text.generate", 2_333)).toEqual([true, 7, 0]);
   expect(await spend("text.generate", 1)).toEqual([false, 1, 0]);
-  // Cost 0 draws nothing, so an empty balance does not stop it.
+  // A feature of cost 0 does not need a balance.
   expect(await spend("export", 5)).toEqual([true, 0, 0]);
 });
 
-test("4.3: a feature of cost 0 with a limit is a quota: charged nothing, counted, and denied beyond it", async () => {
+test("4.3: a feature of cost 0 with a limit charges nothing, and is denied beyond the limit", async () => {
   const { consume, database } = await setupCredits();
   const take = (quantity: number, idempotencyKey: string) =>
     consume({ customerId: "ada", feature: "export", quantity, idempotencyKey });
@@ -116,7 +116,7 @@ test("4.3: a feature of cost 0 with a limit is a quota: charged nothing, counted
   });
   expect((await take(2, "c")).body).toMatchObject({ allowed: true, limit: { used: 5, remaining: 0 } });
   expect((await take(1, "d")).body).toMatchObject({ allowed: false, reason: "limit_reached" });
-  // One entry for each allowed consume, though no credits moved.
+  // One entry for each allowed consume, even without credits.
   expect(
     await database.query("select quantity, amount from cell.ledger where kind = 2 order by sequence"),
   ).toEqual([
@@ -125,7 +125,7 @@ test("4.3: a feature of cost 0 with a limit is a quota: charged nothing, counted
   ]);
 });
 
-test("4.3: a limit starts again at the moment its answers name, and not before", async () => {
+test("4.3: a limit resets at its resetsAt, and not before", async () => {
   const { consume, database } = await setupCredits();
   const take = (idempotencyKey: string) =>
     consume({ customerId: "ada", feature: "export", quantity: 5, idempotencyKey });
@@ -140,7 +140,7 @@ test("4.3: a limit starts again at the moment its answers name, and not before",
   expect((await take("c")).body).toMatchObject({ allowed: true, limit: { used: 5 } });
 });
 
-test("4.3: resetsAt is the end of the pool's allowance, and there the balance is full again", async () => {
+test("4.3: at resetsAt the allowance renews and the balance is full", async () => {
   const { consume, database } = await setupCredits();
   const first = await consume({ ...RENDER, quantity: 10 });
   const inMonth = new Date();
@@ -158,7 +158,7 @@ test("4.3: resetsAt is the end of the pool's allowance, and there the balance is
   });
 });
 
-test("1: pools are apart: what one feature spends, a feature of another pool still has", async () => {
+test("1: pools are separate: spending from one does not reduce another", async () => {
   const credits = await setupCredits();
   const { consume } = credits;
   await sellSeconds(credits);
@@ -174,7 +174,7 @@ test("1: pools are apart: what one feature spends, a feature of another pool sti
   expect((await consume({ ...RENDER, idempotencyKey: "key-4" })).body).toMatchObject({ balance: 0 });
 });
 
-test("4.3: a customer nobody knows is created by the default plan, and charged", async () => {
+test("4.3: with a default plan, an unknown customer is created and charged", async () => {
   const { consume, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   expect((await consume({ ...RENDER, customerId: "new" })).body).toMatchObject({
@@ -185,7 +185,7 @@ test("4.3: a customer nobody knows is created by the default plan, and charged",
   expect(await database.count("cell.wallets")).toBe(2);
 });
 
-test("4.3: a customer nobody knows, without a default plan, is denied and leaves no row", async () => {
+test("4.3: without a default plan, an unknown customer is denied and stores nothing", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     expect((await consume({ ...RENDER, customerId: "new" })).body).toEqual({
@@ -205,18 +205,18 @@ test("4.3: a customer nobody knows, without a default plan, is denied and leaves
   expect(changed).toEqual([]);
 });
 
-test("4.1, 4.3: one action may be both charged and recorded, under keys of their own", async () => {
+test("4.1, 4.3: one action can be both charged and recorded, under separate keys", async () => {
   const { consume, record, database } = await setupCredits();
   expect((await consume(RENDER)).body["allowed"]).toBe(true);
   const event = { customerId: "ada", event: "image.render", quantity: 1, idempotencyKey: "key-2" };
   const changed = await changedTables(database, async () => {
     expect((await record(event)).body["accepted"]).toBe(true);
   });
-  // 2.3: the event moves no credits.
+  // Section 2.3: the event moves no credits.
   expect(changed).toEqual(["cell.events", "cell.keyed_requests"]);
 });
 
-test("4.3: metadata is kept with the charge, and with the denial", async () => {
+test("4.3: metadata is stored with the charge and with the denial", async () => {
   const { consume, database } = await setupCredits();
   await consume({ ...RENDER, metadata: { job: 7 } });
   await consume({ ...RENDER, quantity: 50, metadata: { job: 8 }, idempotencyKey: "key-2" });

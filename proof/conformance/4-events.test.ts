@@ -1,16 +1,7 @@
 import { expect, test } from "vitest";
-import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
-import { transaction } from "../../service/src/postgres/transaction.ts";
-import {
-  createTestProject,
-  post,
-  type Reply,
-  type Setup,
-  setup,
-  startTestService,
-} from "../../service/test/harness.ts";
-import { openTestPool } from "../../service/test/seed.ts";
+import { createTestProject, post, setup, startTestService } from "../../service/test/harness.ts";
 import { changedTables } from "./changed-tables.ts";
+import { conflictOf, createAnotherKey, expectReplay } from "./replay.ts";
 
 const AT = Math.floor(Date.now() / 1000) * 1000;
 const EVENT = {
@@ -22,7 +13,7 @@ const EVENT = {
   idempotencyKey: "key-1",
 };
 
-test("4: a request carries Content-Type: application/json, with or without a charset", async () => {
+test("4: Content-Type is application/json, with or without a charset", async () => {
   const { record } = await setup();
   expect((await record(EVENT, { "content-type": "application/json; charset=utf-8" })).status).toBe(200);
 });
@@ -39,28 +30,28 @@ test.each(["text/plain", "application/x-www-form-urlencoded", "application/json5
   },
 );
 
-test("4.1: one event is stored when the answer is read", async () => {
+test("4.1: the event is stored before the answer is sent", async () => {
   const { database, record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("4.1 rule 1: a repeat gets the original answer, byte for byte and marked as replayed, and stores nothing", async () => {
+test("4.1 rule 1: a retry gets the original answer byte for byte, is marked as replayed, and stores nothing", async () => {
   const { database, record } = await setup();
   const original = await record(EVENT);
   expect(original.headers.get("idempotent-replayed")).toBeNull();
   expect(await changedTables(database, () => expectReplay(record(EVENT), original))).toEqual([]);
 });
 
-test("4.1 rule 1: another process and another API key of the project give the original answer too", async () => {
+test("4.1 rule 1: another process and another API key of the project return the original answer too", async () => {
   const { database, project, record } = await setup();
   const original = await record(EVENT);
-  const secret = await createAnotherKey({ database, project });
+  const secret = await createAnotherKey({ database, project }, "events");
   const second = await startTestService(database);
   await expectReplay(post(`${second.url}/v1/events`, secret, EVENT), original);
 });
 
-test("4.1 rule 1: the same payload may be written otherwise", async () => {
+test("4.1 rule 1: equivalent JSON is the same payload", async () => {
   const { database, record } = await setup();
   const original = await record(EVENT);
   const inTwoHours = new Date(AT + 2 * 3_600_000).toISOString().slice(0, 19);
@@ -76,7 +67,7 @@ test("4.1 rule 1: the same payload may be written otherwise", async () => {
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("4.1 rule 1: empty metadata is the same as none, either way round", async () => {
+test("4.1 rule 1: empty metadata is the same as no metadata, in both directions", async () => {
   const { record } = await setup();
   const { metadata: _, ...bare } = EVENT;
   const first = await record(bare);
@@ -85,7 +76,7 @@ test("4.1 rule 1: empty metadata is the same as none, either way round", async (
   await expectReplay(record({ ...bare, idempotencyKey: "key-2" }), second);
 });
 
-test("4.1 rule 1: of 40 copies at once, through two processes, one is stored and all hear the same", async () => {
+test("4.1 rule 1: 40 concurrent copies through two processes store one event and get the same answer", async () => {
   const { database, service, project } = await setup();
   const second = await startTestService(database);
   const replies = await Promise.all(
@@ -99,7 +90,7 @@ test("4.1 rule 1: of 40 copies at once, through two processes, one is stored and
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("4.1 rule 1: only an accepted request takes its key: after a refusal the key is free", async () => {
+test("4.1 rule 1: a refused request does not use up its key", async () => {
   const { record } = await setup();
   expect((await record({ ...EVENT, quantity: 0 })).status).toBe(400);
   expect((await record({ ...EVENT, timestamp: "2020-01-01T00:00:00Z" })).status).toBe(422);
@@ -138,10 +129,10 @@ test("4.1 rule 2: a key reused in the other environment is 409 and stores nothin
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a key that was used on consume is 409 on events, though all else is the same", async () => {
+test("4.1 rule 2: a key used on consume is 409 on events, even if everything else is the same", async () => {
   const { database, record } = await setup();
   await record(EVENT);
-  // The consume endpoint is number 2. The row is that of the event in everything but the endpoint and the key.
+  // A copy of the event's row with another key and endpoint 2, which is consume.
   await database.query(`
     insert into cell.keyed_requests
       (project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key)
@@ -154,7 +145,7 @@ test("4.1 rule 2: a key that was used on consume is 409 on events, though all el
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a 409 shows nothing of the original answer, which can still be had", async () => {
+test("4.1 rule 2: a 409 reveals nothing of the original answer, which still replays", async () => {
   const { record } = await setup();
   const original = await record(EVENT);
   const conflict = await record({ ...EVENT, quantity: 4 });
@@ -163,7 +154,7 @@ test("4.1 rule 2: a 409 shows nothing of the original answer, which can still be
   await expectReplay(record(EVENT), original);
 });
 
-test("4.1 rule 2: of 20 payloads at once under one key, one is accepted and 19 are 409", async () => {
+test("4.1 rule 2: of 20 concurrent payloads under one key, one is accepted and 19 are 409", async () => {
   const { database, record } = await setup();
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, i) => record({ ...EVENT, customerId: `customer_${i}` })),
@@ -173,7 +164,7 @@ test("4.1 rule 2: of 20 payloads at once under one key, one is accepted and 19 a
   expect(await database.count("cell.customers")).toBe(1);
 });
 
-test("4.1 rule 1: the scope is the project: another project uses the same key freely", async () => {
+test("4.1 rule 1: keys are scoped to the project: another project can use the same key", async () => {
   const { database, service, record } = await setup();
   const other = await createTestProject(database, "Another product");
   const original = await record(EVENT);
@@ -192,7 +183,7 @@ test("4.1 rule 3: without a key every accepted request is a new event", async ()
   expect(await database.count("cell.events")).toBe(3);
 });
 
-test("4.1 rule 3: a header is no key: Idempotency-Key changes nothing", async () => {
+test("4.1 rule 3: the Idempotency-Key header is ignored", async () => {
   const { database, record } = await setup();
   const { idempotencyKey: _, ...unkeyed } = EVENT;
   await record(unkeyed, { "idempotency-key": "key-1" });
@@ -200,29 +191,3 @@ test("4.1 rule 3: a header is no key: Idempotency-Key changes nothing", async ()
   expect(await database.count("cell.events")).toBe(2);
   expect(await database.count("cell.keyed_requests")).toBe(0);
 });
-
-async function expectReplay(repeated: Promise<Reply>, original: Reply): Promise<void> {
-  const reply = await repeated;
-  expect(original.status).toBe(200);
-  expect({ status: reply.status, text: reply.text }).toEqual({ status: 200, text: original.text });
-  expect(reply.headers.get("content-type")).toBe(original.headers.get("content-type"));
-  expect(reply.headers.get("idempotent-replayed")).toBe("true");
-}
-
-function conflictOf(conflict: "payload" | "endpoint" | "environment"): object {
-  return { status: 409, body: { code: "idempotency_key_reused", conflict } };
-}
-
-async function createAnotherKey({ database, project }: Pick<Setup, "database" | "project">): Promise<string> {
-  const pool = openTestPool(database.url);
-  const { projectId, test: environment } = project;
-  try {
-    const { environmentId } = environment;
-    const createdBy = { kind: "system", id: null } as const;
-    const where = { projectId, environmentId, kind: "test" } as const;
-    const request = { ...where, name: "Another", scopes: ["events"], createdBy } as const;
-    return (await transaction(pool, (tx) => createApiKey(tx, request))).secret;
-  } finally {
-    await pool.end();
-  }
-}

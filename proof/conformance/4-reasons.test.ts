@@ -7,8 +7,8 @@ import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts"
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import type { Reply } from "../../service/test/harness.ts";
 
-// Section 4.2 and 4.3: both answer allowed or denied, and a denial says why. Each case is a customer to whom the reasons
-// from the one expected on all apply, so that their order is seen too.
+// Sections 4.2 and 4.3: a denial has a reason. In each case, the expected reason and all later ones apply, which also tests their
+// order.
 
 const ADA = brandAs<CustomerId>("ada");
 
@@ -19,7 +19,7 @@ type Case = {
   readonly position: object;
 };
 
-/** More than five a day, and more than the balance pays for. */
+/** Exceeds the limit of five a day and the balance. */
 const BEYOND = { customerId: "ada", feature: "export.large", quantity: 6 };
 const RESET = expect.stringMatching(/Z$/);
 const UNUSED = { quantity: 5, used: 0, remaining: 5, resetsAt: RESET };
@@ -48,7 +48,7 @@ const CASES: readonly Case[] = [
   },
   {
     reason: "no_active_plan",
-    // Credits that were bought without a plan are kept, and of no use yet.
+    // Credits purchased without a plan are kept, but cannot be used yet.
     arrange: ({ topUp }) => topUp("bob", 700),
     body: { ...BEYOND, customerId: "bob", quantity: 1 },
     position: { creditsRequired: 100, balance: 700, resetsAt: null, limit: null },
@@ -79,21 +79,21 @@ const CASES: readonly Case[] = [
   },
   {
     reason: "feature_not_in_plan",
-    // A blocked customer is not unknown, and a default plan is a plan.
+    // An unknown customer is checked against the default plan.
     arrange: ({ cell, context }) => setDefaultPlan(cell, context, { plan: "pro" }),
     body: { ...BEYOND, feature: "video.render", customerId: "nobody" },
     position: { creditsRequired: 300, balance: 100, resetsAt: RESET, limit: null },
   },
 ];
 
-test.each(CASES)("4.2: the reason of a check is $reason, with the position it was judged by", async (one) => {
+test.each(CASES)("4.2: a check returns reason $reason with its balance and limit", async (one) => {
   const credits = await setupSale(one);
   const reply = await credits.check(one.body);
   expectDecision(reply, one);
   expect(reply.body).toMatchObject(one.position);
 });
 
-test.each(CASES)("4.3: the reason of a consume is $reason, and a denial charges nothing", async (one) => {
+test.each(CASES)("4.3: a consume returns reason $reason, and a denial charges nothing", async (one) => {
   const credits = await setupSale(one);
   const reply = await credits.consume({ ...one.body, idempotencyKey: "key-1" });
   expectDecision(reply, one);
@@ -104,7 +104,7 @@ test.each(CASES)("4.3: the reason of a consume is $reason, and a denial charges 
   expect(await credits.database.count("cell.ledger", "kind = 2")).toBe(isAllowed ? 1 : 0);
 });
 
-test("4.3: a denial is kept with the arithmetic of its moment, for whoever asks why", async () => {
+test("4.3: a denial is stored with the balance and price at that time", async () => {
   const { consume, database } = await setupCredits();
   await consume({ customerId: "ada", feature: "image.render", quantity: 11, idempotencyKey: "key-1" });
   expect(

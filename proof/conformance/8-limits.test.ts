@@ -9,7 +9,7 @@ test.each([
   ["an event key of 120 characters", { event: "x".repeat(120) }, { event: "x".repeat(121) }],
   ["a quantity of 1", { quantity: 1 }, { quantity: 0 }],
   ["a quantity of 1,000,000", { quantity: 1_000_000 }, { quantity: 1_000_001 }],
-])("8: %s is accepted, and one step beyond is refused and stores nothing", async (_name, within, beyond) => {
+])("8: %s is accepted, and the next value is refused and stores nothing", async (_name, within, beyond) => {
   const { database, record } = await setup();
   expect((await record({ ...EVENT, ...within })).status).toBe(200);
   const changed = await changedTables(database, async () => {
@@ -19,14 +19,14 @@ test.each([
 });
 
 test.each([
-  // {"a":"…"} is 8 bytes around its text.
+  // {"a":"…"} adds 8 bytes to its text.
   ["bytes", 8_192, { a: "x".repeat(8_184) }, { a: "x".repeat(8_185) }],
   ["bytes", 8_192, { a: "é".repeat(4_092) }, { a: `x${"é".repeat(4_092)}` }],
   ["keys", 50, keys(50), keys(51)],
   ["keys", 50, { list: [keys(20), keys(29)] }, { list: [keys(20), keys(30)] }],
   ["depth", 5, nest(5), nest(6)],
 ])(
-  "8: metadata is constrained in %s: the plan's %i are accepted, one more is 422 and stores nothing",
+  "8: metadata is limited in %s: %i are accepted, one more is 422 and stores nothing",
   async (limit, max, within, beyond) => {
     const { database, record } = await setup();
     expect((await record({ ...EVENT, metadata: within })).status).toBe(200);
@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test("8: it is the workspace plan that constrains metadata: another plan, another limit", async () => {
+test("8: the workspace plan sets the limits of metadata", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set metadata_keys_max = 2");
   expect((await record({ ...EVENT, metadata: keys(2) })).status).toBe(200);
@@ -51,7 +51,7 @@ test("8: it is the workspace plan that constrains metadata: another plan, anothe
   });
 });
 
-test("8: a body of 64 KiB is read, and one byte more is 413", async () => {
+test("8: a body of 64 KiB is accepted, and one byte more is 413", async () => {
   const { record } = await setup();
   const body = JSON.stringify(EVENT);
   expect((await record(body.padEnd(64 * 1024))).status).toBe(200);
@@ -61,7 +61,7 @@ test("8: a body of 64 KiB is read, and one byte more is 413", async () => {
   });
 });
 
-test("8: the plan's rate limit refuses what is beyond it, says when to come back, and stores nothing of it", async () => {
+test("8: requests beyond the plan's rate limit are 429 with Retry-After and store nothing", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set requests_per_second_max = 3");
   const replies = await Promise.all(Array.from({ length: 10 }, () => record(EVENT)));
@@ -74,7 +74,7 @@ test("8: the plan's rate limit refuses what is beyond it, says when to come back
   expect(await database.count("cell.events")).toBe(10 - refused.length);
 });
 
-test("8: usage outside the plan's window is still recorded, and its row is kept", async () => {
+test("8: usage older than the plan's history window is still recorded", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set history_days_max = 1");
   const timestamp = new Date(Date.now() - 30 * DAY).toISOString();
@@ -83,7 +83,7 @@ test("8: usage outside the plan's window is still recorded, and its row is kept"
 });
 
 test.each(["update cell.events set quantity = 1", "delete from cell.events", "truncate cell.events"])(
-  "8: underlying rows are kept: even the owner of the schema cannot `%s`",
+  "8: events are append-only: even the schema owner cannot `%s`",
   async (statement) => {
     const { database, record } = await setup();
     await record(EVENT);

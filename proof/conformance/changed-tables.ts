@@ -1,6 +1,6 @@
 import type { TestDatabase } from "../../service/test/harness.ts";
 
-/** Which tables hold other rows after `work` than before: all that the service has, so that none is forgotten. */
+/** Names of the tables whose rows `work` changed, among all tables of the service. */
 export async function changedTables(
   database: TestDatabase,
   work: () => Promise<unknown>,
@@ -19,14 +19,13 @@ async function digestTables(database: TestDatabase): Promise<Map<string, unknown
     where n.nspname not in ('pg_catalog', 'information_schema')
       and c.relkind in ('r', 'p')
       and not c.relispartition
-      -- Sums of what the others hold, which a job makes a moment later, and where jobs are; and the log of requests, refused ones
-      -- among them, which is written a moment later too.
+      -- Written by jobs a moment later: roll-ups, the progress of jobs, and the log of requests, including refused ones.
       and c.relname not like 'usage%'
       and c.relname not in ('meters', 'sweeps', 'request_log', 'request_counts')
     order by name`);
   const digests = new Map<string, unknown>();
   for (const { name } of tables) {
-    // When an API key was last used is written now and then, and tells nothing of a request.
+    // The last use of an API key is written by a timer.
     const [row] = await database.query(`
       select md5(string_agg(r.text, ' ' order by r.text)) as digest
       from (select (to_jsonb(t) - 'last_used_at')::text as text from ${name} as t) as r`);

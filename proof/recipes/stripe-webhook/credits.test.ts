@@ -1,12 +1,19 @@
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../service/test/books.ts";
-import { makeEvent, nowSeconds } from "./local-stripe.ts";
 import { openShop } from "./shop.ts";
-import { SEEDS, shuffled } from "./shuffled.ts";
-import { checkout, DAY_SECONDS, subscribe, toTime } from "./stripe-objects.ts";
+import {
+  checkout,
+  DAY_SECONDS,
+  makeEvent,
+  nowSeconds,
+  SEEDS,
+  shuffled,
+  subscribe,
+  toTime,
+} from "./stripe-objects.ts";
 
 test.each(SEEDS)(
-  "a purchase delivered three times in any order is one plan and one top-up (order %i)",
+  "a purchase delivered three times in any order creates one plan and one top-up (order %i)",
   async (seed) => {
     const { stripe, deliver, read, database, countPlanChanges } = await openShop();
     const until = nowSeconds() + 20 * DAY_SECONDS;
@@ -34,7 +41,7 @@ test.each(SEEDS)(
   },
 );
 
-test.each(SEEDS)("all deliveries at once are still one plan and one top-up (order %i)", async (seed) => {
+test.each(SEEDS)("concurrent deliveries create one plan and one top-up (order %i)", async (seed) => {
   const { stripe, deliver, read, database, countPlanChanges } = await openShop();
   const subscription = subscribe("price_pro");
   stripe.subscriptions = [subscription];
@@ -50,7 +57,7 @@ test.each(SEEDS)("all deliveries at once are still one plan and one top-up (orde
   await expectSoundBooks(database);
 });
 
-test("credits come with the payment: not with a session that is not paid yet, nor with one about something else", async () => {
+test("credits are added when a session is paid, and not for unpaid or other sessions", async () => {
   const { deliver, read, database } = await openShop();
   const unpaid = checkout({ payment_status: "unpaid" });
   const others = [
@@ -66,7 +73,7 @@ test("credits come with the payment: not with a session that is not paid yet, no
   expect(await read("org/1")).toMatchObject({ balance: 500 });
 });
 
-test("a customer may be named by client_reference_id, and credits for nobody are an error", async () => {
+test("client_reference_id can name the customer, and credits without a customer are an error", async () => {
   const { deliver, read, database } = await openShop();
   const metadata = { credits: "500" };
   const session = checkout({ metadata, client_reference_id: "org/2", payment_intent: null });

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../service/test/books.ts";
-import { makeEvent, nowSeconds, sign } from "./local-stripe.ts";
 import { openShop } from "./shop.ts";
-import { checkout, subscribe } from "./stripe-objects.ts";
+import { checkout, makeEvent, nowSeconds, sign, subscribe } from "./stripe-objects.ts";
 
-test("what Stripe did not sign just now is 400 and changes nothing", async () => {
+test("an event without a valid recent signature is 400 and changes nothing", async () => {
   const { post, database } = await openShop();
   const body = JSON.stringify(makeEvent("checkout.session.completed", checkout()));
   const good = sign(body);
@@ -31,7 +30,7 @@ test("what Stripe did not sign just now is 400 and changes nothing", async () =>
   expect(await post(body, good)).toBe(200);
 });
 
-test("while the secret is rolled one good signature among several is enough", async () => {
+test("one valid signature among several is enough while the secret is rolled", async () => {
   const { post, read } = await openShop();
   const body = JSON.stringify(makeEvent("checkout.session.completed", checkout()));
   const [time, signature] = sign(body).split(",");
@@ -41,7 +40,7 @@ test("while the secret is rolled one good signature among several is enough", as
 });
 
 test.each(["cut", "cut_after"] as const)(
-  "with the line to Purser %s Stripe is told to try again, and the retry counts once",
+  "with the connection to Purser %s, Stripe gets a 500 and its retry counts once",
   async (state) => {
     const { stripe, line, deliver, read, database, countPlanChanges } = await openShop();
     const subscription = subscribe("price_pro");

@@ -1,15 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../service/test/books.ts";
-import { makeEvent, nowSeconds, type Subscription } from "./local-stripe.ts";
 import { openShop } from "./shop.ts";
-import { SEEDS, shuffled } from "./shuffled.ts";
 import {
   cancel,
   cancelAtPeriodEnd,
   checkout,
   DAY_SECONDS,
+  makeEvent,
+  nowSeconds,
   owe,
+  SEEDS,
+  type Subscription,
+  shuffled,
   subscribe,
   toTime,
 } from "./stripe-objects.ts";
@@ -34,7 +37,7 @@ test.each(SEEDS)(
   },
 );
 
-test("who read before a downgrade and writes after it mends what they wrote", async () => {
+test("a delivery that read before a downgrade and writes after it ends with the downgrade", async () => {
   const { stripe, deliver, read } = await openShop();
   const pro = subscribe("price_pro");
   const basic = subscribe("price_basic");
@@ -50,7 +53,7 @@ test("who read before a downgrade and writes after it mends what they wrote", as
   expect(await read("org/1")).toMatchObject({ plan: "basic", balance: 20 });
 });
 
-test("who read before a cancellation and writes after it takes the plan back", async () => {
+test("a delivery that read before a cancellation and writes after it ends without a plan", async () => {
   const { stripe, deliver, read } = await openShop();
   const pro = subscribe("price_pro");
   stripe.subscriptions = [pro];
@@ -65,7 +68,7 @@ test("who read before a cancellation and writes after it takes the plan back", a
 });
 
 test.each(SEEDS)(
-  "a cancelled subscription ends the plan once and keeps what was bought (order %i)",
+  "a cancelled subscription ends the plan once and keeps purchased credits (order %i)",
   async (seed) => {
     const { stripe, deliver, read, database } = await openShop();
     const pro = subscribe("price_pro");
@@ -84,7 +87,7 @@ test.each(SEEDS)(
   },
 );
 
-test("a cancellation at the period's end ends the plan then, without grace; taken back, it goes on", async () => {
+test("a cancellation at the period's end ends the plan then, without grace, and can be undone", async () => {
   const { stripe, deliver, read } = await openShop();
   const until = nowSeconds() + 20 * DAY_SECONDS;
   const pro = subscribe("price_pro", { until });
@@ -98,7 +101,7 @@ test("a cancellation at the period's end ends the plan then, without grace; take
   expect(await say(pro)).toBe(toTime(until + 3 * DAY_SECONDS));
 });
 
-test("a yearly price that becomes a monthly one ends with what is paid, and Stripe's new anchor changes no period", async () => {
+test("a change from a yearly to a monthly price ends with the paid period and keeps the anchor", async () => {
   const { stripe, deliver, read, manage } = await openShop();
   const yearly = subscribe("price_pro_yearly", { until: nowSeconds() + 355 * DAY_SECONDS });
   const until = nowSeconds() + 20 * DAY_SECONDS;
@@ -114,7 +117,7 @@ test("a yearly price that becomes a monthly one ends with what is paid, and Stri
   });
 });
 
-test("whatever happens at Stripe, and however its events are repeated and mixed, Purser ends with what is true", async () => {
+test("repeated and reordered Stripe events always end with the current state at Stripe", async () => {
   const { stripe, deliver, read, database } = await openShop();
   const until = nowSeconds() + 20 * DAY_SECONDS;
   const states = {
@@ -146,7 +149,7 @@ test("whatever happens at Stripe, and however its events are repeated and mixed,
       const sent = early.filter(({ state }) => state === now).map(({ event }) => events[event % (now + 1)]);
       for (const event of sent) if (event !== undefined) expect(await deliver(event)).toBe(200);
     }
-    // Every event arrives in the end, the newest ones first.
+    // Finally all events arrive, newest first.
     for (const event of events.toReversed()) expect(await deliver(event)).toBe(200);
     const { plan, endsAt } = await read(customerId);
     const truth = {
@@ -161,7 +164,7 @@ test("whatever happens at Stripe, and however its events are repeated and mixed,
   await expectSoundBooks(database);
 });
 
-test("the end of an old subscription does not end the plan that a newer one pays for", async () => {
+test("the end of an old subscription does not end the plan of a newer one", async () => {
   const { stripe, deliver, read } = await openShop();
   const old = cancel({ ...subscribe("price_basic"), id: "sub_old" });
   stripe.subscriptions = [subscribe("price_pro"), old];
@@ -169,14 +172,14 @@ test("the end of an old subscription does not end the plan that a newer one pays
   expect(await read("org/1")).toMatchObject({ plan: "pro" });
 });
 
-test("of two subscriptions that are both paid for the newer one decides", async () => {
+test("the newer of two paid subscriptions determines the plan", async () => {
   const { stripe, deliver, read } = await openShop();
   stripe.subscriptions = [subscribe("price_pro"), { ...subscribe("price_basic"), id: "sub_old" }];
   expect(await deliver(makeEvent("invoice.paid", { customer: "cus_1" }))).toBe(200);
   expect(await read("org/1")).toMatchObject({ plan: "pro" });
 });
 
-test("a plan that somebody assigned by hand outlives all but the deletion itself", async () => {
+test("an update of an ended subscription does not end a manually assigned plan", async () => {
   const { stripe, deliver, read, assign } = await openShop();
   await assign("org/1", "basic");
   const old = cancel(subscribe("price_pro"));
@@ -185,14 +188,14 @@ test("a plan that somebody assigned by hand outlives all but the deletion itself
   expect(await read("org/1")).toMatchObject({ plan: "basic" });
 });
 
-test("the end of a subscription of whom Purser never heard is nothing to do", async () => {
+test("the end of a subscription of an unknown customer is ignored", async () => {
   const { stripe, deliver } = await openShop();
   const gone = cancel(subscribe("price_pro"));
   stripe.subscriptions = [gone];
   expect(await deliver(makeEvent("customer.subscription.deleted", gone))).toBe(200);
 });
 
-test("a renewal extends the plan when it is paid, and only by the grace before", async () => {
+test("an unpaid renewal extends the plan by the grace period, and a paid one by its period", async () => {
   const { stripe, deliver, read } = await openShop();
   const renewedAt = nowSeconds() - 3_600;
   const renewed = subscribe("price_pro", { from: renewedAt, until: renewedAt + 30 * DAY_SECONDS });
@@ -205,7 +208,7 @@ test("a renewal extends the plan when it is paid, and only by the grace before",
   expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(renewedAt + 33 * DAY_SECONDS) });
 });
 
-test("an unpaid change within the paid period neither shortens the plan nor gives the new one", async () => {
+test("an unpaid change within the paid period changes nothing", async () => {
   const { stripe, deliver, read } = await openShop();
   const from = nowSeconds() - 10 * DAY_SECONDS;
   const paid = subscribe("price_basic", { from, until: from + 30 * DAY_SECONDS });
@@ -220,7 +223,7 @@ test("an unpaid change within the paid period neither shortens the plan nor give
   expect(await read("org/1")).toMatchObject({ plan: "basic", endsAt: toTime(from + 33 * DAY_SECONDS) });
 });
 
-test("a change to another interval starts a period, which is not given before it is paid", async () => {
+test("a change to another interval starts a period, which counts only once it is paid", async () => {
   const { stripe, deliver, read } = await openShop();
   const from = nowSeconds() - 60;
   const yearly = owe(subscribe("price_pro", { from, until: from + 365 * DAY_SECONDS }), {
@@ -243,7 +246,7 @@ test.each([
   expect(await countPlanChanges()).toBe(0);
 });
 
-test("a price that no plan stands for, and an event of the other mode, are loud", async () => {
+test("a price without a plan and an event of the other mode are errors", async () => {
   const { stripe, deliver, database } = await openShop();
   stripe.subscriptions = [subscribe("price_forgotten")];
   expect(await deliver(makeEvent("invoice.paid", { customer: "cus_1" }))).toBe(500);

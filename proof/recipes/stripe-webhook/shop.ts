@@ -4,15 +4,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { type Managed, setupManage } from "../../../service/test/manage.ts";
-import { type LineToPurser, startLineTo } from "./line-to-purser.ts";
 import {
+  type LineToPurser,
   type LocalStripe,
   STRIPE_SECRET_KEY,
-  type StripeEvent,
-  sign,
+  startLineTo,
   startLocalStripe,
-  WEBHOOK_SECRET,
-} from "./local-stripe.ts";
+} from "./servers.ts";
+import { type StripeEvent, sign, WEBHOOK_SECRET } from "./stripe-objects.ts";
 
 const SERVER = join(import.meta.dirname, "../../../docs/recipes/stripe-webhook/server.mjs");
 const LISTENING = /^listening on (\d+)$/;
@@ -20,13 +19,13 @@ const LISTENING = /^listening on (\d+)$/;
 export type Shop = Managed & {
   readonly stripe: LocalStripe;
   readonly line: LineToPurser;
-  /** As Stripe would: signed anew each time. The answer is the status. */
+  /** Signs and sends an event. Returns the status. */
   deliver(event: StripeEvent): Promise<number>;
-  /** A body with whatever signature. */
+  /** Sends a body with any signature. Returns the status. */
   post(body: string, signature: string | null): Promise<number>;
-  /** What is true of a customer in Purser. */
+  /** Reads a customer from Purser. */
   read(customerId: string): Promise<Standing>;
-  /** By the recipe, not by the setup. */
+  /** Counts the plan changes made by the recipe. */
   countPlanChanges(): Promise<number>;
 };
 
@@ -36,7 +35,7 @@ export type Standing = {
   readonly balance: number;
 };
 
-/** A Purser with the plans `basic` (20 credits a month) and `pro` (100), a Stripe, and the recipe between them. */
+/** Purser with the plans `basic` (20 credits a month) and `pro` (100), a local Stripe, and the recipe between them. */
 export async function openShop(overrides: Record<string, string> = {}): Promise<Shop> {
   const managed = await setupManage();
   const { publish, service, database, project, tokens, manage } = managed;
@@ -83,7 +82,7 @@ export async function openShop(overrides: Record<string, string> = {}): Promise<
   };
 }
 
-/** The very file that people copy, with nothing in its environment but what its README names. */
+/** Runs the file that users copy, with only the environment variables that its README lists. */
 async function startRecipe(env: Record<string, string>): Promise<string> {
   const child = spawn(process.execPath, [SERVER], {
     env: { ...env, PORT: "0" },
@@ -97,5 +96,5 @@ async function startRecipe(env: Record<string, string>): Promise<string> {
     const port = LISTENING.exec(text)?.[1];
     if (port !== undefined) return `http://127.0.0.1:${port}`;
   }
-  throw new Error("the recipe ended before it listened");
+  throw new Error("the recipe ended before it was listening");
 }

@@ -1,8 +1,31 @@
-import { nowSeconds, type Subscription } from "./local-stripe.ts";
+import { createHmac, randomUUID } from "node:crypto";
 
+export const WEBHOOK_SECRET = "whsec_local";
 export const DAY_SECONDS = 86_400;
 
-/** A paid month that began ten days ago, of the customer "org/1". */
+export type Subscription = {
+  readonly id: string;
+  readonly customer: string;
+  readonly status: "incomplete" | "active" | "trialing" | "past_due" | "canceled";
+  readonly metadata: Record<string, string>;
+  readonly billing_cycle_anchor: number;
+  /** With `cancel_at_period_end` the period's end. */
+  readonly cancel_at: number | null;
+  readonly latest_invoice: {
+    readonly status: "draft" | "open" | "paid";
+    readonly billing_reason: "subscription_create" | "subscription_cycle" | "subscription_update";
+    readonly created: number;
+  } | null;
+  readonly items: {
+    readonly data: readonly {
+      readonly price: { readonly id: string };
+      readonly current_period_start: number;
+      readonly current_period_end: number;
+    }[];
+  };
+};
+
+/** A paid month of the customer "org/1", which started ten days ago. */
 export function subscribe(
   price: string,
   {
@@ -22,7 +45,7 @@ export function subscribe(
   };
 }
 
-/** The renewal of the present period is not collected yet. */
+/** The renewal of the current period is not paid yet. */
 export function owe(
   subscription: Subscription,
   change: Partial<Pick<NonNullable<Subscription["latest_invoice"]>, "billing_reason" | "created">> = {},
@@ -32,7 +55,7 @@ export function owe(
   return { ...subscription, latest_invoice: { ...invoice, ...change } };
 }
 
-/** By the customer, in Stripe's portal: it runs until the paid period is over. */
+/** As in Stripe's customer portal: the subscription runs until the end of the paid period. */
 export function cancelAtPeriodEnd(subscription: Subscription): Subscription {
   return { ...subscription, cancel_at: subscription.items.data[0]?.current_period_end ?? null };
 }
@@ -58,4 +81,43 @@ export function checkout(change: object = {}): object {
 
 export function toTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
+}
+
+export type StripeEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly livemode: boolean;
+  readonly data: { readonly object: object };
+};
+
+export function makeEvent(type: string, object: object, livemode = false): StripeEvent {
+  return { id: `evt_${randomUUID()}`, type, livemode, data: { object } };
+}
+
+/** Stripe signs each delivery with the time of that delivery. */
+export function sign(
+  body: string,
+  { secret = WEBHOOK_SECRET, time = nowSeconds() }: { secret?: string; time?: number } = {},
+): string {
+  const signature = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex");
+  return `t=${time},v1=${signature}`;
+}
+
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+export const SEEDS = [1, 2, 3, 4];
+
+/** Each event three times, in an order determined by the seed. */
+export function shuffled<T>(events: readonly T[], seed: number): T[] {
+  const deliveries = [...events, ...events, ...events];
+  let state = seed + 1;
+  for (let last = deliveries.length - 1; last > 0; last--) {
+    // Park and Miller's generator.
+    state = (state * 48_271) % 2_147_483_647;
+    const other = state % (last + 1);
+    [deliveries[last], deliveries[other]] = [deliveries[other], deliveries[last]] as [T, T];
+  }
+  return deliveries;
 }
