@@ -1,7 +1,7 @@
 import type { TestDatabase } from "./harness.ts";
 import { windBack } from "./wind-back.ts";
 
-/** Whose times, and whose ids that begin with one, are those of what happened. */
+/** Columns with times of past actions, and ids that start with such a time. */
 const TABLES = {
   ledger: { times: ["recorded_at", "effective_at"], ids: [] },
   denials: { times: ["recorded_at", "resets_at"], ids: ["id"] },
@@ -12,11 +12,11 @@ const TABLES = {
   request_log: { times: ["recorded_at", "occurred_at"], ids: ["id"] },
 } as const;
 
-/** As if all that ever happened had happened this much earlier. */
+/** Moves everything that happened this far into the past. */
 export async function ageHistory(database: TestDatabase, ms: number): Promise<void> {
   await windBack(database, ms);
   await database.query("select cell.ensure_monthly_partitions(12, 0)");
-  // Only for a superuser, and for this session: no trigger guards history from it.
+  // Disables the append-only triggers for this session. Needs a superuser.
   await database.query("set session_replication_role = replica");
   for (const [table, { times, ids }] of Object.entries(TABLES)) {
     const earlier = times.map((time) => `${time} = ${time} - make_interval(secs => ${ms / 1000})`);
@@ -29,7 +29,7 @@ export async function ageHistory(database: TestDatabase, ms: number): Promise<vo
   await database.query("set session_replication_role = origin");
 }
 
-/** The same id of an earlier moment. */
+/** The same id with an earlier time. */
 export function renameAt(id: string, ms: number): string {
   const hex = `replace(${id}::text, '-', '')`;
   const time = `('x' || lpad(left(${hex}, 12), 16, '0'))::bit(64)::bigint - ${ms}`;

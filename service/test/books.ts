@@ -4,16 +4,16 @@ import { parseParts } from "../src/store/cell/ledger.ts";
 import { decodeWalletState } from "../src/store/cell/wallet-state.ts";
 import type { TestDatabase } from "./harness.ts";
 
-/** `grant` and `pool` by number, and what is in them. */
+/** Credits by number of grant and pool. */
 type Account = {
   sequence: number;
   readonly pools: Map<number, number>;
   readonly grants: Map<number, number>;
-  /** Quantities by feature and assignment, of consumes less reversals, from each sequence on. */
+  /** Consumed quantities. Reversals are negative, with the sequence of their consume. */
   readonly uses: { sequence: number; feature: number; assignment: number; quantity: number }[];
 };
 
-/** Every wallet is the fold of its ledger: sequence, balances, open grants and limit counters. */
+/** Expects every wallet to be the fold of its ledger: sequence, balances, open grants and limit counters. */
 export async function expectSoundBooks(database: TestDatabase): Promise<void> {
   const accounts = await foldLedger(database);
   const wallets = await database.query(
@@ -48,7 +48,7 @@ function expectCounters(account: Account, wallet: ReturnType<typeof decodeWallet
   }
 }
 
-/** Also sees that numbers have no gap, that parts make up the amount, and that each balance follows from the last. */
+/** Also expects gapless sequences, parts that add up to the amount, and balances that follow from the previous one. */
 async function foldLedger(database: TestDatabase): Promise<Map<number, Account>> {
   const accounts = new Map<number, Account>();
   const entries = await database.query(`
@@ -78,7 +78,7 @@ async function foldLedger(database: TestDatabase): Promise<Map<number, Account>>
   return accounts;
 }
 
-/** A reversal counts against the consume that it undoes. */
+/** A reversal counts against its consume. */
 function readUse(entry: Record<string, unknown>): Account["uses"][number] {
   const isReversal = entry["reverses"] !== null;
   return {

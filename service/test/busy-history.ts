@@ -11,10 +11,7 @@ import type { Credits } from "./credits.ts";
 const DAY_MS = 86_400_000;
 const SHORTLY_MS = 1_500;
 
-/**
- * A bit of everything that can happen to customers, as their callers and operators do it: "ada" of `setupCredits` has a
- * long life, "bob" goes through a new period, and there are some others.
- */
+/** All kinds of calls and management actions: "ada" of `setupCredits` has a long history, "bob" starts a new period. */
 export async function liveBusyLives(credits: Credits): Promise<void> {
   const { cell, context, publish, assign, record } = credits;
   await publish({
@@ -78,7 +75,7 @@ async function liveAda(credits: Credits): Promise<void> {
 
 let keys = 0;
 
-/** Returns the consume's id, or "" where it was denied. */
+/** Returns the consume's id, or "" if it was denied. */
 async function charge(
   { consume }: Credits,
   customerId: string,

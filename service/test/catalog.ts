@@ -30,7 +30,7 @@ type VersionInput = {
   readonly publishedAt?: Instant;
   readonly reach?: PlanVersion["reach"];
   readonly allowances?: readonly Allowance[];
-  /** By key, with a limit or none. */
+  /** Limits by feature key. Null: no limit. */
   readonly features?: Readonly<Record<string, PlanFeature["limit"]>>;
   readonly cost?: { readonly credits: number; readonly per: number };
 };
@@ -46,7 +46,7 @@ export function monthly(credits: number, rollover = 0): Allowance {
   return { pool: CREDITS, credits, period: "month", rollover };
 }
 
-/** Plans by key, each with its versions; everything was published long ago unless it says otherwise. */
+/** Plans by key, each with its versions, published at LONG_AGO by default. */
 export function makeCatalog(
   plans: Readonly<Record<string, readonly VersionInput[]>>,
   options: { readonly defaultPlan?: string; readonly changedAt?: Instant } = {},

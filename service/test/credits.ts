@@ -14,13 +14,13 @@ export type Credits = Setup & {
   /** Posts with the test key. */
   consume(body: unknown, headers?: Record<string, string>): Promise<Reply>;
   check(body: unknown): Promise<Reply>;
-  /** Publishes a version of a plan; what is left out is as `PRO` has it. */
+  /** Publishes a version of a plan. Omitted fields are those of `PRO`. */
   publish(plan: Partial<PlanInput>): Promise<void>;
   assign(customer: string, plan?: string): Promise<void>;
   topUp(customer: string, credits: number): Promise<void>;
 };
 
-/** A service with a small catalog in the test environment, and a customer "ada" who has the plan. */
+/** A service with a small catalog in the test environment, and a customer "ada" on plan "pro". */
 export async function setupCredits(
   overrides: Record<string, string> = {},
   prepare?: Parameters<typeof setup>[1],
@@ -34,7 +34,7 @@ export async function setupCredits(
   return credits;
 }
 
-/** Calls and actions on a service whose database has the seeded catalog. */
+/** Adds calls and actions to a service whose database has the seeded catalog. */
 export function openCredits(base: Setup): Credits {
   const { database, project, service } = base;
   const cell = openTestPool(database.serviceUrl, 8);

@@ -5,7 +5,7 @@ export const ADA = brandAs<CustomerId>("ada");
 export const BOB = brandAs<CustomerId>("bob");
 export const OLD_TIMER = brandAs<CustomerId>("old-timer");
 
-/** 50 credits for "ada", bought without an end and without a word about it. */
+/** 50 purchased credits for "ada", without expiry, reference or note. */
 export const TOP_UP: AddCreditsInput = {
   customerId: ADA,
   pool: "credits",
@@ -17,7 +17,7 @@ export const TOP_UP: AddCreditsInput = {
   note: null,
 };
 
-/** How many times each was the outcome. */
+/** Counts outcomes by kind. */
 export function countKinds(outcomes: readonly { readonly kind: string }[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { kind } of outcomes) counts[kind] = (counts[kind] ?? 0) + 1;

@@ -6,7 +6,7 @@ export type Row = Record<string, unknown> & { cursor: string };
 
 export const EXPORTED = ["events", "charges", "ledger", "grants"] as const;
 
-/** An export's rows, as NDJSON or CSV has them. */
+/** The rows of an export in NDJSON or CSV. */
 export async function read({ manage }: Managed, path: string): Promise<Row[]> {
   const { status, text } = await manage("GET", `exports/${path}`);
   expect([status, text]).toEqual([200, text]);
@@ -21,12 +21,12 @@ export async function read({ manage }: Managed, path: string): Promise<Row[]> {
 
 const VISITED_MS = Date.now() - 14 * 24 * 3_600_000;
 
-/** So long after what happened before all else. */
+/** A time relative to the oldest event of `setupExport`. */
 export function sinceVisit(ms: number): string {
   return new Date(VISITED_MS + ms).toISOString();
 }
 
-/** A little of everything, of three customers. */
+/** Events, charges, top-ups and a reversal of three customers. */
 export async function setupExport(): Promise<Managed> {
   const managed = await setupManage();
   const { consume, record, topUp, assign, manage } = managed;

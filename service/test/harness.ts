@@ -10,15 +10,15 @@ import { onServer, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
 import { openTestPool, type SeededDatabase } from "./seed.ts";
 
 export type TestDatabase = {
-  /** As the owner of the schemas. */
+  /** Connects as the schema owner. */
   readonly url: string;
-  /** As the role a careful installation runs the service under. */
+  /** Connects as the restricted role of the service. */
   readonly serviceUrl: string;
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   count(table: string, where?: string): Promise<number>;
 };
 
-/** A database of its own for the test that asks, cloned in about 30 ms and dropped at its end. */
+/** A database for one test, cloned in about 30 ms and dropped when the test ends. */
 export async function createDatabase(
   template: SeededDatabase | typeof TEMPLATE = TEMPLATE,
 ): Promise<TestDatabase> {
@@ -43,7 +43,7 @@ export async function createDatabase(
   };
 }
 
-/** A connection of the test's own, to hold locks and open transactions with. */
+/** A separate connection, to hold locks and open transactions. */
 export async function connectTo(database: TestDatabase): Promise<pg.Client> {
   const client = new pg.Client(database.url);
   client.on("error", () => {});
@@ -64,7 +64,7 @@ export async function createTestProject(
   }
 }
 
-/** The whole service in this process, on a port of its own, under the role that may not rewrite history. */
+/** The whole service in this process, on a free port, with the restricted role. */
 export async function startTestService(
   database: TestDatabase,
   overrides: Record<string, string> = {},
@@ -82,14 +82,14 @@ export async function startTestService(
   return service;
 }
 
-/** As `IDEMPOTENCY_DAYS=… purser migrate --grant-to` does. */
+/** Grants the same privilege as `IDEMPOTENCY_DAYS=… purser migrate --grant-to`. */
 export async function allowKeyDeletion(database: TestDatabase): Promise<void> {
   await grantToService(await connectTo(database), SERVICE_ROLE, { endsKeys: true });
 }
 
 export type Reply = { status: number; headers: Headers; text: string; body: Record<string, unknown> };
 
-/** Posts to the service as a caller's backend would. A string is sent as it is. */
+/** Posts as a caller's backend. A string is sent unchanged. */
 export async function post(
   url: string,
   key: string | null,
@@ -122,7 +122,7 @@ export type Setup = {
   record(body: unknown, headers?: Record<string, string>): Promise<Reply>;
 };
 
-/** What most tests need: a database, a project and the service. `prepare` and a database of one's own come before the project. */
+/** A database, a project and the service. `prepare` runs before the project is created. */
 export async function setup(
   overrides: Record<string, string> = {},
   prepare?: (database: TestDatabase) => Promise<void>,
@@ -134,7 +134,7 @@ export async function setup(
   return startOn(database, await createTestProject(database), overrides);
 }
 
-/** The service on what was prepared once for all tests. */
+/** The service on a copy of a seeded database. */
 export async function setupSeeded(
   template: SeededDatabase,
   overrides: Record<string, string>,

@@ -1,4 +1,4 @@
-/** Something of each kind, and what names it. */
+/** Ids and keys of one request of each kind. */
 export type Facts = {
   readonly customer: string;
   readonly feature: string;
@@ -12,22 +12,22 @@ export type Facts = {
 };
 
 export type Look = {
-  /** Below the environment, unless it begins with a slash. */
+  /** Relative to the environment, unless it starts with a slash. */
   readonly path: string;
-  /** What the answer says when the facts are within the window, and must not say when they are not. */
+  /** Texts that the answer contains if the facts are within the history window, and must not contain otherwise. */
   readonly says: readonly string[];
 };
 
-/** Where an operation shows what happened; or why it shows nothing of the kind. */
+/** Where an operation shows history, or the reason why it shows none. */
 export type HistoryLine = ((facts: Facts) => readonly Look[]) | string;
 
-const NOW = "what is, not what was";
-const CATALOG = "what is sold";
-const PEOPLE = "who may do what";
-const SUMS = "sums, which begin with the window: manage/usage/window.test.ts";
-const EFFECTS = "what people and automation did: no usage";
+const NOW = "current state only";
+const CATALOG = "the catalog";
+const PEOPLE = "members and access";
+const SUMS = "roll-ups within the window: manage/usage/window.test.ts";
+const EFFECTS = "management actions, not usage";
 
-/** How each operation that reads keeps the history window: spec 8. One without a line fails the test. */
+/** How each reading operation applies the history window (spec 8). The test fails if an operation is missing. */
 export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   readSetup: PEOPLE,
   readSession: PEOPLE,
@@ -58,12 +58,12 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   listCustomers: NOW,
   readCustomer: NOW,
   previewCredits:
-    "twins of the last ten minutes, which every window holds, and what a reference names: a test of its own",
+    "duplicates of the last ten minutes, which are in every window, and references: has its own test",
   previewBulkAssignment: NOW,
   previewReversal: "the effect of a reversal now: credits are returned whatever the window; has its own test",
-  proveWallet: "sums to the balance, and counts no entry before it: a test of its own",
+  proveWallet: "sums to the balance without entries before the window: has its own test",
   listPlanChanges: EFFECTS,
-  listGrants: "what was given, of which only the rest is older than the window: a test of its own",
+  listGrants: "grants, of which only the remaining credits can be older than the window: has its own test",
   listLedger: ({ customer, chargeKey, consumeId }) => [
     { path: `customers/${customer}/ledger`, says: [chargeKey, consumeId] },
     { path: `customers/${customer}/ledger?kind=consume`, says: [chargeKey, consumeId] },
@@ -92,8 +92,8 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
     { path: "exports/charges?format=ndjson&from=2020-01-01T00:00:00Z", says: [chargeKey, consumeId] },
   ],
   exportLedger: ({ consumeId }) => [{ path: "exports/ledger?from=2020-01-01T00:00:00Z", says: [consumeId] }],
-  exportGrants: "what was given: a test of its own",
-  readMonth: "sums, which begin with the window: manage/months/months.test.ts",
+  exportGrants: "grants: has its own test",
+  readMonth: "roll-ups within the window: manage/months/months.test.ts",
   chartUsage: SUMS,
   totalUsage: SUMS,
   chartDecisions: SUMS,
@@ -115,7 +115,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   searchEnvironment: (facts) => searches("search", facts),
 };
 
-/** What is searched for stands in no answer but where it is found. */
+/** An answer contains the search text only if it was found. */
 function searches(path: string, { consumeId, denialId, eventId, ...keys }: Facts): Look[] {
   const found = [consumeId, denialId, eventId, keys.chargeKey, keys.denialKey, keys.eventKey];
   return found.map((q) => ({ path: `${path}?q=${q}`, says: [q] }));

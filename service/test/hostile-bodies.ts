@@ -1,6 +1,6 @@
 export type Shape = { readonly name: string; readonly text: string };
 
-/** The bodies that cost a parser, a validator and whoever walks over values the most, each of about so many bytes. */
+/** Bodies of about this size that are the most expensive to parse, validate and traverse. */
 export function hostileBodies(fields: readonly string[], bytes: number): Shape[] {
   const [first = "a"] = fields;
   const fill = (piece: (index: number) => string, separator: string, room = bytes - 64): string => {
@@ -24,7 +24,7 @@ export function hostileBodies(fields: readonly string[], bytes: number): Shape[]
       name: "many unknown fields, the last twice",
       text: `{${fill((i) => `"${i.toString(36)}":1`, ",")},"0":1}`,
     },
-    { name: "one field again and again", text: `{${fill(() => `"${first}":1`, ",")}}` },
+    { name: "one field repeated", text: `{${fill(() => `"${first}":1`, ",")}}` },
     { name: "a wide array of numbers", text: inField(first, `[${fill(() => "1", ",")}]`) },
     { name: "a wide array of nulls", text: inField(first, `[${fill(() => "null", ",")}]`) },
     { name: "a wide array of strings", text: inField(first, `[${fill((i) => `"${i}"`, ",")}]`) },
@@ -42,10 +42,10 @@ export function hostileBodies(fields: readonly string[], bytes: number): Shape[]
       ),
     },
     {
-      name: "a poisoned name at the end",
+      name: "__proto__ at the end",
       text: `{${fill((i) => `"${i.toString(36)}":1`, ",")},"__proto__":1}`,
     },
-    { name: "a broken end", text: `{${fill((i) => `"${i.toString(36)}":1`, ",")},` },
-    { name: "blanks", text: " ".repeat(bytes - 64) },
+    { name: "a truncated object", text: `{${fill((i) => `"${i.toString(36)}":1`, ",")},` },
+    { name: "only spaces", text: " ".repeat(bytes - 64) },
   ];
 }

@@ -2,7 +2,7 @@ import type { Managed } from "./manage.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** Sends a file as curl would, under the name `opening` unless the query says otherwise. */
+/** Sends a file as curl would, with the name `opening` unless the query has one. */
 export async function sendFile(
   { service, here, tokens }: Managed,
   csv: string | Uint8Array<ArrayBuffer>,
@@ -18,7 +18,7 @@ export async function sendFile(
   return { status: response.status, body: (await response.json()) as Answer };
 }
 
-/** Three who are new and one who is not: `ada`. */
+/** Three new customers and an existing one: `ada`. */
 export const FILE = `customerId,name,email,billingReference,plan,planEndsAt,credits,pool,expiresAt,reference
 c1,"Company, the first",1@example.com,cus_1,pro,,250,,,
 c2,Company 2,,,pro,2099-01-01T00:00:00Z,,,,

@@ -5,7 +5,7 @@ import { seedPeople, type Tokens } from "./seed.ts";
 
 export type CallOptions = {
   readonly body?: unknown;
-  /** A management token. By default the owner's. Null: none. */
+  /** A management token. Default: the owner's. Null: none. */
   readonly token?: string | null;
   readonly headers?: Record<string, string>;
 };
@@ -13,13 +13,13 @@ export type CallOptions = {
 export type Managed = Credits & {
   /** Tokens for the whole workspace, by role. */
   readonly tokens: Tokens;
-  /** Of the test environment: `/manage/v1/projects/1/test`. */
+  /** The path of the test environment: `/manage/v1/projects/1/test`. */
   readonly here: string;
-  /** Calls the management API; a path that does not begin with a slash is below the test environment. */
+  /** Calls the management API. A path without a leading slash is relative to the test environment. */
   manage(method: string, path: string, options?: CallOptions): Promise<Reply>;
 };
 
-/** The credits' setup with an owner, and a management token for each role. */
+/** `setupCredits` with an owner and a management token for each role. */
 export async function setupManage(
   overrides: Record<string, string> = {},
   database?: TestDatabase,
@@ -43,7 +43,7 @@ export async function setupManage(
   };
 }
 
-/** As automation or a browser would. */
+/** Sends a request as automation or a browser. */
 export async function send(url: string, method: string, options: CallOptions = {}): Promise<Reply> {
   const { body, token = null, headers = {} } = options;
   const response = await fetch(url, {
@@ -65,13 +65,13 @@ export async function send(url: string, method: string, options: CallOptions = {
   };
 }
 
-/** What a browser would send back: the session's cookie, from this very site. */
+/** The headers of a browser with the session's cookie, on the same site. */
 export function cookieOf(reply: Reply, url: string): Record<string, string> {
   const [cookie = ""] = reply.headers.getSetCookie();
   return { cookie: cookie.split(";", 1)[0] ?? "", origin: url, "sec-fetch-site": "same-origin" };
 }
 
-/** Another company in the same installation. As the owner of the schemas: the service makes none. */
+/** Another workspace, created as the schema owner because the service cannot create one. */
 export async function addWorkspace(database: TestDatabase, name: string): Promise<number> {
   const [row] = await database.query("insert into control.workspaces (name) values ($1) returning id", [
     name,

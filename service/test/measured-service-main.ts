@@ -34,6 +34,6 @@ function parse(text: string): void {
   try {
     JSON.parse(text);
   } catch {
-    // A text that is not JSON costs until where it breaks.
+    // Invalid JSON is parsed up to the error.
   }
 }

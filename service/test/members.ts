@@ -11,7 +11,7 @@ export type JoinedMember = {
   call(method: string, path: string, body?: unknown): Promise<Reply>;
 };
 
-/** The token of a link that an invitation, say, was answered with. */
+/** The token of the link in a reply, for example to an invitation. */
 export function tokenOf({ body }: Reply): string {
   const { path } = body["link"] as { path: string };
   return path.split("#")[1] ?? "";
@@ -26,7 +26,7 @@ export function callerWith(headers: Record<string, string>, url: string): Joined
     send(`${url}${path}`, method, { token: null, headers, ...(body === undefined ? {} : { body }) });
 }
 
-/** Invites somebody as the owner would, and accepts for them. */
+/** Invites a member as the owner, and accepts the invitation. */
 export async function join({ manage, service }: Managed, role: Role, name: string): Promise<JoinedMember> {
   const email = `${name}@example.com`;
   const password = `${name}-has-a-long-password`;

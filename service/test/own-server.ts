@@ -10,7 +10,7 @@ import { startTemporaryServer, type TemporaryServer } from "./temporary-server.t
 
 export type OwnServer = TemporaryServer & { readonly database: TestDatabase };
 
-/** A migrated database on a server of the test's own, to crash, to put a standby beside or a pooler before. */
+/** A migrated database on a separate server, for crashes, standbys and poolers. */
 export async function startOwnServer(settings: readonly string[] = []): Promise<OwnServer> {
   const server = await startTemporaryServer("own", {
     binDirectory: await binariesOfTheTestServer(),
@@ -24,11 +24,11 @@ export async function startOwnServer(settings: readonly string[] = []): Promise<
 export type Standby = {
   readonly server: TemporaryServer;
   readonly database: TestDatabase;
-  /** Replicates no more, and keeps answering reads. */
+  /** Stops replication. The standby still answers reads. */
   cutOff(): Promise<void>;
 };
 
-/** Streams from the primary; made of its data while that is stopped, which every version's binaries can do. */
+/** Streams from the primary. Created from a copy of its data while it is stopped, which works with all versions. */
 export async function startStandby(primary: TemporaryServer, name: string): Promise<Standby> {
   const binDirectory = await binariesOfTheTestServer();
   await primary.crash();
@@ -36,7 +36,7 @@ export async function startStandby(primary: TemporaryServer, name: string): Prom
     binDirectory,
     settings: ["log_min_messages=fatal", "hot_standby=on", "wal_retrieve_retry_interval=100ms"],
     async fill(dataDirectory) {
-      // With the owner, as whom the server runs.
+      // Keeps the owner, as whom the server runs.
       await promisify(execFile)("cp", ["-a", primary.dataDirectory, dataDirectory]);
       await rm(join(dataDirectory, "postmaster.pid"), { force: true });
       const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`;
@@ -57,14 +57,14 @@ export async function startStandby(primary: TemporaryServer, name: string): Prom
   };
 }
 
-/** By a connection for each question: a server that was crashed in between is asked again. */
+/** Opens a connection for each query, so that it works after a crash of the server. */
 function databaseOn(server: TemporaryServer): TestDatabase {
   const url = server.url(TEMPLATE);
   const query: TestDatabase["query"] = async (text, values = []) => {
     const client = new pg.Client(url);
     await client.connect();
     try {
-      // What a test prepares is not to wait for a standby.
+      // The test's own statements must not wait for a standby.
       await client.query("set synchronous_commit = local");
       return (await client.query(text, values)).rows;
     } finally {
@@ -80,7 +80,7 @@ function databaseOn(server: TemporaryServer): TestDatabase {
   };
 }
 
-/** The same version of PostgreSQL that all other tests run on. */
+/** The binaries of the PostgreSQL version that all tests use. */
 export async function binariesOfTheTestServer(): Promise<string> {
   const client = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
   await client.connect();

@@ -9,15 +9,15 @@ import { freePort } from "../src/postgres/free-port.ts";
 import type { TestDatabase } from "./harness.ts";
 
 export type PgBouncer = {
-  /** The database by way of the pooler. */
+  /** The database through the pooler. */
   readonly database: TestDatabase;
-  /** For connections there are as well, from the end of their transaction. */
+  /** Applies to open connections after their current transaction. */
   setMode(mode: PoolMode): Promise<void>;
 };
 
 export type PoolMode = "session" | "transaction" | "statement";
 
-/** Debian's PgBouncer before a database, its defaults but for the mode and the number of connections. */
+/** Debian's PgBouncer in front of a database, with defaults except for mode and pool size. */
 export async function startPgBouncer(behind: TestDatabase, mode: PoolMode): Promise<PgBouncer> {
   const directory = await mkdtemp(join(tmpdir(), "purser-pgbouncer-"));
   await chmod(directory, 0o755);

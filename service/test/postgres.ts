@@ -16,7 +16,7 @@ declare module "vitest" {
 export const TEMPLATE = "purser_template";
 export const SERVICE_ROLE = "purser_service";
 
-/** One real server for the whole run. `TEST_POSTGRES=15` takes the one that Debian's package installs. */
+/** One server for the whole test run. `TEST_POSTGRES=15` uses Debian's PostgreSQL 15. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = process.env["TEST_POSTGRES"] ?? "18";
   const server = await startTemporaryServer("test", {
@@ -33,11 +33,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 function binariesOf(version: string): string {
   const directory = `/usr/lib/postgresql/${version}/bin`;
-  if (!existsSync(directory)) throw new Error(`TEST_POSTGRES=${version}, but there is no ${directory}`);
+  if (!existsSync(directory)) throw new Error(`TEST_POSTGRES=${version}, but ${directory} does not exist`);
   return directory;
 }
 
-/** The database that tests are cloned from, and the role of the service. */
+/** Creates the template of test databases and the role of the service. */
 export async function makeTemplate(url: (database: string) => string): Promise<void> {
   await onServer(url("postgres"), `create role ${SERVICE_ROLE} login`);
   await onServer(url("postgres"), `create database ${TEMPLATE}`);

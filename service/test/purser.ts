@@ -5,12 +5,12 @@ import { promisify } from "node:util";
 import { expect, onTestFinished } from "vitest";
 
 const MAIN = join(import.meta.dirname, "../src/main.ts");
-/** Node reads what it compiled last time, and starts in half the time. */
+/** Halves the start time of Node.js. */
 const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), "purser-compile-cache") };
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A command of Purser as a process of its own, which ends with the test at the latest. */
+/** Starts a command of Purser. The process is killed when the test ends. */
 export function spawnPurser(args: readonly string[], settings: Settings) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...COMPILE_CACHE, ...settings },
@@ -36,11 +36,11 @@ export type Served = {
   readonly url: string;
   readonly metricsUrl: string;
   readonly child: ChildProcess;
-  /** All that it printed so far. */
+  /** Everything it has printed so far. */
   readonly output: () => string;
 };
 
-/** `purser serve` as operators run it: another event loop, other caches. Returns when it is ready. */
+/** `purser serve` in a separate process. Returns when it is ready. */
 export async function servePurser(databaseUrl: string, settings: Settings = {}): Promise<Served> {
   const child = spawnPurser(["serve"], {
     DATABASE_URL: databaseUrl,

@@ -1,4 +1,4 @@
-/** How often a race is run: seldom by default, and as often as `RACE_ROUNDS` says for whoever has the time. */
+/** How often a race is repeated. `RACE_ROUNDS` overrides the number. */
 export function rounds(normal: number): readonly number[] {
   const given = process.env["RACE_ROUNDS"];
   return Array.from({ length: given === undefined ? normal : Number(given) }, (_, round) => round);

@@ -24,7 +24,7 @@ export const PRO: PlanInput = {
   ],
 };
 
-/** Where the machine is busy, a connection may take longer than a request would wait for one. */
+/** Waits longer for a connection than the service does, because the machine may be busy. */
 export function openTestPool(url: string, sizeMax = 1): Pool {
   return openPool({ url, name: "test", sizeMax, connectTimeoutMs: 20_000, onIdleError: () => {} });
 }
@@ -34,7 +34,7 @@ export type Tokens = Readonly<Record<Role, string>>;
 
 export type Seeded = { readonly project: CreatedProject; readonly tokens: Tokens };
 
-/** Each holds what the one before holds, and more. Tests clone one of them, in about 30 ms, instead of making it. */
+/** Each contains the previous one and more. Tests clone one of them in about 30 ms. */
 export type SeededDatabase = "purser_project" | "purser_credits" | "purser_managed";
 
 /** Creates the seeded databases on a server that has the template. */
@@ -70,7 +70,7 @@ export function contextOf({ projectId, test }: CreatedProject): Context {
   };
 }
 
-/** A small catalog, and a customer "ada" who has its plan. */
+/** A small catalog, and a customer "ada" on its plan. */
 export async function seedCredits(cell: Pool, context: Context): Promise<void> {
   const feature = (key: string, credits: number, per: number): Promise<unknown> =>
     defineFeature(cell, context, { key, name: key, unit: null, pool: "credits", cost: { credits, per } });

@@ -3,10 +3,10 @@ import { brandAs, type Instant } from "../src/primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "../src/store/cell/wallet-state.ts";
 import type { TestDatabase } from "./harness.ts";
 
-/** One thing that is done to the tables of `liveBusyLives` behind the service's back. */
+/** A change of the tables of `liveBusyLives` without the service. */
 export type Tampering = {
   readonly name: string;
-  /** What the command must say; "ada" if nothing else. */
+  /** A text in the command's report. Default: "ada". */
   readonly names?: string;
   tamper(database: TestDatabase): Promise<unknown>;
 };
@@ -33,7 +33,7 @@ const LEDGER: readonly Tampering[] = [
     `update cell.ledger set amount = -(2::bigint ^ 60)::bigint where ${ANY_CONSUME}`,
   ),
   entry("which grant paid", `update cell.ledger set parts = replace(parts, '1:', '2:') where ${ANY_CONSUME}`),
-  entry("parts that are no parts", `update cell.ledger set parts = 'all of it' where ${ANY_CONSUME}`),
+  entry("unreadable parts", `update cell.ledger set parts = 'all of it' where ${ANY_CONSUME}`),
   entry("a quantity that was paid", `update cell.ledger set quantity = 2 where ${ANY_CONSUME}`),
   entry("a feature", `update cell.ledger set feature_id = 4 where ${ANY_CONSUME}`),
   entry("a consume without a feature", `update cell.ledger set feature_id = null where ${ANY_CONSUME}`),
@@ -46,7 +46,7 @@ const LEDGER: readonly Tampering[] = [
      select recorded_at + interval '1 ms', sequence, ${COLUMNS} from cell.ledger where ${ANY_CONSUME}`,
   ),
   entry(
-    "an entry that the wallet does not know of",
+    "an entry beyond the wallet's sequence",
     `insert into cell.ledger (recorded_at, sequence, ${COLUMNS})
      select recorded_at, sequence + 1, ${COLUMNS} from cell.ledger where ${LAST_ENTRY}`,
   ),
@@ -77,15 +77,15 @@ const GRANTS: readonly Tampering[] = [
     `update cell.grants set expires_at = effective_at + interval '1 year' where ${OF_ADA} and number = 2`,
   ),
   entry(
-    "what a grant was merged into",
+    "the target of a merged grant",
     `update cell.grants set merged_into = null where ${OF_ADA} and number = 3`,
   ),
   entry(
-    "a revocation that took nothing",
+    "a revocation without an entry",
     `update cell.grants set revoked_at = now() - interval '2 minutes' where ${OF_ADA} and number = 2`,
   ),
   entry(
-    "a grant that nobody gave",
+    "a grant without an entry",
     `insert into cell.grants (environment_id, customer_number, number, pool_id, kind, credits, recorded_at, effective_at)
      select environment_id, customer_number, 6, pool_id, 3, 10, recorded_at, effective_at
      from cell.grants where ${OF_ADA} and number = 1`,
@@ -95,12 +95,12 @@ const GRANTS: readonly Tampering[] = [
 const WALLETS: readonly Tampering[] = [
   entry("the balance column", `update cell.wallets set balance = balance + 1 where ${OF_ADA}`),
   entry("the wallet's sequence", `update cell.wallets set sequence = sequence + 1 where ${OF_ADA}`),
-  entry("a sequence without end", `update cell.wallets set sequence = 9007199254740991 where ${OF_ADA}`),
+  entry("the largest sequence", `update cell.wallets set sequence = 9007199254740991 where ${OF_ADA}`),
   entry("a wallet that cannot be read", `update cell.wallets set state = '{}' where ${OF_ADA}`),
-  wallet("credits from nowhere", (found) => ({ ...found, grants: withMore(found.grants, 1) })),
+  wallet("credits added to the wallet", (found) => ({ ...found, grants: withMore(found.grants, 1) })),
   wallet("a grant twice", (found) => ({ ...found, grants: [...found.grants, ...found.grants] })),
   wallet("grants in another order", (found) => ({ ...found, grants: found.grants.toReversed() })),
-  wallet("a grant held for ever", (found) => ({
+  wallet("a grant that never expires", (found) => ({
     ...found,
     grants: found.grants.map((grant) => ({ ...grant, expiresAt: null, kind: "purchase" as const })),
   })),
@@ -116,21 +116,21 @@ const WALLETS: readonly Tampering[] = [
     ...found,
     assignment: withPlan(found.assignment, (plan) => ({ ...plan, counters: [] })),
   })),
-  wallet("a limit's counter begun anew", (found) => ({
+  wallet("a limit's counter restarted", (found) => ({
     ...found,
     assignment: withPlan(found.assignment, ({ counters, ...plan }) => ({
       ...plan,
       counters: counters.map((counter) => ({ ...counter, used: 1, fromSequence: found.sequence })),
     })),
   })),
-  wallet("what an allowance began with", (found) => ({
+  wallet("the initial credits of an allowance", (found) => ({
     ...found,
     assignment: withPlan(found.assignment, ({ allowances, ...plan }) => ({
       ...plan,
       allowances: allowances.map((allowance) => ({ ...allowance, base: allowance.base + 1 })),
     })),
   })),
-  wallet("what waits for a plan that was left", (found) => ({
+  wallet("the credits of a paused plan", (found) => ({
     ...found,
     paused: found.paused.map(({ grants, ...plan }) => ({ ...plan, grants: withMore(grants, 1) })),
   })),
@@ -144,12 +144,12 @@ const ORPHANS: readonly Tampering[] = [
     tamper: (database) => database.query("delete from cell.customers where customer_id = 'ada'"),
   },
   {
-    name: "a ledger of nobody",
+    name: "a ledger without a wallet",
     names: "there are ledger entries without a wallet",
     tamper: (database) => leaveOnly(database, ["grants"]),
   },
   {
-    name: "grants of nobody",
+    name: "grants without a wallet",
     names: "there are grants without a wallet",
     tamper: (database) => leaveOnly(database, ["ledger"]),
   },
@@ -157,7 +157,7 @@ const ORPHANS: readonly Tampering[] = [
 
 export const TAMPERINGS: readonly Tampering[] = [...LEDGER, ...GRANTS, ...WALLETS, ...ORPHANS];
 
-/** By one statement that must find something to change. */
+/** Changes rows by one statement. Throws if it changes none. */
 function entry(name: string, statement: string): Tampering {
   return {
     name,
@@ -168,7 +168,7 @@ function entry(name: string, statement: string): Tampering {
   };
 }
 
-/** Rewrites ada's wallet, and its balance column with it. */
+/** Rewrites ada's wallet and its balance column. */
 function wallet(name: string, change: (wallet: Wallet) => Wallet): Tampering {
   return {
     name,
@@ -196,7 +196,7 @@ function withPlan(plan: Assignment | null, change: (plan: Assignment) => Assignm
   return plan === null ? null : change(plan);
 }
 
-/** Takes all of ada away but for one table. */
+/** Deletes all rows of ada except those of one table. */
 async function leaveOnly(database: TestDatabase, without: readonly string[]): Promise<void> {
   for (const table of [...without, "wallets"])
     await database.query(`delete from cell.${table} where ${OF_ADA}`);

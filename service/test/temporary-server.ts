@@ -8,13 +8,13 @@ import { type LocalServer, type LocalServerOptions, startLocalServer } from "../
 export type TemporaryServer = LocalServer & {
   readonly port: number;
   readonly dataDirectory: string;
-  /** `pg_ctl stop -m immediate`: nothing is written on the way out. Ends when the server is gone. */
+  /** `pg_ctl stop -m immediate`: ends without writing anything. Returns when the server has ended. */
   crash(): Promise<void>;
-  /** On the data that a crash left. */
+  /** Starts again on the same data. */
   restart(): Promise<void>;
 };
 
-/** A PostgreSQL with a data directory and a port of its own; both are gone when it is stopped. */
+/** A PostgreSQL server with a temporary data directory, which `stop` deletes. */
 export async function startTemporaryServer(
   name: string,
   {
@@ -22,14 +22,14 @@ export async function startTemporaryServer(
     port: wantedPort,
     ...options
   }: Pick<LocalServerOptions, "binDirectory" | "settings" | "environment"> & {
-    /** Makes the data directory instead of initdb. */
+    /** Creates the data directory instead of initdb. */
     fill?: (dataDirectory: string) => Promise<void>;
-    /** Any free one, unless it says which. */
+    /** Default: any free port. */
     port?: number;
   } = {},
 ): Promise<TemporaryServer> {
   const directory = await mkdtemp(join(tmpdir(), `purser-${name}-`));
-  // As root the server runs as another user, who must be able to enter.
+  // The server runs as another user if this process is root, and needs access.
   await chmod(directory, 0o755);
   const port = wantedPort ?? (await freePort());
   const dataDirectory = join(directory, "data");
@@ -43,7 +43,7 @@ export async function startTemporaryServer(
     dataDirectory,
     async crash() {
       const { process } = server;
-      if (process === null) throw new Error("the server is not ours to crash");
+      if (process === null) throw new Error("the server was not started here");
       const ended = once(process, "exit");
       process.kill("SIGQUIT");
       await ended;

@@ -9,7 +9,7 @@ import { balanceOf, newWallet, type Wallet } from "../src/entitlement/wallet.ts"
 import { brandAs, type FeatureKey, type Instant } from "../src/primitives/brand.ts";
 import { at, CREDITS, LONG_AGO, planId } from "./catalog.ts";
 
-/** One customer's life, told in dates: what a database would keep of it, in memory. */
+/** One customer's history, in memory. Each action has a date. */
 export class Timeline {
   catalog: Catalog;
   wallet: Wallet = newWallet(LONG_AGO);

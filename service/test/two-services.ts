@@ -3,13 +3,13 @@ import { post, type Reply, startTestService } from "./harness.ts";
 
 export type TwoServices = Credits & {
   readonly urls: readonly [string, string];
-  /** Consumes through the one or the other process, by turns. */
+  /** Consumes through one of the two services: even turns use the first. */
   consumeAt(turn: number, body: object): Promise<Reply>;
-  /** Renders once for "ada" under a key of its own, or whatever else is said. */
+  /** Consumes one image.render of "ada" with a new key. `change` overrides fields. */
   renderAt(turn: number, change?: object): Promise<Reply>;
 };
 
-/** Two services on one database: what one of them decides, the other must know. */
+/** Two services on one database. */
 export async function setupTwo(overrides: Record<string, string> = {}): Promise<TwoServices> {
   const credits = await setupCredits(overrides);
   const { database, project, service } = credits;
@@ -32,9 +32,9 @@ export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-/** How many said yes; whoever did not answer at all fails here. */
+/** Counts the allowed replies. Throws if any reply is not 200. */
 export function countAllowed(replies: readonly Reply[]): number {
   const failed = replies.filter(({ status }) => status !== 200).map(({ status, text }) => ({ status, text }));
-  if (failed.length > 0) throw new Error(`${failed.length} were not answered: ${failed[0]?.text}`);
+  if (failed.length > 0) throw new Error(`${failed.length} were not answered with 200: ${failed[0]?.text}`);
   return replies.filter(({ body }) => body["allowed"] === true).length;
 }

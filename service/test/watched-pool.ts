@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { Pool } from "../src/postgres/pool.ts";
 import { openTestPool } from "./seed.ts";
 
-/** A pool that tells the name of each prepared statement beforehand: to do something between two of them. */
+/** A pool that calls `onRun` before each statement, with its name. */
 export function openWatchedPool(url: string, onRun: (name: string) => Promise<void>): Pool {
   const pool = openTestPool(url);
   onTestFinished(() => pool.end());

@@ -2,7 +2,7 @@ import type { Repairing } from "../src/commands/verify/usage/repair-day.ts";
 import type { Session } from "../src/postgres/session.ts";
 import type { Parameter, Rows, Statement } from "../src/postgres/statement.ts";
 
-/** A session of which each statement is told beforehand: to fail it, or to do something between two of them. */
+/** A session that calls `onRun` before each statement, which may fail it. */
 export class WatchedSession implements Repairing {
   readonly #session: Session;
   readonly #onRun: (statement: Statement, parameters: readonly Parameter[]) => Promise<void>;

@@ -2,11 +2,11 @@ import type { TestDatabase } from "./harness.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 
-/** As if this much time had passed since anything was decided on any wallet. */
+/** Moves all times in wallets this far into the past. */
 export async function windBack(database: TestDatabase, ms: number): Promise<void> {
   const wallets = await database.query("select environment_id, customer_number, state from cell.wallets");
   for (const { environment_id, customer_number, state } of wallets) {
-    // Times are the only numbers of 13 digits in it.
+    // Only times have 13 digits.
     const earlier = String(state).replaceAll(/\b\d{13}\b/g, (time) => String(Number(time) - ms));
     await database.query(
       `update cell.wallets

@@ -2,9 +2,9 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { inject, onTestFinished } from "vitest";
 import type { TestDatabase } from "./harness.ts";
 
-/** A wire between the service and its database that a test can cut where it hurts. */
+/** A TCP proxy between the service and its database that a test can interrupt. */
 export class Wire {
-  /** The port of the database at the other end; for new connections it may change. */
+  /** The port of the database. A change affects new connections. */
   target = inject("postgresPort");
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -30,29 +30,29 @@ export class Wire {
     return wire;
   }
 
-  /** The database's address by way of this wire. */
+  /** The database's URL through this proxy. */
   urlOf(database: TestDatabase): string {
     const url = new URL(database.serviceUrl);
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the wire does not listen");
+    if (address === null || typeof address === "string") throw new Error("the proxy is not listening");
     url.port = String(address.port);
     return url.href;
   }
 
-  /** The next commit reaches the database, and its answer is lost with the connection. */
+  /** Forwards the next commit, drops its response, and closes the connection. */
   loseNextCommitReply(options: { thenRefusing: boolean } = { thenRefusing: false }): void {
     this.#losesNextCommitReply = true;
     this.#isRefusingAfterCommit = options.thenRefusing;
   }
 
-  /** Breaks every connection; `refusing` also turns new ones away. */
+  /** Closes all connections. With `refusing`, new ones are refused. */
   cut(options: { refusing: boolean } = { refusing: false }): void {
     this.#isRefusing = options.refusing;
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
   }
 
-  /** Keeps back what the database answers, until released. */
+  /** Delays responses of the database until `release`. */
   hold(): void {
     this.#isHolding = true;
     for (const socket of this.#fromServer) socket.pause();

@@ -4,7 +4,7 @@ import { reaches, type VersionSpec, versionSpecs } from "./catalog-spec.ts";
 import { ADDABLE_BALANCE_MAX } from "./credits.ts";
 import type { CreditSource } from "./request.ts";
 
-/** What may happen in a history. Numbers name what they name by its place, whatever is there. */
+/** An action in a history. Numbers select a plan, feature or pool by position, modulo their count. */
 export type Action =
   | { kind: "check" | "consume"; feature: number; quantity: AskedQuantity }
   | {
@@ -23,15 +23,15 @@ export type Action =
   | { kind: "default"; plan: number | null }
   | { kind: "block" | "unblock" };
 
-/** `drain` and `fill_limit` ask for exactly as much as there is, and so much more. */
+/** `drain` and `fill_limit` request exactly what is available, plus `more`. */
 export type AskedQuantity = { kind: "of"; quantity: number } | { kind: "drain" | "fill_limit"; more: number };
 
-/** Counted from the clock, from the history's start, from 1970; or none. */
+/** Relative to the clock, to the history's start or to 1970; or none. */
 export type Moment = { kind: "none" } | { kind: "from_now" | "from_start" | "at"; ms: number };
 
 const DAY = 86_400_000;
 
-/** Whole days from the start: the same moment twice is likely, and merges grants. 31 January is among the anchors. */
+/** Whole days from the start, so that equal expiries are likely and grants merge. */
 const expiries: fc.Arbitrary<Moment> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<Moment>({ kind: "none" }) },
   {
@@ -74,7 +74,7 @@ const ends: fc.Arbitrary<Moment | { kind: "not_said" }> = fc.oneof(
   },
 );
 
-/** Within the bound, at it, beyond it, and late. */
+/** Within the bound, at it, beyond it, and in the past. */
 const asOfs: fc.Arbitrary<Moment> = fc.oneof(
   { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
   {
@@ -96,7 +96,7 @@ const quantities: fc.Arbitrary<AskedQuantity> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("fill_limit" as const), more: fc.nat({ max: 1 }) }) },
 );
 
-/** How often what happens, and among how many features, plans and pools. */
+/** Weights of the actions, and the number of features, plans and pools they use. */
 type Mix = { among: number } & Record<Action["kind"], number>;
 
 const NOTHING: Mix = {
@@ -128,7 +128,7 @@ export const EVERYTHING: Mix = {
   unblock: 3,
 };
 export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 4 };
-/** Every addition is as large as one can be, and each consume makes room for another one. */
+/** Additions are as large as possible, and consumes make room for more. */
 export const NEAR_CAP: Mix = { ...CREDITS, assign: 1, publish: 1 };
 export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
 

@@ -2,7 +2,7 @@ import type { Entry } from "../../src/entitlement/entry.ts";
 import type { Assignment, Grant, LimitCounter, Wallet } from "../../src/entitlement/wallet.ts";
 import type { Book } from "./book.ts";
 
-/** What an auditor would find wrong with the rows of one customer: nothing, if all is well. */
+/** Errors in the rows of one customer. Empty if they are consistent. */
 export function audit(book: Book): string[] {
   if (book.wallet === null) return book.entries.length === 0 ? [] : ["entries without a wallet"];
   return [
@@ -33,8 +33,9 @@ function auditLedger(entries: readonly Entry[], wallet: Wallet): string[] {
     if (entry.balanceAfter !== balance) found.push(`${sequence}: ${entry.balanceAfter} is not ${balance}`);
     if (balance < 0) found.push(`${sequence}: pool ${pool} is negative`);
     if (!SIGNS[kind](amount)) found.push(`${sequence}: ${kind} of ${amount}`);
-    if (sum(parts.map((part) => part.amount)) !== amount) found.push(`${sequence}: parts are not the amount`);
-    if (parts.some((part) => part.amount * amount <= 0)) found.push(`${sequence}: a part of another sign`);
+    if (sum(parts.map((part) => part.amount)) !== amount)
+      found.push(`${sequence}: parts do not add up to the amount`);
+    if (parts.some((part) => part.amount * amount <= 0)) found.push(`${sequence}: a part with another sign`);
     if (entry.effectiveAt < effectiveAt) found.push(`${sequence}: takes effect before the entry before it`);
     effectiveAt = entry.effectiveAt;
   }
@@ -59,16 +60,16 @@ function auditGrants(book: Book, wallet: Wallet): string[] {
     if (book.grants[slot - 1]?.pool !== pool) found.push(`grant ${number} was merged into another pool`);
     if (expiresAt !== null && expiresAt <= effectiveAt) found.push(`grant ${number} was never usable`);
     if ((moved.get(number) ?? 0) !== (open?.remaining ?? 0))
-      found.push(`grant ${number}: not what its parts say`);
+      found.push(`grant ${number}: differs from its parts`);
   }
-  if (wallet.grantCount !== book.grants.length) found.push("grants were made that nobody was told of");
+  if (wallet.grantCount !== book.grants.length) found.push("the wallet counts grants that have no row");
   for (const [index, grant] of wallet.grants.entries()) {
     const before = wallet.grants[index - 1];
     if (grant.remaining < 0) found.push(`grant ${grant.number} is negative`);
     if (grant.remaining === 0 && grant.kind !== "allowance")
-      found.push(`grant ${grant.number} is spent and stays`);
+      found.push(`grant ${grant.number} is spent and still listed`);
     if (before !== undefined && !burnsBefore(before, grant))
-      found.push(`grant ${grant.number} burns too late`);
+      found.push(`grant ${grant.number} is out of burn order`);
     if (grant.expiresAt !== null && grant.expiresAt <= wallet.decidedAt)
       found.push(`grant ${grant.number} expired`);
   }
@@ -91,7 +92,7 @@ function auditCounters(book: Book, { assignment, paused }: Wallet): string[] {
   );
 }
 
-/** Consumed from the counter's first entry on, less what of that was reversed. */
+/** The quantity consumed since the counter's first entry, minus reversals. */
 function foldCounter(book: Book, plan: Assignment, counter: LimitCounter): number {
   const counted = book.entries.filter(({ sequence, usage }) => {
     if (usage?.feature !== counter.feature || usage.assignment !== plan.number) return false;

@@ -10,7 +10,7 @@ import { newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
 import type { Instant } from "../../src/primitives/brand.ts";
 import type { Answer, Asked, NamedGrant, Request, View } from "./request.ts";
 
-/** The service's pure core with the rows that a database would keep: a wallet, its ledger, its grants. */
+/** The service's pure core with the rows that a database would store: a wallet, its ledger and its grants. */
 export class Book {
   wallet: Wallet | null;
   readonly entries: Entry[] = [];
@@ -32,7 +32,7 @@ export class Book {
   /** Answers without writing anything. */
   ask(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
     if (request.kind === "decide") return this.#decide(catalog, request, clock);
-    // A customer is created at the moment of the first operation.
+    // The first operation creates the customer.
     const wallet = this.wallet ?? newWallet(clock);
     switch (request.kind) {
       case "assign": {
@@ -61,9 +61,9 @@ export class Book {
     }
   }
 
-  /** Answers, and writes what the answer says is to be written. */
+  /** Answers and writes the change. */
   commit(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
-    // Named before the change is written: places in burn order move with it.
+    // Resolved before the change is written, which may change the burn order.
     const named = request.kind === "revoke" ? this.#named(request.named).grant.number : null;
     const { answer, change } = this.ask(catalog, request, clock);
     if (change !== null) this.write(change);
@@ -75,7 +75,7 @@ export class Book {
     return { answer, change };
   }
 
-  /** Whether there is what a request names. Where a wallet was not written, what was planned may not have happened. */
+  /** Whether the grant or consume of a request exists. It may not if a planned change was not written. */
   has(request: Request): boolean {
     if (request.kind === "reverse") return this.consumes().length > request.consume;
     return request.kind !== "revoke" || this.#findNamed(request.named) !== undefined;
@@ -90,7 +90,7 @@ export class Book {
     }
   }
 
-  /** What is due, and nothing else: who never had a plan has none to end; a blocked customer is denied everything. */
+  /** Only the changes that are due. Decides as if blocked, which denies the request and applies what is due. */
   due(catalog: Catalog, clock: Instant): Change | null {
     const [feature] = catalog.features.keys();
     if (this.wallet === null || feature === undefined) return null;
@@ -101,14 +101,14 @@ export class Book {
     return { ...decision.change, wallet: { ...decision.change.wallet, isBlocked } };
   }
 
-  /** Writes what is due. */
+  /** Writes the changes that are due. */
   notice(catalog: Catalog, clock: Instant): Change | null {
     const change = this.due(catalog, clock);
     if (change !== null) this.write(change);
     return change;
   }
 
-  /** The wallet as it can be seen; or as it could be, were the change written. */
+  /** The visible state of the wallet, after `change` if there is one. */
   view(change: Change | null): View {
     const wallet = change?.wallet ?? this.wallet;
     const rows = [...this.grants, ...(change?.grants ?? [])];
@@ -134,7 +134,7 @@ export class Book {
     );
   }
 
-  /** Whether all that was merged into a grant was revoked. */
+  /** Whether all grants merged into this one are revoked. */
   isRevoked(number: number): boolean {
     return this.grants.filter((grant) => grant.slot === number).every((grant) => grant.isRevoked);
   }
@@ -154,7 +154,7 @@ export class Book {
 
   #named(named: NamedGrant): { grant: GrantFacts; slot: readonly GrantFacts[] } {
     const grant = this.#findNamed(named);
-    if (grant === undefined) throw new Error("only a grant that is there is named");
+    if (grant === undefined) throw new Error("the grant does not exist");
     return { grant, slot: this.grants.filter((it) => it.slot === grant.slot) };
   }
 
@@ -170,7 +170,7 @@ export class Book {
     grants: readonly GrantFacts[];
   } {
     const entry = this.consumes()[index];
-    if (entry === undefined) throw new Error("only what was consumed is reversed");
+    if (entry === undefined) throw new Error("the consume does not exist");
     const { sequence, pool, parts, usage } = entry;
     const slots = new Set(parts.map((part) => part.grant));
     return {

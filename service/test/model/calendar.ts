@@ -3,10 +3,10 @@ import type { PeriodKind } from "../../src/entitlement/period.ts";
 const DAY_MS = 86_400_000;
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
-/** When a period ends, and when what it gave is gone. Null: never. */
+/** The end of a period and the expiry of its credits. Null: never. */
 export type PeriodEnds = { start: number; end: number | null; expiresAt: number | null };
 
-/** The period that holds `at`, found by stepping away from the anchor one period at a time. */
+/** The period that contains `at`, found by stepping from the anchor one period at a time. */
 export function periodHolding(
   period: PeriodKind,
   { anchor, at, rollover = 0 }: { anchor: number; at: number; rollover?: number },
@@ -22,7 +22,7 @@ export function periodHolding(
   };
 }
 
-/** The anchor, moved by so many periods. */
+/** The anchor moved by this many periods. */
 function step(period: Exclude<PeriodKind, "once">, anchor: number, steps: number): number {
   switch (period) {
     case "day":

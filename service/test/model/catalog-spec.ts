@@ -20,7 +20,7 @@ import {
   type PoolId,
 } from "../../src/primitives/brand.ts";
 
-// A catalog as small data, with everything named by its place, so that a smaller one is still a catalog.
+// A catalog described by positions, so that it stays valid when fast-check shrinks it.
 
 export type CatalogSpec = {
   pools: number;
@@ -31,7 +31,7 @@ export type CatalogSpec = {
 
 type FeatureSpec = { pool: number; cost: Cost };
 
-/** `allowances` by pool and `features` by feature; those of a pool or feature that is not there are left out. */
+/** `allowances` by pool and `features` by feature. Those without a pool or feature are ignored. */
 export type VersionSpec = {
   allowances: readonly (Omit<Allowance, "pool"> | null)[];
   features: readonly ({ limit: PlanFeature["limit"]; edited: FeatureSpec | null } | null)[];
@@ -55,7 +55,7 @@ const allowances = fc.record({
 const limits = fc.record({ quantity: fc.constantFrom(3, 10, 1, 0, 2000), period: periods });
 const inPlan = fc.record({
   limit: fc.option(limits, { freq: 2 }),
-  // Costs are pinned when a version is published: an edit of the feature before it shows here alone.
+  // A version pins the costs at publication, so an edit of the feature before it affects only this version.
   edited: fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: featureSpecs }),
 });
 
@@ -157,7 +157,7 @@ export function chooseDefault(catalog: Catalog, index: number | null, clock: Ins
   return { ...catalog, version: catalog.version + 1, changedAt: since, defaultPlan: { plan, since } };
 }
 
-/** Any number names a plan. */
+/** Any number selects a plan, modulo their count. */
 export function planAt(catalog: Catalog, index: number): PlanId {
   return planId(index % catalog.plans.size);
 }

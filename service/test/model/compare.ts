@@ -9,7 +9,7 @@ import type { Script, ScriptStep } from "./script.ts";
 
 export type Disagreement = { step: number; about: string; model: unknown; service: unknown };
 
-/** Plays a script on the model and on the service's pure core, side by side. Null: they agree throughout. */
+/** Plays a script on the model and on the service's pure core. Null if they always agree. */
 export function findDisagreement(script: Script): Disagreement | null {
   const book = new Book(script.isKnown ? newWallet(script.start) : null);
   let customer = script.isKnown ? newCustomer(script.start) : null;
@@ -60,12 +60,12 @@ function playRequest(
   const found =
     differ("the answer", answers) ??
     (isRefusal(answer) ? null : differ("the wallet", views(model.customer, book, change)));
-  // A wallet that is not written stays where it was, in time too. That a spent grant was revoked is written elsewhere.
+  // A wallet that is not written keeps its time. The revocation of a spent grant is not stored in the wallet.
   const unwritten = answer.kind === "revoked" ? withRevoked(customer, request) : customer;
   return { found, next: isCheck ? customer : change === null ? unwritten : model.customer };
 }
 
-/** Whatever a step did, everything that can be asked afterwards has the same answer. */
+/** After a step, checks of all features have the same answers. */
 function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | null): Found | null {
   const now = noticed(step.catalog, customer, step.clock);
   for (const feature of step.catalog.features.keys()) {
@@ -80,7 +80,7 @@ function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | nu
 
 const NOTHING: View = { decidedAt: 0, planAsOf: null, plan: null, grants: [] };
 
-/** A wallet that nothing was written to shows what it would show now: nothing was due. */
+/** Without a change nothing was due, so the decision time is ignored. */
 function views(customer: Customer | null, book: Book, change: Change | null): Omit<Found, "about"> {
   const timed = (view: View): View => (change === null ? { ...view, decidedAt: 0 } : view);
   return {

@@ -4,10 +4,10 @@ import type { Answer, Asked, NamedGrant } from "./request.ts";
 
 const OPEN_GRANTS_MAX = 50;
 
-/** Nobody refuses what a plan gives: below the largest balance there is room for that. */
+/** Leaves room for allowances, which are never refused, below the largest safe integer. */
 export const ADDABLE_BALANCE_MAX = Number.MAX_SAFE_INTEGER - 2 ** 51;
 
-/** Rounded up. In big integers, as the service's way is another. */
+/** Rounded up. Uses big integers, independently of the service's arithmetic. */
 export function charge(cost: Cost, quantity: number): number {
   const per = BigInt(cost.per);
   return Number((BigInt(quantity) * BigInt(cost.credits) + per - 1n) / per);
@@ -28,7 +28,7 @@ export function add(customer: Customer, request: Asked<"add">): Answer {
   return { kind: "added" };
 }
 
-/** Bought or given, in all pools together, and not by a plan. */
+/** Added credits in all pools, without allowances. */
 function boughtBy(customer: Customer): number {
   const bought = burnList(customer).filter((grant) => grant.kind !== "allowance");
   return bought.reduce((sum, grant) => sum + grant.remaining, 0);
@@ -58,10 +58,10 @@ export function revoke(customer: Customer, named: NamedGrant): Answer {
   if (addition === undefined || addition.isRevoked) return { kind: "already_revoked" };
   addition.isRevoked = true;
   if (!isSpendable(customer, grant)) return { kind: "revoked", credits: 0 };
-  // What came first is used first: what is left of this one is what the later ones do not explain.
+  // Earlier additions are spent first, so the rest of this one is what later additions do not cover.
   const later = grant.additions.slice(index + 1);
   const rest = Math.max(0, grant.remaining - unrevoked(later));
-  // Another version of the plan may have made an allowance larger than it was when granted.
+  // A new version of the plan may have increased an allowance after it was granted.
   const credits = grant.kind === "allowance" ? rest : Math.min(rest, addition.credits);
   grant.remaining -= credits;
   grant.gone += credits;
@@ -74,14 +74,14 @@ export function getNamed(customer: Customer, named: NamedGrant): { grant: Credit
       ? (customer.additions[named.index] ?? { grant: 0, index: 0 })
       : { grant: burnList(customer)[named.index]?.id ?? 0, index: 0 };
   const grant = customer.grants.find((it) => it.id === id);
-  if (grant === undefined) throw new Error("only a grant that is there is named");
+  if (grant === undefined) throw new Error("the grant does not exist");
   return { grant, index };
 }
 
 export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   const consume = customer.consumes[request.consume];
   const cost = consume?.version.features.get(consume.feature)?.cost;
-  if (consume === undefined || cost === undefined) throw new Error("only what was consumed is reversed");
+  if (consume === undefined || cost === undefined) throw new Error("the consume does not exist");
   const reversible = consume.quantity - consume.reversed;
   const quantity = request.quantity ?? reversible;
   if (reversible === 0) return { kind: "nothing_left" };
@@ -106,7 +106,7 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   return { kind: "reversed", credits, quantity };
 }
 
-/** What is given back to credits that have expired is gone at once, and so is what was revoked. */
+/** Credits returned to an expired or revoked grant are lost. */
 function giveBack(customer: Customer, back: { grant: number; credits: number }): void {
   const grant = customer.grants.find((it) => it.id === back.grant);
   if (grant === undefined || isOver(grant.expiresAt, customer.now)) return;

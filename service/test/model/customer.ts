@@ -2,24 +2,24 @@ import type { PlanVersion } from "../../src/entitlement/catalog.ts";
 import type { GrantKind } from "../../src/entitlement/wallet.ts";
 import type { FeatureId, PlanId, PoolId } from "../../src/primitives/brand.ts";
 
-// What the model remembers of a customer. Nothing is moved or merged away that could be looked up: a plan that was left
-// is a plan that is not the active one, and a limit's use is the sum of what was consumed.
+// The model's state of a customer. It stores facts and derives the rest: a plan that was left is kept as it was, and the use of a
+// limit is the sum of its consumes.
 
 export type Customer = {
-  /** The moment up to which everything due was applied. */
+  /** Everything due up to this time has been applied. */
   now: number;
   isBlocked: boolean;
   plan: PlanTaken | null;
-  /** Plans left, each as it was. */
+  /** Plans that were left, unchanged. */
   left: PlanTaken[];
   grants: CreditGrant[];
-  /** In the order in which they were added: where each of them went. */
+  /** The grant of each addition, in order. */
   additions: { grant: number; index: number }[];
   consumes: Consume[];
   plansTaken: number;
   /** The time of the latest billing event that an assignment or an end named. */
   planAsOf: number | null;
-  /** Whether one of that time ended or shortened the plan. */
+  /** Whether an event of that time ended or shortened the plan. */
   isPlanCut: boolean;
   grantsMade: number;
 };
@@ -31,23 +31,23 @@ export type PlanTaken = {
   anchor: number;
   endsAt: number | null;
   isDefault: boolean;
-  /** Since when it is not the active plan; cleared once what was missed is made up for. */
+  /** When it was left. Cleared once missed changes have been applied after its return. */
   leftAt: number | null;
-  /** The current period of each pool's allowance, and the grant it brought. */
+  /** The current period of each pool's allowance, and its grant. */
   periods: AllowancePeriod[];
   counters: Counter[];
 };
 
 export type AllowancePeriod = { pool: PoolId; end: number | null; grant: number };
 
-/** Which consumes count against a limit, by their place in `consumes`. */
+/** The consumes that count against a limit, by their index in `consumes`. */
 export type Counter = { feature: FeatureId; end: number | null; consumes: number[] };
 
 export type CreditGrant = {
   id: number;
   pool: PoolId;
   kind: GrantKind;
-  /** The plan taken, by its number, whose allowance it is. Usable only while that is the active plan. */
+  /** The number of the plan whose allowance it is. Usable only while that plan is active. */
   allowanceOf: number | null;
   givenAt: number;
   expiresAt: number | null;
@@ -56,7 +56,7 @@ export type CreditGrant = {
   gone: number;
   /** The version changed to one without this pool. */
   isDropped: boolean;
-  /** What was added, in order; later additions of the same kind and expiry join an open grant. */
+  /** Additions in order. Those of the same kind and expiry join an open grant. */
   additions: Addition[];
 };
 
@@ -68,7 +68,7 @@ export type Consume = {
   quantity: number;
   reversed: number;
   version: PlanVersion;
-  /** In burn order, without what was given back. */
+  /** In burn order, without returned credits. */
   parts: { grant: number; credits: number }[];
 };
 
@@ -88,7 +88,7 @@ export function newCustomer(now: number): Customer {
   };
 }
 
-/** Deep where the model writes; published versions are shared, as nobody writes them. */
+/** A deep copy, except for published versions, which never change. */
 export function copyOf(customer: Customer): Customer {
   return {
     ...customer,
@@ -114,7 +114,7 @@ function copyOfPlan(plan: PlanTaken): PlanTaken {
   };
 }
 
-/** Half-open: at its end it is over. */
+/** Periods are half-open: at `end` they are over. */
 export function isOver(end: number | null, now: number): boolean {
   return end !== null && end <= now;
 }
@@ -124,7 +124,7 @@ export function isSpendable(customer: Customer, grant: CreditGrant): boolean {
   return grant.allowanceOf === null || grant.allowanceOf === customer.plan?.number;
 }
 
-/** Soonest expiry first, none last; then given before bought; then oldest. Spent ones are not listed. */
+/** Credits that expire first are spent first. Ties: free before purchased, then oldest first. Without spent grants. */
 export function burnList(customer: Customer): CreditGrant[] {
   const never = Number.POSITIVE_INFINITY;
   const order = (grant: CreditGrant): [number, number, number] => [

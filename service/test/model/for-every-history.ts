@@ -1,9 +1,9 @@
 import fc from "fast-check";
+import { describeScript, show } from "./describe-script.ts";
 import { type History, histories } from "./history.ts";
 import { type Script, scriptOf } from "./script.ts";
-import { show, tell } from "./tell.ts";
 
-/** Fails with the shortest history that was found to fail, told step by step, and how to play it again. */
+/** Fails with the shortest failing history, described step by step, and how to repeat it. */
 export function forEveryHistory(
   runs: number,
   check: (script: Script) => void,
@@ -13,12 +13,13 @@ export function forEveryHistory(
   const run = fc.check(property, { numRuns: runs });
   if (!run.failed) return;
   const [history] = run.counterexample ?? [];
-  const told = history === undefined ? "no history was found in time" : tell(scriptOf(history));
+  const described =
+    history === undefined ? "no failing history was found in time" : describeScript(scriptOf(history));
   const again = `seed ${run.seed}, path ${run.counterexamplePath}, after ${run.numRuns} histories`;
-  throw new Error(`${messageOf(run.errorInstance)}\n\n${told}\n\n${again}`);
+  throw new Error(`${messageOf(run.errorInstance)}\n\n${described}\n\n${again}`);
 }
 
-/** A failed expectation shortens what it shows; here it is whole. */
+/** The complete values of a failed expectation, which its message truncates. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!("actual" in error && "expected" in error)) return error.message;

@@ -10,13 +10,10 @@ import {
 } from "./actions.ts";
 import { type CatalogSpec, catalogSpecs } from "./catalog-spec.ts";
 
-/**
- * A random life of a customer: what is sold, and what happens when. A number that names nothing names another one that
- * is there, so that a history may be shortened anywhere and still be one.
- */
+/** A random history of a customer: a catalog, and actions with times. It stays valid when fast-check removes any step. */
 export type History = {
   start: number;
-  /** Whether the customer is known from the start, with an empty wallet. */
+  /** Whether the customer exists from the start, with an empty wallet. */
   isKnown: boolean;
   catalog: CatalogSpec;
   steps: readonly Step[];
@@ -26,7 +23,7 @@ export type Step = { wait: Wait; action: Action };
 
 export type Wait =
   | { kind: "pass"; ms: number }
-  /** To the n-th moment from here at which something is due, or shortly before it. */
+  /** To the n-th next time at which something is due, or shortly before it. */
   | { kind: "due"; nth: number; msBefore: number }
   | { kind: "back"; ms: number };
 
@@ -73,7 +70,7 @@ const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
       catalog,
       steps: fc.array(fc.record({ wait, action }), { minLength: 1, maxLength: 40, size: "max" }),
     });
-  // One feature and one plan, which everybody has: there, what is rare among everything is common.
+  // With a default plan and few features, so that rare cases are more common.
   const simple = catalogSpecs.map((catalog) => ({ ...catalog, defaultPlan: 0 }));
   return fc.oneof(
     { weight: 4, arbitrary: historiesOf(actionsOf(EVERYTHING), catalogSpecs) },
@@ -85,5 +82,5 @@ const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
 
 export const histories = historiesWith(waits);
 
-/** Those in which the clock never steps back. */
+/** Histories in which the clock never goes back. */
 export const steadyHistories = historiesWith(waitsAhead);

@@ -2,7 +2,7 @@ import type { Wallet } from "../../src/entitlement/wallet.ts";
 import type { Book } from "./book.ts";
 import type { ScriptStep } from "./script.ts";
 
-/** Until then, being looked at is not the same as nothing: the first question takes up the default plan. */
+/** Before the first plan, a look changes the customer: the first decision applies the default plan. */
 export function hadPlan(book: Book): boolean {
   return (book.wallet?.assignmentCount ?? 0) > 0;
 }
@@ -11,7 +11,7 @@ export function look(book: Book, { catalog, clock }: Pick<ScriptStep, "catalog" 
   if (hadPlan(book)) book.notice(catalog, clock);
 }
 
-/** When the next thing of the wallet ends. */
+/** The next end of the plan, a period, a counter or a grant. */
 export function nextEnd({ assignment, grants }: Wallet, after: number): number {
   const ends = [
     assignment?.endsAt,
@@ -23,7 +23,7 @@ export function nextEnd({ assignment, grants }: Wallet, after: number): number {
   return Math.min(Number.POSITIVE_INFINITY, ...later);
 }
 
-/** All that can be seen of a customer but how often it was looked at: plan, credits by expiry, every answer. */
+/** The visible state that must not depend on looks: plan, credits by expiry, and the answers to checks. */
 export function seen(
   book: Book,
   { catalog, clock }: ScriptStep,

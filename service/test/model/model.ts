@@ -5,10 +5,7 @@ import { balanceIn, burnList, type Customer, copyOf, isOver, newCustomer, usedOf
 import { findResumable, leavePlan, passTime, settle, takeUpDefaultPlan, takeUpPlan } from "./pass-time.ts";
 import type { Answer, Asked, Position, Request, View } from "./request.ts";
 
-/**
- * A customer's credits in the slowest and plainest way there is. `customer` is not changed: whoever asks keeps the
- * customer of the answer, or throws it away as a check does.
- */
+/** The reference model: simple and slow. Returns a changed copy of the customer, which a check discards. */
 export function ask(
   catalog: Catalog,
   customer: Customer | null,
@@ -22,7 +19,7 @@ export function ask(
   return { answer: answerNow(catalog, next, request, clock), customer: next };
 }
 
-/** Changes the customer. For long histories, of which a copy at every step would take too long. */
+/** Changes the customer in place, for long histories, where copying at every step would be too slow. */
 export function answerNow(catalog: Catalog, customer: Customer, request: Request, clock: number): Answer {
   passTime(catalog, customer, Math.max(clock, customer.now, catalog.changedAt));
   return answerFor(catalog, customer, request);
@@ -36,7 +33,7 @@ export function noticed(catalog: Catalog, customer: Customer | null, clock: numb
   return next;
 }
 
-/** The same customer, who never notices that a spent or expired grant of theirs was revoked. */
+/** A copy in which a spent or expired grant is revoked, without any other change. */
 export function withRevoked(customer: Customer | null, request: Request): Customer | null {
   if (customer === null || request.kind !== "revoke") return customer;
   const next = copyOf(customer);
@@ -163,7 +160,7 @@ function consume(
   { quantity, creditsRequired }: { quantity: number; creditsRequired: number },
 ): void {
   const { plan, now } = customer;
-  if (plan === null) throw new Error("nothing is consumed without a plan");
+  if (plan === null) throw new Error("a consume needs a plan");
   const parts: { grant: number; credits: number }[] = [];
   let open = creditsRequired;
   for (const grant of burnList(customer).filter((it) => it.pool === inPlan.pool)) {
@@ -193,7 +190,7 @@ function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">):
   const never = Number.POSITIVE_INFINITY;
   const has = active?.plan === plan && !active.isDefault ? (active.endsAt ?? never) : 0;
   const wants = endsAt === undefined ? has || never : (endsAt ?? never);
-  // At the same time a cancellation beats what gives more.
+  // Of two events with the same time, a cancellation wins over a renewal.
   if (asOf !== null && asOf === customer.planAsOf && customer.isPlanCut && (has === 0 || wants > has))
     return { kind: "unchanged" };
   if (endsAt !== undefined && isOver(endsAt, now)) return { kind: "ends_in_the_past" };
@@ -217,7 +214,7 @@ function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">):
   return { kind: "changed" };
 }
 
-/** Null: the call counts. */
+/** Null: the event is not outdated. */
 function judgeAsOf({ now, planAsOf }: Customer, asOf: number | null): Answer | null {
   if (asOf === null) return null;
   if (asOf > now + 300_000) return { kind: "as_of_out_of_range" };

@@ -4,7 +4,7 @@ import type { PlanId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
 import { type Customer, isOver, type PlanTaken } from "./customer.ts";
 
-/** Walks from moment to moment at which anything could happen, however many there are, and lets it happen. */
+/** Applies everything due, one time after the other. */
 export function passTime(catalog: Catalog, customer: Customer, to: number): void {
   settle(catalog, customer);
   for (let at = nextMoment(catalog, customer); at !== null && at <= to; at = nextMoment(catalog, customer)) {
@@ -14,7 +14,7 @@ export function passTime(catalog: Catalog, customer: Customer, to: number): void
   customer.now = to;
 }
 
-/** The first moment after the customer's now at which something is due. */
+/** The first time after the customer's `now` at which something is due. */
 export function nextMoment(catalog: Catalog, customer: Customer): number | null {
   const { plan, now } = customer;
   const moments: (number | null)[] = [
@@ -34,7 +34,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
   return later.length === 0 ? null : Math.min(...later);
 }
 
-/** Everything due at the customer's now, in the order in which things of one moment happen. */
+/** Applies everything due at the customer's `now`, in the order of the specification. */
 export function settle(catalog: Catalog, customer: Customer): void {
   endAssignment(customer);
   followDefaultPlan(catalog, customer);
@@ -64,7 +64,7 @@ export function takeUpPlan(
   }
   customer.plansTaken += 1;
   const version = versionsOf(catalog, plan).findLast((it) => it.publishedAt <= customer.now);
-  if (version === undefined) throw new Error("a plan is published before anybody has it");
+  if (version === undefined) throw new Error("the plan has no published version");
   const number = customer.plansTaken;
   customer.plan = {
     number,
@@ -79,12 +79,12 @@ export function takeUpPlan(
   };
 }
 
-/** A plan that was left, and goes on when it is taken up again. */
+/** A plan that was left and resumes when the customer returns. */
 export function findResumable(customer: Customer, plan: PlanId): PlanTaken | undefined {
   return customer.left.find((left) => left.plan === plan && isAlive(customer, left));
 }
 
-/** Whether anything of a plan that was left goes on: credits, an allowance's period, the period of a limit in use. */
+/** Whether anything of a plan that was left is still running: credits, an allowance's period, or the period of a used limit. */
 function isAlive(customer: Customer, left: PlanTaken): boolean {
   const { now } = customer;
   const ends = [
@@ -116,14 +116,14 @@ function followDefaultPlan(catalog: Catalog, customer: Customer): void {
   if (customer.plansTaken > 0) takeUpDefaultPlan(catalog, customer);
 }
 
-/** Whoever never had a plan takes it up with the first question, not before: credits may be added long before that. */
+/** A customer without any plan gets the default plan with the first decision, not when credits are added. */
 export function takeUpDefaultPlan(catalog: Catalog, customer: Customer): void {
   const { plan } = catalog.defaultPlan;
   if (customer.plan !== null || plan === null) return;
   takeUpPlan(catalog, customer, { plan, anchor: customer.now, endsAt: null, isDefault: true });
 }
 
-/** Nobody can get them back, not even by a reversal. Other grants are kept: a reversal asks what became of them. */
+/** A reversal cannot restore them. Other expired grants are kept, because reversals need them. */
 function forgetExpiredAllowances(customer: Customer): void {
   customer.grants = customer.grants.filter(
     (grant) => grant.kind !== "allowance" || !isOver(grant.expiresAt, customer.now),
@@ -133,7 +133,7 @@ function forgetExpiredAllowances(customer: Customer): void {
 function changeVersion(catalog: Catalog, customer: Customer): void {
   const { plan, now } = customer;
   if (plan === null) return;
-  // The next version may have no boundary to wait for.
+  // Repeats, because the next version may apply immediately.
   for (
     let version = findDueVersion(catalog, plan, now);
     version !== null;
@@ -147,11 +147,11 @@ function switchVersion(customer: Customer, plan: PlanTaken, version: PlanVersion
   const { now } = customer;
   plan.version = version;
   plan.leftAt = null;
-  // A period that ends now is the next step's: its pool is granted afresh.
+  // A period that ends now is renewed by the next step.
   for (const period of plan.periods) {
     if (isOver(period.end, now)) continue;
     const grant = customer.grants.find((it) => it.id === period.grant);
-    if (grant === undefined) throw new Error("a running period's grant has not expired");
+    if (grant === undefined) throw new Error("the grant of a running period is missing");
     const allowance = version.allowances.find((it) => it.pool === period.pool);
     grant.isDropped = allowance === undefined;
     if (allowance === undefined) {
@@ -180,13 +180,13 @@ function findDueVersion(catalog: Catalog, plan: PlanTaken, now: number): PlanVer
   const atBoundary = newer.filter(
     ({ reach, publishedAt }) => reach !== "new_assignments" && publishedAt <= boundary,
   );
-  // A plan that is taken up again makes up for the boundary that passed meanwhile, before anything else.
+  // A resumed plan first applies the version of the boundary it missed.
   const missed = plan.leftAt !== null && boundary > plan.leftAt ? atBoundary.at(-1) : undefined;
   const published = newer.filter(({ reach, publishedAt }) => reach === "now" && publishedAt <= now);
   return missed ?? (boundary === now ? atBoundary : published).at(-1) ?? null;
 }
 
-/** Where a plan's periods are cut, as a whole. Null: nowhere. */
+/** The longest period of a plan's allowances, else of its limits. Null: none. */
 function boundaryOf(version: PlanVersion): PeriodKind | null {
   const ofAllowances = version.allowances.map((allowance) => allowance.period);
   const ofLimits = [...version.features.values()].flatMap(({ limit }) =>

@@ -4,11 +4,11 @@ import { Book } from "./book.ts";
 import type { Answer } from "./request.ts";
 import type { Script, ScriptStep } from "./script.ts";
 
-/** What a step said and wrote. A step that asks nothing has no answer. */
+/** The answer and the change of a step, if it has them. */
 export type Played = { answer: Answer | null; change: Change | null };
 
 export type Visitor = {
-  /** The book as it is when the step begins. */
+  /** Called before the step. */
   before?: (book: Book, step: ScriptStep) => void;
   after?: (book: Book, step: ScriptStep, played: Played) => void;
 };

@@ -1,6 +1,6 @@
 import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../src/primitives/brand.ts";
 
-/** What may be asked of a customer's credits: of the model and of the service alike. */
+/** A request, for the model and for the service. */
 export type Request =
   | { kind: "decide"; feature: FeatureKey; quantity: number }
   | {
@@ -20,10 +20,10 @@ export type Asked<Kind extends Request["kind"]> = Extract<Request, { kind: Kind 
 
 export type CreditSource = "purchase" | "manual" | "promotion";
 
-/** Numbers differ between the model and the service, which makes no grant that nobody could use. These do not. */
+/** Selects the same grant in the model and in the service, whose grant numbers differ: the service skips unusable grants. */
 export type NamedGrant =
   | { by: "addition"; index: number }
-  /** The first of what was merged into the grant at this place in burn order. */
+  /** The first addition of the grant at this position in burn order. */
   | { by: "burn_order"; index: number };
 
 export type Position = {
@@ -65,14 +65,14 @@ export type Answer =
         | "nothing_left";
     };
 
-/** A refused operation writes nothing at all, not even what is due. */
+/** A refused operation writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
   return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(
     kind,
   );
 }
 
-/** What can be seen of a customer, in the same words for the model and for the service. */
+/** The visible state of a customer, in the same form for the model and the service. */
 export type View = {
   decidedAt: number;
   planAsOf: number | null;

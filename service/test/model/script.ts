@@ -8,7 +8,7 @@ import { ask, noticed } from "./model.ts";
 import { nextMoment, passTime } from "./pass-time.ts";
 import { isRefusal, type Request } from "./request.ts";
 
-/** A history with every moment and quantity spelled out, as the model sees them. */
+/** A history with concrete times and quantities, derived with the model. */
 export type Script = {
   start: Instant;
   isKnown: boolean;
@@ -16,7 +16,7 @@ export type Script = {
   steps: readonly ScriptStep[];
 };
 
-/** `catalog` is the one in force; a step that only edits it asks nothing. */
+/** `catalog` is the current one. A step that only edits it has no request. */
 export type ScriptStep = {
   clock: Instant;
   catalog: Catalog;
@@ -29,7 +29,7 @@ export type ScriptStep = {
 
 const QUANTITY_MAX = 1_000_000;
 const DAY_MS = 86_400_000;
-/** No history is longer: the model walks every day of it. */
+/** The longest history. The model steps through every period of it. */
 const SPAN_MS = 800 * DAY_MS;
 
 export function scriptOf(history: History): Script {
@@ -110,7 +110,7 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
     case "revoke": {
       const count = action.named === "addition" ? (customer?.additions.length ?? 0) : openNow(scene).length;
       if (count === 0) return [];
-      // Whoever names a grant has seen it: what is due was written before.
+      // Writes changes that are due first, as a view of the grants would.
       return [
         { kind: "notice" },
         ...asks({ kind: "revoke", named: { by: action.named, index: action.nth % count } }),
@@ -124,7 +124,7 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
   }
 }
 
-/** Those of one action have different expiries, so that they do not merge. */
+/** Additions of one action have different expiries, so that they do not merge. */
 function addition(action: Extract<Action, { kind: "add" }>, scene: Scene, index: number): Request {
   const { source, credits, times } = action;
   const expiresAt =
@@ -157,13 +157,13 @@ function quantityOf(asked: AskedQuantity, feature: FeatureKey, { catalog, custom
   return Math.min(QUANTITY_MAX, Math.max(1, available + asked.more));
 }
 
-/** The most that a balance pays for. */
+/** The largest quantity that a balance pays for. */
 function affordable({ credits, per }: Cost, balance: number): number {
   return credits === 0 ? 1 : Number((BigInt(balance) * BigInt(per)) / BigInt(credits));
 }
 
 function getFeature(catalog: Catalog, key: FeatureKey): Feature {
   const feature = catalog.features.get(key);
-  if (feature === undefined) throw new Error("only features that are there are asked for");
+  if (feature === undefined) throw new Error("the feature does not exist");
   return feature;
 }
