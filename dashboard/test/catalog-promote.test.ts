@@ -91,7 +91,7 @@ test("a file that would archive the default plan is refused", async () => {
     .fill('{"plans":[{"key":"other","name":"Other","allowances":[],"features":[]}]}');
   await page.getByLabel("Archive items that are not in the file").check();
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByRole("alert").getByText("Choose another before you archive it.").waitFor();
+  await page.getByRole("alert").getByText("Choose another default plan before you archive it.").waitFor();
   expect(await page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
   await page.getByLabel("Archive items that are not in the file").uncheck();
   await page.getByRole("button", { name: "Compare" }).click();
