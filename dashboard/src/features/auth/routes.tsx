@@ -8,26 +8,26 @@ const logInRoute = createRoute({
   // Only local paths, to prevent open redirects.
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
     typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
-  component: lazyRouteComponent(() => import("./log-in-page.tsx"), "LogInPage"),
+  component: lazyRouteComponent(() => import("./auth-pages.tsx"), "LogInPage"),
 });
 
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "setup",
   loader: ({ context }) => context.queryClient.fetchQuery(setupQuery),
-  component: lazyRouteComponent(() => import("./setup-page.tsx"), "SetupPage"),
+  component: lazyRouteComponent(() => import("./auth-pages.tsx"), "SetupPage"),
 });
 
 const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "join",
-  component: lazyRouteComponent(() => import("./link-pages.tsx"), "JoinPage"),
+  component: lazyRouteComponent(() => import("./auth-pages.tsx"), "JoinPage"),
 });
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "sign-in",
-  component: lazyRouteComponent(() => import("./link-pages.tsx"), "SignInPage"),
+  component: lazyRouteComponent(() => import("./auth-pages.tsx"), "SignInPage"),
 });
 
 export const authRoutes = [logInRoute, setupRoute, joinRoute, signInRoute] as const;

@@ -1,0 +1,187 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { useForm } from "react-hook-form";
+import type { Body } from "../../api/answer.ts";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { useWrite } from "../../api/use-write.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
+import { AuthCard, isLinkInvalid, takeLinkToken, useSessionStart } from "./auth-card.tsx";
+
+const logInRoute = getRouteApi("/log-in");
+
+export function LogInPage() {
+  const { next } = logInRoute.useSearch();
+  const { register, handleSubmit } = useForm<Body<"logIn">>();
+  const logIn = useWrite("post", "/manage/v1/session", { onSuccess: useSessionStart(next) });
+  return (
+    <AuthCard title="Log in">
+      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate({ body }))}>
+        <TextField
+          label="Email"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          {...register("email")}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          {...register("password")}
+        />
+        {isMismatch(logIn.error) ? (
+          <Callout tone="bad" title="Wrong email or password" />
+        ) : (
+          <ProblemCallout error={logIn.error} />
+        )}
+        <Button type="submit" tone="primary" isBusy={logIn.isPending}>
+          Log in
+        </Button>
+        <p className="text-caption text-muted">
+          Forgot your password? An admin can create a reset link under Members.
+        </p>
+      </form>
+    </AuthCard>
+  );
+}
+
+/** The API does not say which of the two is wrong. */
+function isMismatch(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === "credentials_invalid";
+}
+
+const setupRoute = getRouteApi("/setup");
+
+const SETUP_TITLE = "Set up Purser";
+
+type Owner = { name: string; email: string; password: string };
+
+/** Creates the first owner with the link from the service log. */
+export function SetupPage() {
+  const [token] = useState(takeLinkToken);
+  const { isNeeded } = setupRoute.useLoaderData();
+  const { register, handleSubmit } = useForm<Owner>();
+  const setUp = useWrite("post", "/manage/v1/setup", { onSuccess: useSessionStart() });
+  if (!isNeeded) {
+    return (
+      <AuthCard title={SETUP_TITLE} note="Setup is complete.">
+        <div className="flex flex-col">
+          <ButtonLink to="/log-in" tone="primary">
+            Log in
+          </ButtonLink>
+        </div>
+      </AuthCard>
+    );
+  }
+  if (token === null || isLinkInvalid(setUp.error)) {
+    return (
+      <AuthCard title={SETUP_TITLE} note="This installation has no owner yet.">
+        <Callout
+          tone={token === null ? "plain" : "warn"}
+          title={token === null ? "Open the setup link" : "This link is no longer valid"}
+        >
+          Find it in the service log: search for <code className="font-mono">/setup#</code>. Each start prints
+          a new link, valid once for one day.
+        </Callout>
+      </AuthCard>
+    );
+  }
+  return (
+    <AuthCard title={SETUP_TITLE} note="You become the owner. Purser sends no email.">
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={handleSubmit((owner) => setUp.mutate({ body: { ...owner, token } }))}
+      >
+        <TextField label="Your name" autoComplete="name" required autoFocus {...register("name")} />
+        <TextField label="Email" type="email" autoComplete="username" required {...register("email")} />
+        <TextField label="Password" {...NEW_PASSWORD} {...register("password")} />
+        <ProblemCallout error={setUp.error} />
+        <Button type="submit" tone="primary" isBusy={setUp.isPending}>
+          Create owner
+        </Button>
+      </form>
+    </AuthCard>
+  );
+}
+
+/** Accepts an invitation or resets a password. */
+export function JoinPage() {
+  return (
+    <LinkPage
+      title="Choose a password"
+      note="You will log in with it from now on."
+      spentHelp="Log in with your password, or ask an admin for a new link."
+      action="Save and log in"
+      hasPassword
+    />
+  );
+}
+
+/** Logs in with a one-time link. It takes a click, so that link previews do not use it up. */
+export function SignInPage() {
+  return (
+    <LinkPage
+      title="Sign in with a link"
+      note="This link works once."
+      spentHelp="Log in with your password. Each start of “purser dev” prints a new link."
+      action="Sign in"
+    />
+  );
+}
+
+function LinkPage({
+  title,
+  note,
+  spentHelp,
+  action,
+  hasPassword = false,
+}: {
+  title: string;
+  note: string;
+  /** What to do if the link was used or has expired. */
+  spentHelp: string;
+  action: string;
+  hasPassword?: boolean;
+}) {
+  const [token] = useState(takeLinkToken);
+  const { register, handleSubmit } = useForm<{ password?: string }>();
+  const redeem = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
+  if (token === null || isLinkInvalid(redeem.error)) {
+    return (
+      <AuthCard title={title}>
+        <div className="flex flex-col gap-4">
+          {token === null ? (
+            // Some mail and chat programs cut links at the #.
+            <Callout tone="warn" title="This link is incomplete">
+              The part after <code className="font-mono">#</code> is missing. Copy the whole link and open it
+              again.
+            </Callout>
+          ) : (
+            <Callout tone="warn" title="This link was already used or has expired">
+              {spentHelp}
+            </Callout>
+          )}
+          <ButtonLink to="/log-in">Log in</ButtonLink>
+        </div>
+      </AuthCard>
+    );
+  }
+  return (
+    <AuthCard title={title} note={note}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={handleSubmit((form) => redeem.mutate({ body: { token, ...form } }))}
+      >
+        {hasPassword && <TextField label="Password" {...NEW_PASSWORD} autoFocus {...register("password")} />}
+        <ProblemCallout error={redeem.error} />
+        <Button type="submit" tone="primary" isBusy={redeem.isPending}>
+          {action}
+        </Button>
+      </form>
+    </AuthCard>
+  );
+}
