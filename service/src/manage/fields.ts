@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "typebox";
+import { type TObject, type TObjectOptions, type TProperties, type TSchema, Type } from "typebox";
 import { describe } from "../edge/errors.ts";
 import { type FieldError, Problem } from "../edge/problem.ts";
 import type { Instant } from "../primitives/brand.ts";
@@ -8,8 +8,17 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
+/** Refuses unknown fields. */
+export function strictObject<P extends TProperties>(properties: P, options?: TObjectOptions): TObject<P> {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
 /** Input: RFC 3339 with `Z` or an offset. Output: UTC with milliseconds. */
 export const timeField = Type.String({ format: "date-time", examples: ["2026-11-15T08:30:00.000Z"] });
+
+export function timeOf(description: string, example = "2026-11-15T08:30:00.000Z") {
+  return Type.String({ format: "date-time", description, examples: [example] });
+}
 
 /** Key of a plan, feature, pool or event. */
 export const keyField = Type.String({

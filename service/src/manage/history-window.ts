@@ -1,11 +1,10 @@
-import { Type } from "typebox";
 import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { readControlClock } from "../store/control/clock.ts";
 import { getWorkspace } from "../store/control/workspaces.ts";
-import { nullable } from "./fields.ts";
+import { nullable, timeOf } from "./fields.ts";
 import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -31,12 +30,10 @@ export function notBefore(start: Instant | null, at: Instant): Instant {
 /** Part of every response that hides rows before the history window. */
 export const windowAnswer = {
   windowStart: nullable(
-    Type.String({
-      format: "date-time",
-      description:
-        "Start of the workspace's history window. Older data is kept but not shown. Null: everything is shown.",
-      examples: ["2026-08-17T08:30:00.000Z"],
-    }),
+    timeOf(
+      "Start of the workspace's history window. Older data is kept but not shown. Null: everything is shown.",
+      "2026-08-17T08:30:00.000Z",
+    ),
   ),
 };
 

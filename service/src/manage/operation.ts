@@ -12,6 +12,7 @@ import { assert } from "../primitives/assert.ts";
 import type { Scope } from "../store/control/scopes.ts";
 import type { Context } from "./context.ts";
 import { reportDatabaseErrors } from "./database-trouble.ts";
+import { strictObject } from "./fields.ts";
 
 /** One authenticated and validated call of an operation. */
 export type Call<P = unknown, Q = unknown, B = unknown> = {
@@ -46,7 +47,7 @@ export type Operation = {
   /** The answer is a streamed file; its schema by media type. */
   readonly files?: Readonly<Record<string, TSchema>>;
   /** Problem codes beyond those common to all operations. */
-  readonly codes: readonly ProblemCode[];
+  readonly codes?: readonly ProblemCode[];
   readonly handle: (call: Call<never, never, never>) => Promise<unknown>;
 };
 
@@ -104,7 +105,7 @@ const CODES_OF_ALL = [
 const CODES_OF_BODIES = ["invalid_json", "body_too_large", "unsupported_media_type"] as const;
 const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
-const NO_QUERY = Type.Object({}, { additionalProperties: false });
+const NO_QUERY = strictObject({});
 
 /** The Fastify route of an operation. */
 export function toRoute(operation: Operation): RouteOptions {
@@ -119,7 +120,7 @@ export function toRoute(operation: Operation): RouteOptions {
     ...(typeof access === "string" ? [] : (["role_missing"] as const)),
     ...(typeof access !== "string" && access.managesAccess === true ? (["capability_missing"] as const) : []),
     ...(typeof access === "string" || access.in === "workspace" ? [] : (["not_found"] as const)),
-    ...operation.codes,
+    ...(operation.codes ?? []),
   ];
   return {
     method,

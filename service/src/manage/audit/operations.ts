@@ -5,7 +5,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 import { mayActAs } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
-import { actorField, invalidField, nullable, readTime, timeField } from "../fields.ts";
+import { actorField, invalidField, nullable, readTime, strictObject, timeField } from "../fields.ts";
 import {
   actorOf,
   admitAgain,
@@ -94,14 +94,11 @@ export function auditOperations(parts: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List the workspace's audit log",
       description: `${DESCRIPTION} \`projectId\` and \`environment\` together select one environment.`,
-      query: Type.Object(
-        {
-          ...pageQuery,
-          ...filterQuery,
-          ...scopeQuery,
-        },
-        { additionalProperties: false },
-      ),
+      query: strictObject({
+        ...pageQuery,
+        ...filterQuery,
+        ...scopeQuery,
+      }),
       answer: pageOf(Entry),
       codes: ["not_found"],
       handle: async (call) => {
@@ -119,9 +116,8 @@ export function auditOperations(parts: ManageParts): Operation[] {
       summary: "List an environment's audit log",
       description: `${DESCRIPTION} Includes its API keys and management tokens.`,
       params: Type.Object(environmentParams),
-      query: Type.Object({ ...pageQuery, ...filterQuery }, { additionalProperties: false }),
+      query: strictObject({ ...pageQuery, ...filterQuery }),
       answer: pageOf(Entry),
-      codes: [],
       handle: async (call) =>
         list(parts, { workspaceId: principalOf(call).workspaceId, scope: scopeOf(call) }, call),
     }),
@@ -144,10 +140,7 @@ function exportOperation(parts: ManageParts): Operation {
       "environment. Every export is recorded in the audit log. A workspace can run two exports at a time. An entry may become visible " +
       "some seconds after its time: for an archive, start each export a minute before the end of the last one and drop known ids.",
     params: Type.Object({}),
-    query: Type.Object(
-      { cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery },
-      { additionalProperties: false },
-    ),
+    query: strictObject({ cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery }),
     files: {
       "application/x-ndjson": Type.String({ description: "One object per line.", examples: ["{}\n"] }),
     },

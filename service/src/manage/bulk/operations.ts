@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { Customer } from "../customers/describe-customer.ts";
-import { nullable, readTime, timeField } from "../fields.ts";
+import { nullable, readTime, strictObject, timeField } from "../fields.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -29,7 +29,7 @@ const planField = Type.String({
 });
 
 const assignmentFields = {
-  filter: Type.Object(
+  filter: strictObject(
     {
       plan: Type.Optional(
         Type.String({
@@ -49,7 +49,7 @@ const assignmentFields = {
       ),
       isBlocked: Type.Optional(Type.Boolean()),
     },
-    { additionalProperties: false, description: "All conditions must hold. Empty: all customers." },
+    { description: "All conditions must hold. Empty: all customers." },
   ),
   plan: planField,
   endsAt: Type.Optional(nullable(timeField)),
@@ -87,7 +87,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       summary: "Preview assigning a plan to many customers",
       description: `Checks up to ${LOOKED_AT_MAX} customers, newest first, and writes nothing.`,
       params: Type.Object(environmentParams),
-      body: Type.Object(assignmentFields, { additionalProperties: false }),
+      body: strictObject(assignmentFields),
       answer: Type.Object({
         matching,
         isExact: Type.Boolean({ description: "True: all customers were checked." }),
@@ -127,18 +127,15 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         `1 %, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an active plan is unchanged. The call stops ` +
         "soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),
-      body: Type.Object(
-        {
-          ...assignmentFields,
-          expectedCount: Type.Integer({
-            minimum: 0,
-            maximum: LOOKED_AT_MAX,
-            description: "`matching` of the preview.",
-            examples: [1240],
-          }),
-        },
-        { additionalProperties: false },
-      ),
+      body: strictObject({
+        ...assignmentFields,
+        expectedCount: Type.Integer({
+          minimum: 0,
+          maximum: LOOKED_AT_MAX,
+          description: "`matching` of the preview.",
+          examples: [1240],
+        }),
+      }),
       answer: Type.Object({
         matching,
         changed: Type.Integer({

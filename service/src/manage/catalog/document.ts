@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { keyField, nameField, nullable } from "../fields.ts";
+import { keyField, nameField, nullable, strictObject } from "../fields.ts";
 import { readAllowances, refuseRepeats } from "../plans/read-terms.ts";
 import { THINGS_MAX } from "./bounds.ts";
 import type { CatalogContent, EventKeyContent, FeatureContent, PlanContent, PoolContent } from "./content.ts";
@@ -10,7 +10,6 @@ import {
   featureInput,
   planFeatureInput,
   poolField,
-  STRICT,
   unitField,
 } from "./schema.ts";
 
@@ -18,51 +17,48 @@ const archived = Type.Optional(
   Type.Boolean({ description: "No longer offered. Default: false.", examples: [true] }),
 );
 
-const pinned = Type.Object(
+const pinned = strictObject(
   { pool: Type.Optional(poolField), cost: costInput },
   {
-    ...STRICT,
     description:
       "The cost and pool the plan keeps charging if the feature has changed since. Without it, the plan charges the feature's " +
       "current cost.",
   },
 );
 
-const PlanDocument = Type.Object(
+const PlanDocument = strictObject(
   {
     key: keyField,
     name: nameField,
     allowances: allowanceInputs,
-    features: Type.Array(Type.Object({ ...planFeatureInput, pinned: Type.Optional(pinned) }, STRICT), {
+    features: Type.Array(strictObject({ ...planFeatureInput, pinned: Type.Optional(pinned) }), {
       maxItems: THINGS_MAX,
     }),
     archived,
   },
-  { ...STRICT, description: "The latest version." },
+  { description: "The latest version." },
 );
 
 /** A whole catalog as one file. An export can be applied unchanged. */
-export const CatalogDocument = Type.Object(
+export const CatalogDocument = strictObject(
   {
     pools: Type.Optional(
-      Type.Array(Type.Object({ key: keyField, name: nameField }, STRICT), { maxItems: THINGS_MAX }),
+      Type.Array(strictObject({ key: keyField, name: nameField }), { maxItems: THINGS_MAX }),
     ),
     features: Type.Optional(
-      Type.Array(Type.Object({ key: keyField, ...featureInput, archived }, STRICT), { maxItems: THINGS_MAX }),
+      Type.Array(strictObject({ key: keyField, ...featureInput, archived }), { maxItems: THINGS_MAX }),
     ),
     plans: Type.Optional(Type.Array(PlanDocument, { maxItems: THINGS_MAX })),
     eventKeys: Type.Optional(
-      Type.Array(
-        Type.Object({ key: eventKeyField, name: nameField, unit: Type.Optional(unitField) }, STRICT),
-        { maxItems: THINGS_MAX },
-      ),
+      Type.Array(strictObject({ key: eventKeyField, name: nameField, unit: Type.Optional(unitField) }), {
+        maxItems: THINGS_MAX,
+      }),
     ),
     defaultPlan: Type.Optional(
       nullable(Type.String({ ...keyField, description: "Null: no default plan.", examples: ["free"] })),
     ),
   },
   {
-    ...STRICT,
     description: "Lists that are omitted stay unchanged.",
     examples: [
       {

@@ -5,7 +5,7 @@ import type { EnvironmentId } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findScope, type Scope } from "../../store/control/scopes.ts";
 import type { Context } from "../context.ts";
-import { nullable } from "../fields.ts";
+import { nullable, strictObject } from "../fields.ts";
 import {
   actorOf,
   type Call,
@@ -34,7 +34,7 @@ import type { CatalogContent } from "./content.ts";
 import { CatalogDocument, readDocument, toDocument } from "./document.ts";
 import { etagOfText, preconditionProblem } from "./preconditions.ts";
 import { stillDefault, unknownKey } from "./problems.ts";
-import { applyOptions, CatalogApplied, CatalogDiff, diffOptions, STRICT } from "./schema.ts";
+import { applyOptions, CatalogApplied, CatalogDiff, diffOptions } from "./schema.ts";
 
 const NOUN = "Catalog";
 const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
@@ -68,7 +68,6 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
         "a repository, and apply it here or elsewhere. Drafts are not included.",
       params: Type.Object(environmentParams),
       answer: CatalogDocument,
-      codes: [],
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const document = toDocument(await exportCatalog(cellOf(cell), environmentId));
@@ -85,7 +84,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       summary: "Preview applying a document",
       description: "Writes nothing. Takes the same body as `apply`.",
       params: Type.Object(environmentParams),
-      body: Type.Object({ catalog: CatalogDocument, ...diffOptions }, STRICT),
+      body: strictObject({ catalog: CatalogDocument, ...diffOptions }),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
       answer: CatalogDiff,
       codes: CODES_OF_DIFF,
@@ -107,7 +106,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
         "from the document stay, unless `archiveMissing` is true: then missing plans and features are archived, if the document lists " +
         "any. A plan with other terms gets a new version, and `reach` decides which customers get it.",
       params: Type.Object(environmentParams),
-      body: Type.Object({ catalog: CatalogDocument, ...applyOptions }, STRICT),
+      body: strictObject({ catalog: CatalogDocument, ...applyOptions }),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
       answer: CatalogApplied,
       codes: CODES_OF_APPLY,
@@ -126,7 +125,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       summary: "Preview promoting test to live",
       description: "Writes nothing. Takes the same body as `promote`.",
       params: Type.Object(projectParams),
-      body: nullable(Type.Object(diffOptions, STRICT)),
+      body: nullable(strictObject(diffOptions)),
       answer: CatalogDiff,
       codes: CODES_OF_DIFF,
       handle: async (call) => {
@@ -147,7 +146,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
         "Applies the export of test to live, by the same rules. Items archived in test that live never had are left out. Customers, " +
         "balances and drafts are not copied.",
       params: Type.Object(projectParams),
-      body: Type.Object(applyOptions, STRICT),
+      body: strictObject(applyOptions),
       answer: CatalogApplied,
       codes: CODES_OF_APPLY,
       handle: async (call) => {

@@ -1,19 +1,16 @@
 import { Type } from "typebox";
 import type { Instant } from "../../primitives/brand.ts";
+import { strictObject } from "../fields.ts";
 import { decodeCursor, encodeCursor, pageQuery, readLimit } from "../page.ts";
 import { compareKeys } from "./content.ts";
-import { STRICT } from "./schema.ts";
 
 /** Query of a list whose items can be archived. */
-export const archivableQuery = Type.Object(
-  {
-    ...pageQuery,
-    archived: Type.Optional(
-      Type.Enum(["true", "false"], { description: "Only archived items, or only active ones." }),
-    ),
-  },
-  STRICT,
-);
+export const archivableQuery = strictObject({
+  ...pageQuery,
+  archived: Type.Optional(
+    Type.Enum(["true", "false"], { description: "Only archived items, or only active ones." }),
+  ),
+});
 
 export function isWanted(archived: "true" | "false" | undefined, archivedAt: Instant | null): boolean {
   return archived === undefined || (archivedAt !== null) === (archived === "true");

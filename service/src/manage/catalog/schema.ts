@@ -1,10 +1,8 @@
 import { Type } from "typebox";
-import { keyField, nameField, nullable } from "../fields.ts";
+import { keyField, nameField, nullable, strictObject } from "../fields.ts";
 import { THINGS_MAX } from "./bounds.ts";
 
 // Fields of a catalog: validator and OpenAPI in one. Their limits match the database's check constraints.
-
-export const STRICT = { additionalProperties: false };
 
 const credits = Type.Integer({
   minimum: 0,
@@ -21,7 +19,7 @@ const per = Type.Integer({
 
 export const Cost = Type.Object({ credits, per }, { description: "Price of a quantity." });
 
-export const costInput = Type.Object({ credits, per: Type.Optional(per) }, STRICT);
+export const costInput = strictObject({ credits, per: Type.Optional(per) });
 
 /** Any text, as in the runtime. */
 export const eventKeyField = Type.String({ minLength: 1, maxLength: 120, examples: ["tokens.used"] });
@@ -62,7 +60,7 @@ export const Allowance = Type.Object({
 });
 
 export const Limit = nullable(
-  Type.Object(
+  strictObject(
     {
       quantity: Type.Integer({
         minimum: 0,
@@ -72,22 +70,19 @@ export const Limit = nullable(
       }),
       period: Period,
     },
-    { ...STRICT, description: "Null: limited by credits only." },
+    { description: "Null: limited by credits only." },
   ),
 );
 
 const ALLOWANCES_MAX = 50;
 
 export const allowanceInputs = Type.Array(
-  Type.Object(
-    {
-      pool: Type.Optional(poolField),
-      credits: allowanceCredits,
-      period: Period,
-      rollover: Type.Optional(rollover),
-    },
-    STRICT,
-  ),
+  strictObject({
+    pool: Type.Optional(poolField),
+    credits: allowanceCredits,
+    period: Period,
+    rollover: Type.Optional(rollover),
+  }),
   { maxItems: ALLOWANCES_MAX, description: "Granted in each period; at most one per pool." },
 );
 
@@ -96,17 +91,14 @@ export const planFeatureInput = {
   limit: Type.Optional(Limit),
 };
 
-export const planTermsInput = Type.Object(
-  {
-    name: nameField,
-    allowances: allowanceInputs,
-    features: Type.Array(Type.Object(planFeatureInput, STRICT), {
-      maxItems: THINGS_MAX,
-      description: "Features customers on the plan may use, each at most once.",
-    }),
-  },
-  STRICT,
-);
+export const planTermsInput = strictObject({
+  name: nameField,
+  allowances: allowanceInputs,
+  features: Type.Array(strictObject(planFeatureInput), {
+    maxItems: THINGS_MAX,
+    description: "Features customers on the plan may use, each at most once.",
+  }),
+});
 
 export const featureInput = {
   name: nameField,
@@ -117,14 +109,11 @@ export const featureInput = {
 
 /** An absent body means `archived: true`. */
 export const archiveInput = nullable(
-  Type.Object(
-    {
-      archived: Type.Optional(
-        Type.Boolean({ description: "False: offer it again. Default: true.", examples: [true] }),
-      ),
-    },
-    STRICT,
-  ),
+  strictObject({
+    archived: Type.Optional(
+      Type.Boolean({ description: "False: offer it again. Default: true.", examples: [true] }),
+    ),
+  }),
 );
 
 export const expectedVersionField = Type.Integer({

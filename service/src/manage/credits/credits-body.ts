@@ -3,7 +3,7 @@ import type { ProblemCode } from "../../edge/problem.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
 import { priceField } from "../customers/list-grants.ts";
-import { keyField, nullable, readTime } from "../fields.ts";
+import { keyField, nullable, readTime, strictObject, timeOf } from "../fields.ts";
 import type { AddCreditsInput, AddCreditsOutcome } from "./add-credits.ts";
 
 /** `erased:` and a hash replaces an erased reference, so callers cannot use that prefix. */
@@ -24,28 +24,19 @@ export const noteField = Type.String({
   examples: ["For the outage of 3 November"],
 });
 
-export const CreditsBody = Type.Object(
-  {
-    credits: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [500] }),
-    kind: Type.Enum(["purchase", "manual", "promotion"], {
-      description: "Of credits with the same expiry, free ones are spent before purchased ones.",
-    }),
-    pool: Type.Optional(keyField),
-    expiresAt: Type.Optional(
-      nullable(
-        Type.String({
-          format: "date-time",
-          description: "Omitted or null: the credits never expire.",
-          examples: ["2027-11-15T00:00:00Z"],
-        }),
-      ),
-    ),
-    reference: Type.Optional(nullable(referenceField)),
-    price: Type.Optional(nullable(priceField)),
-    note: Type.Optional(nullable(noteField)),
-  },
-  { additionalProperties: false },
-);
+export const CreditsBody = strictObject({
+  credits: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [500] }),
+  kind: Type.Enum(["purchase", "manual", "promotion"], {
+    description: "Of credits with the same expiry, free ones are spent before purchased ones.",
+  }),
+  pool: Type.Optional(keyField),
+  expiresAt: Type.Optional(
+    nullable(timeOf("Omitted or null: the credits never expire.", "2027-11-15T00:00:00Z")),
+  ),
+  reference: Type.Optional(nullable(referenceField)),
+  price: Type.Optional(nullable(priceField)),
+  note: Type.Optional(nullable(noteField)),
+});
 
 /** Default pool of every environment. */
 const POOL = "credits";

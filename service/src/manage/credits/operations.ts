@@ -9,7 +9,7 @@ import {
   customerParams,
   readOrNotFound,
 } from "../customers/operations.ts";
-import { nullable } from "../fields.ts";
+import { nullable, strictObject } from "../fields.ts";
 import { contextOf, type Operation, operation, principalOf, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { addCredits } from "./add-credits.ts";
@@ -38,24 +38,21 @@ const quantityField = Type.Optional(
   ),
 );
 
-const ReversalBody = Type.Object(
-  {
-    quantity: quantityField,
-    reference: Type.Optional(
-      nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: 255,
-          description:
-            "Makes the call safe to repeat: the same reference reverses nothing more of this charge.",
-          examples: ["ticket-1234"],
-        }),
-      ),
+const ReversalBody = strictObject({
+  quantity: quantityField,
+  reference: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description:
+          "Makes the call safe to repeat: the same reference reverses nothing more of this charge.",
+        examples: ["ticket-1234"],
+      }),
     ),
-    note: Type.Optional(nullable(noteField)),
-  },
-  { additionalProperties: false },
-);
+  ),
+  note: Type.Optional(nullable(noteField)),
+});
 
 /** Adding credits, revoking grants and reversing charges. */
 export function creditsOperations(parts: ManageParts): Operation[] {
@@ -113,7 +110,6 @@ function previewing({ control, cellOf }: ManageParts): Operation {
     params: customerParams,
     body: CreditsBody,
     answer: CreditsPreview,
-    codes: [],
     handle: async (call) => {
       const { cell, environmentId } = scopeOf(call);
       const { workspaceId } = principalOf(call);
@@ -143,7 +139,6 @@ function revoking({ cellOf }: ManageParts): Operation {
       credits: Type.Integer({ description: "Credits removed by this call.", examples: [120] }),
       customer: Customer,
     }),
-    codes: [],
     handle: async (call) => {
       const outcome = await revokeGrant(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
@@ -215,7 +210,7 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
       "Returns what reversing the charge would do, and writes nothing: balance before and after, the grants that get credits back, " +
       "and how much can be spent again. Works for charges before the workspace's history window, which can be reversed too.",
     params: consumeParams,
-    body: Type.Object({ quantity: quantityField }, { additionalProperties: false }),
+    body: strictObject({ quantity: quantityField }),
     answer: ReversalPreview,
     codes: ["nothing_to_reverse", "balance_too_large", "ledger_detached"],
     handle: async (call) => {

@@ -5,7 +5,7 @@ import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { CustomerRecord } from "../../store/cell/customer-list.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, timeField, timeOf } from "../fields.ts";
 
 export const Customer = Type.Object({
   customerId: Type.String({ description: "Your customer id.", examples: ["customer_42"] }),
@@ -35,11 +35,7 @@ export const Customer = Type.Object({
     }),
   ),
   planAsOf: nullable(
-    Type.String({
-      format: "date-time",
-      description: "`asOf` of the latest billing event that set or ended the plan. Older events are ignored.",
-      examples: ["2026-11-15T08:30:00.000Z"],
-    }),
+    timeOf("`asOf` of the latest billing event that set or ended the plan. Older events are ignored."),
   ),
   balances: Type.Array(
     Type.Object({

@@ -15,7 +15,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
 import { listKeyTexts } from "../../store/cell/key-records.ts";
-import { invalidField, nullable, timeField } from "../fields.ts";
+import { invalidField, nullable, timeField, timeOf } from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 
 export const Denial = Type.Object({
@@ -28,13 +28,7 @@ export const Denial = Type.Object({
   limit: nullable(
     Type.Object({ quantity: Type.Integer({ examples: [5] }), used: Type.Integer({ examples: [5] }) }),
   ),
-  resetsAt: nullable(
-    Type.String({
-      format: "date-time",
-      description: "When the limit resets, or the allowance if no limit was reached.",
-      examples: ["2026-11-15T08:30:00.000Z"],
-    }),
-  ),
+  resetsAt: nullable(timeOf("When the limit resets, or the allowance if no limit was reached.")),
   plan: nullable(PlanName),
   idempotencyKey: nullable(Type.String({ examples: ["render-7f3a"] })),
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),

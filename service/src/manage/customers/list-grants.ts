@@ -10,25 +10,22 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type GrantRecord, listGrantRecords, sumLaterGrants } from "../../store/cell/grant-list.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, strictObject, timeField } from "../fields.ts";
 import { CatalogNames } from "./catalog-names.ts";
 
-export const priceField = Type.Object(
-  {
-    amount: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: "Amount in the currency's smallest unit.",
-      examples: [4900],
-    }),
-    currency: Type.String({
-      pattern: "^[A-Za-z]{3}$",
-      description: "ISO 4217 code, upper or lower case.",
-      examples: ["EUR"],
-    }),
-  },
-  { additionalProperties: false },
-);
+export const priceField = strictObject({
+  amount: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: "Amount in the currency's smallest unit.",
+    examples: [4900],
+  }),
+  currency: Type.String({
+    pattern: "^[A-Za-z]{3}$",
+    description: "ISO 4217 code, upper or lower case.",
+    examples: ["EUR"],
+  }),
+});
 
 export const Grant = Type.Object({
   grant: Type.Integer({ description: "Number of the grant within the customer.", examples: [7] }),

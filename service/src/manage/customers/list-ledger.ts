@@ -22,7 +22,7 @@ import { listKeyTexts } from "../../store/cell/key-records.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger.ts";
 import { findLastBefore, listBalances } from "../../store/cell/ledger-balances.ts";
 import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, timeField, timeOf } from "../fields.ts";
 import { notBefore } from "../history-window.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 
@@ -40,11 +40,7 @@ export const LedgerEntry = Type.Object({
     examples: [-30],
   }),
   balanceAfter: Type.Integer({ description: "Balance of the pool.", examples: [1250] }),
-  effectiveAt: Type.String({
-    format: "date-time",
-    description: "When it happened. An expiry may be recorded later.",
-    examples: ["2026-11-15T08:30:00.000Z"],
-  }),
+  effectiveAt: timeOf("When it happened. An expiry may be recorded later."),
   recordedAt: timeField,
   feature: nullable(Type.String({ examples: ["image.generate"] })),
   quantity: nullable(Type.Integer({ description: "Quantity charged or reversed.", examples: [3] })),

@@ -9,7 +9,7 @@ import { type CustomerProfile, updateCustomerProfile } from "../../store/cell/cu
 import { openOrCreateWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { Context } from "../context.ts";
-import { invalidField, nullable } from "../fields.ts";
+import { invalidField, nullable, strictObject } from "../fields.ts";
 import {
   type Call,
   contextOf,
@@ -51,24 +51,20 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
         "Newest first. `search` matches the beginning of id, name, email and billing reference. With a filter by plan, balance or " +
         "block, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`.",
       params: Type.Object(environmentParams),
-      query: Type.Object(
-        {
-          ...pageQuery,
-          search: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["acme"] })),
-          plan: Type.Optional(Type.String({ maxLength: 120, description: "Plan key.", examples: ["pro"] })),
-          blocked: Type.Optional(Type.Enum(["true", "false"])),
-          balanceBelow: Type.Optional(
-            Type.String({
-              pattern: "^\\d{1,15}$",
-              description: "Only customers with a balance below this in any pool.",
-              examples: ["100"],
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      query: strictObject({
+        ...pageQuery,
+        search: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["acme"] })),
+        plan: Type.Optional(Type.String({ maxLength: 120, description: "Plan key.", examples: ["pro"] })),
+        blocked: Type.Optional(Type.Enum(["true", "false"])),
+        balanceBelow: Type.Optional(
+          Type.String({
+            pattern: "^\\d{1,15}$",
+            description: "Only customers with a balance below this in any pool.",
+            examples: ["100"],
+          }),
+        ),
+      }),
       answer: pageOf(Customer),
-      codes: [],
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const { search, plan, blocked, balanceBelow, cursor, limit } = call.query;
@@ -94,7 +90,6 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       description: "Includes plan and balances as the next check would see them.",
       params: customerParams,
       answer: Customer,
-      codes: [],
       handle: async (call) => readOrNotFound(cellOf, call),
     }),
     operation({
@@ -107,21 +102,16 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       description:
         "Safe to repeat. Omitted fields become empty. Usage and charges create customers themselves and do not need this call.",
       params: customerParams,
-      body: Type.Object(
-        {
-          name: Type.Optional(
-            nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["Acme GmbH"] })),
-          ),
-          email: Type.Optional(
-            nullable(Type.String({ minLength: 1, maxLength: 254, examples: ["billing@acme.example"] })),
-          ),
-          billingReference: Type.Optional(
-            nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["cus_NffrFeUfNV2Hib"] })),
-          ),
-          metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
-        },
-        { additionalProperties: false },
-      ),
+      body: strictObject({
+        name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["Acme GmbH"] }))),
+        email: Type.Optional(
+          nullable(Type.String({ minLength: 1, maxLength: 254, examples: ["billing@acme.example"] })),
+        ),
+        billingReference: Type.Optional(
+          nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["cus_NffrFeUfNV2Hib"] })),
+        ),
+        metadata: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+      }),
       answer: Customer,
       codes: ["metadata_limit_exceeded"],
       handle: async (call) => {

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { strictObject } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { type Operation, operation, scopeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
@@ -12,7 +13,7 @@ import { Proof, proveWallet } from "./prove-wallet.ts";
 
 const NOUN = "Customers";
 const access = { role: "viewer", in: "environment" } as const;
-const query = Type.Object(pageQuery, { additionalProperties: false });
+const query = strictObject(pageQuery);
 
 /** A customer's history. It never changes, except that erasing a customer removes personal data. */
 export function customerRecordOperations(parts: ManageParts): Operation[] {
@@ -33,16 +34,13 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       "continue while there is a `nextCursor`. Entries before the workspace's history window or before the end of a detached month " +
       "are hidden; `broughtForward` has their sum.",
     params: customerParams,
-    query: Type.Object(
-      {
-        ...pageQuery,
-        kind: Type.Optional(Type.Enum([...ENTRY_KINDS])),
-        feature: Type.Optional(
-          Type.String({ maxLength: 120, description: "Feature key.", examples: ["image.generate"] }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: strictObject({
+      ...pageQuery,
+      kind: Type.Optional(Type.Enum([...ENTRY_KINDS])),
+      feature: Type.Optional(
+        Type.String({ maxLength: 120, description: "Feature key.", examples: ["image.generate"] }),
+      ),
+    }),
     answer: Type.Object({
       ...pageOf(LedgerEntry).properties,
       ...windowAnswer,
@@ -51,7 +49,6 @@ function ledger({ control, cellOf }: ManageParts): Operation {
           "Set on the last page if older entries are hidden: one line for each pool. Empty with a filter.",
       }),
     }),
-    codes: [],
     handle: async (call) => {
       const scope = scopeOf(call);
       const { kind = null, feature = null, cursor, limit } = call.query;
@@ -106,7 +103,6 @@ function grants({ control, cellOf }: ManageParts): Operation {
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),
-    codes: [],
     handle: async (call) => {
       const { cell, environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
@@ -131,7 +127,6 @@ function planChanges({ cellOf }: ManageParts): Operation {
     params: customerParams,
     query,
     answer: pageOf(PlanChange),
-    codes: [],
     handle: async (call) => {
       const { cell, environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
@@ -156,7 +151,6 @@ function denials({ control, cellOf }: ManageParts): Operation {
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Denial).properties, ...windowAnswer }),
-    codes: [],
     handle: async (call) => {
       const scope = scopeOf(call);
       const { cursor, limit } = call.query;

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { keyField, nullable, readTime } from "../fields.ts";
+import { keyField, nullable, readTime, strictObject, timeOf } from "../fields.ts";
 import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type AssignPlanOutcome, assignPlan } from "./assign-plan.ts";
@@ -21,48 +21,39 @@ import {
 const NOUN = "Customers";
 const access = { role: "operator", in: "environment" } as const;
 
-const asOfField = Type.String({
-  format: "date-time",
-  description:
-    "Time of the billing event behind this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
+const asOfField = timeOf(
+  "Time of the billing event behind this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
     "answers `unchanged`. At the same time, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
     "same `asOf` that starts or extends it answers `unchanged`. Calls without `asOf` always apply.",
-  examples: ["2026-11-15T08:30:00Z"],
-});
-
-const AssignmentBody = Type.Object(
-  {
-    plan: keyField,
-    anchor: Type.Optional(
-      nullable(
-        Type.String({
-          format: "date-time",
-          description:
-            "Start of the periods. Default: now. Fixed while the plan runs: another value is 409 `anchor_fixed`.",
-          examples: ["2026-11-15T00:00:00Z"],
-        }),
-      ),
-    ),
-    endsAt: Type.Optional(
-      nullable(
-        Type.String({
-          format: "date-time",
-          description:
-            "Null: no end. Omitted: keeps the current end. An earlier end than the current one is 409 `would_shorten`, unless `shorten`.",
-          examples: ["2026-12-15T00:00:00Z"],
-        }),
-      ),
-    ),
-    shorten: Type.Optional(
-      Type.Boolean({
-        description:
-          "Allows an earlier `endsAt` for the active plan. To cancel at the end of the period, send both.",
-      }),
-    ),
-    asOf: Type.Optional(nullable(asOfField)),
-  },
-  { additionalProperties: false },
+  "2026-11-15T08:30:00Z",
 );
+
+const AssignmentBody = strictObject({
+  plan: keyField,
+  anchor: Type.Optional(
+    nullable(
+      timeOf(
+        "Start of the periods. Default: now. Fixed while the plan runs: another value is 409 `anchor_fixed`.",
+        "2026-11-15T00:00:00Z",
+      ),
+    ),
+  ),
+  endsAt: Type.Optional(
+    nullable(
+      timeOf(
+        "Null: no end. Omitted: keeps the current end. An earlier end than the current one is 409 `would_shorten`, unless `shorten`.",
+        "2026-12-15T00:00:00Z",
+      ),
+    ),
+  ),
+  shorten: Type.Optional(
+    Type.Boolean({
+      description:
+        "Allows an earlier `endsAt` for the active plan. To cancel at the end of the period, send both.",
+    }),
+  ),
+  asOf: Type.Optional(nullable(asOfField)),
+});
 
 /** Plan, block and erasure of a customer. */
 export function customerVerbOperations(parts: ManageParts): Operation[] {
@@ -154,7 +145,7 @@ function ending({ cellOf }: ManageParts): Operation {
       "plan takes over if there is one. With `asOf`, a missing customer is created to store it, and the outcome is " +
       "`no_assignment`: an older billing event that arrives later then assigns no plan.",
     params: customerParams,
-    query: Type.Object({ asOf: Type.Optional(asOfField) }, { additionalProperties: false }),
+    query: strictObject({ asOf: Type.Optional(asOfField) }),
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),
     codes: ["timestamp_out_of_range"],
     handle: async (call) => {
@@ -180,9 +171,8 @@ function blocking({ cellOf }: ManageParts): Operation {
     description:
       "A blocked customer is denied everything from the next request on, but keeps plan and credits.",
     params: customerParams,
-    body: Type.Object({ blocked: Type.Boolean({ examples: [true] }) }, { additionalProperties: false }),
+    body: strictObject({ blocked: Type.Boolean({ examples: [true] }) }),
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
-    codes: [],
     handle: async (call) => {
       const { kind: outcome } = await blockCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
@@ -209,7 +199,6 @@ function erasing({ cellOf }: ManageParts): Operation {
       "searched, which can take minutes. If the call is interrupted, Purser finishes the erasure within minutes.",
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["erased"]) }),
-    codes: [],
     handle: async (call) => {
       const { kind: outcome } = await eraseCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),

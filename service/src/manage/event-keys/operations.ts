@@ -6,11 +6,11 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listEventKeys as listNames, listSeenEventKeys } from "../../store/cell/event-keys.ts";
 import { type EventKeyContent, sortByKey } from "../catalog/content.ts";
 import { pageByKey } from "../catalog/page-by-key.ts";
-import { eventKeyField, STRICT, unitField } from "../catalog/schema.ts";
+import { eventKeyField, unitField } from "../catalog/schema.ts";
 import { beginWriting, writeEventKey } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
-import { nameField, nullable, timeField } from "../fields.ts";
+import { nameField, nullable, strictObject, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import {
   contextOf,
@@ -41,17 +41,13 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
         `${count(SEEN.eventsMax)} events of the environment, within the newest ${count(SEEN.rowsMax)} events of the database and the ` +
         "last 35 days.",
       params: Type.Object(environmentParams),
-      query: Type.Object(
-        {
-          ...pageQuery,
-          named: Type.Optional(
-            Type.Enum(["true", "false"], { description: "Only keys with a name, or only those without." }),
-          ),
-        },
-        STRICT,
-      ),
+      query: strictObject({
+        ...pageQuery,
+        named: Type.Optional(
+          Type.Enum(["true", "false"], { description: "Only keys with a name, or only those without." }),
+        ),
+      }),
       answer: Type.Object({ ...pageOf(EventKey).properties, ...windowAnswer }),
-      codes: [],
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const { named } = call.query;
@@ -72,7 +68,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       summary: "Name an event key",
       description: "Safe to repeat. A key can be named before or after its first event.",
       params: Type.Object({ ...environmentParams, key: eventKeyField }),
-      body: Type.Object({ name: nameField, unit: Type.Optional(unitField) }, STRICT),
+      body: strictObject({ name: nameField, unit: Type.Optional(unitField) }),
       answer: Type.Object({
         key: Type.String({ examples: ["tokens.used"] }),
         name: Type.String({ examples: ["Tokens used"] }),

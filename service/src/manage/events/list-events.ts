@@ -20,7 +20,7 @@ import {
   type StoredEvent,
 } from "../../store/cell/event-list.ts";
 import { parseMetadata } from "../explain/key-story.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, timeField, timeOf } from "../fields.ts";
 import { type EventTimes, eventTimes } from "./event-time.ts";
 
 export const UsageEvent = Type.Object({
@@ -29,11 +29,7 @@ export const UsageEvent = Type.Object({
   featureId: Type.Null({ description: "Always null: an event has no feature and changes no credits." }),
   customerId: nullable(Type.String({ description: "Null: erased.", examples: ["customer_42"] })),
   quantity: Type.Integer({ examples: [1840] }),
-  occurredAt: Type.String({
-    format: "date-time",
-    description: "The event's `timestamp`, or when it was recorded if it had none.",
-    examples: ["2026-11-15T08:30:00.000Z"],
-  }),
+  occurredAt: timeOf("The event's `timestamp`, or when it was recorded if it had none."),
   recordedAt: timeField,
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
   requestId: Type.String({

@@ -5,7 +5,7 @@ import { parsePublicId, parseTimedId, publicId } from "../../primitives/public-i
 import { TIME_MAX } from "../../primitives/timestamp.ts";
 import type { EventPosition } from "../../store/cell/event-list.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
-import { invalidField, readTime, timeField } from "../fields.ts";
+import { invalidField, readTime, strictObject, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import {
   type Call,
@@ -66,16 +66,12 @@ function list(parts: ManageParts): Operation {
     summary: "List usage events",
     description: DESCRIPTION,
     params: Type.Object(environmentParams),
-    query: Type.Object(
-      {
-        ...pageQuery,
-        ...filterQuery,
-        customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] })),
-      },
-      { additionalProperties: false },
-    ),
+    query: strictObject({
+      ...pageQuery,
+      ...filterQuery,
+      customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] })),
+    }),
     answer: EventPage,
-    codes: [],
     handle: async (call) => {
       const { customerId } = call.query;
       const customer = customerId === undefined ? null : brandAs<CustomerId>(customerId);
@@ -95,9 +91,8 @@ function ofCustomer(parts: ManageParts): Operation {
     summary: "List a customer's usage events",
     description: DESCRIPTION,
     params: customerParams,
-    query: Type.Object({ ...pageQuery, ...filterQuery }, { additionalProperties: false }),
+    query: strictObject({ ...pageQuery, ...filterQuery }),
     answer: EventPage,
-    codes: [],
     handle: async (call) => {
       const { found, start } = await find(parts, call, customerIdOf(call));
       if (found === null) throw customerNotFound();
@@ -120,7 +115,6 @@ function read({ control, cellOf }: ManageParts): Operation {
       eventId: Type.String({ maxLength: 40, examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
     }),
     answer: UsageEvent,
-    codes: [],
     handle: async (call) => {
       const { cell, environmentId } = scopeOf(call);
       const id = parseTimedId("evt", call.params.eventId);

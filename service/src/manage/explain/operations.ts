@@ -42,7 +42,6 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
         }),
       }),
       answer: KeyStory,
-      codes: [],
       handle: async (call) => {
         const scope = scopeOf(call);
         const since = await historyStartOf(control, call);
@@ -67,7 +66,6 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
         denialId: Type.String({ maxLength: 40, examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
       }),
       answer: DenialExplanation,
-      codes: [],
       handle: async (call) => {
         const scope = scopeOf(call);
         const id = parseTimedId("den", call.params.denialId);

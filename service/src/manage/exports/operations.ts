@@ -4,7 +4,7 @@ import { endAfter, endStalled, STALLED } from "../../edge/end-early.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
-import { readTime, timeField } from "../fields.ts";
+import { readTime, strictObject, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, notBefore } from "../history-window.ts";
 import {
   admitAgain,
@@ -59,17 +59,14 @@ function exportOperation<Row>(
     summary: `Export ${noun}`,
     description: `${source.about} Columns:\n\n${describeColumns(source.columns)}\n\n${ABOUT_FILES}`,
     params: Type.Object(environmentParams),
-    query: Type.Object(
-      {
-        format: Type.Optional(Type.Enum([...FORMATS], { description: "Default: `csv`." })),
-        from: Type.Optional(ownTime("Start (inclusive)")),
-        to: Type.Optional(ownTime("End (exclusive)")),
-        cursor: Type.Optional(
-          Type.String({ maxLength: 12_000, description: "`cursor` of the last complete row." }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: strictObject({
+      format: Type.Optional(Type.Enum([...FORMATS], { description: "Default: `csv`." })),
+      from: Type.Optional(ownTime("Start (inclusive)")),
+      to: Type.Optional(ownTime("End (exclusive)")),
+      cursor: Type.Optional(
+        Type.String({ maxLength: 12_000, description: "`cursor` of the last complete row." }),
+      ),
+    }),
     files: describeFiles(source.columns),
     codes: ["overloaded"],
     handle: async (call) => {

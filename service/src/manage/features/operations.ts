@@ -21,8 +21,8 @@ import {
   readPreconditions,
 } from "../catalog/preconditions.ts";
 import { missing, unknownKey } from "../catalog/problems.ts";
-import { archiveInput, Cost, featureInput, STRICT } from "../catalog/schema.ts";
-import { keyField, nullable, timeField } from "../fields.ts";
+import { archiveInput, Cost, featureInput } from "../catalog/schema.ts";
+import { keyField, nullable, strictObject, timeField } from "../fields.ts";
 import {
   type Call,
   contextOf,
@@ -53,7 +53,6 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       params: Type.Object(environmentParams),
       query: archivableQuery,
       answer: pageOf(Feature),
-      codes: [],
       handle: async (call) => {
         const { archived } = call.query;
         const catalog = await readCatalog(cellOf, call);
@@ -74,7 +73,6 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       description: "Send the `ETag` header as `If-Match` when you edit it.",
       params: featureParams,
       answer: Feature,
-      codes: [],
       handle: async (call) => answer(cellOf, call, await readCatalog(cellOf, call)),
     }),
     operation({
@@ -89,7 +87,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
         "published again: until then plans charge the pinned cost.",
       params: featureParams,
       headers: preconditionHeaders,
-      body: Type.Object(featureInput, STRICT),
+      body: strictObject(featureInput),
       answer: Feature,
       codes: ["unknown_key", "changed_meanwhile", "precondition_required", "catalog_too_large"],
       handle: async (call) => {

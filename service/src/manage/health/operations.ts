@@ -4,7 +4,7 @@ import { single } from "../../postgres/transaction.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listLargestTables, readCellMigration } from "../../store/cell/health.ts";
 import { type LatestMigration, readControlHealth } from "../../store/control/health.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, timeField, timeOf } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 
@@ -22,7 +22,6 @@ export function healthOperations(parts: ManageParts): Operation[] {
         "Releases, migrations, sizes and the database's clock, for the whole installation and the process that answers. Reads only system " +
         "catalogs, in a few milliseconds.",
       answer: Installation,
-      codes: [],
       handle: () => describeInstallation(parts),
     }),
   ];
@@ -36,17 +35,9 @@ const MAIN_CELL = "main";
 const Installation = Type.Object({
   version: Type.String({ description: "Release of Purser.", examples: ["0.1.0"] }),
   nodeVersion: Type.String({ description: "Node.js version of this process.", examples: ["24.7.0"] }),
-  startedAt: Type.String({
-    format: "date-time",
-    description: "Start of the answering process, by its own clock.",
-    examples: ["2026-11-15T08:30:00.000Z"],
-  }),
+  startedAt: timeOf("Start of the answering process, by its own clock."),
   postgresVersion: Type.String({ examples: ["18.1"] }),
-  databaseClock: Type.String({
-    format: "date-time",
-    description: "Current time of the database, which all decisions use.",
-    examples: ["2026-11-15T08:30:00.000Z"],
-  }),
+  databaseClock: timeOf("Current time of the database, which all decisions use."),
   databaseBytes: Type.Integer({ description: "Size of the database.", examples: [73_400_320] }),
   tables: Type.Array(
     Type.Object({

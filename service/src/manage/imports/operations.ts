@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { FILE_BYTES_MAX, readText } from "../../edge/csv-body.ts";
 import { callerOf, reportInterruption, Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
-import { keyField, nullable } from "../fields.ts";
+import { keyField, nullable, strictObject } from "../fields.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -67,20 +67,17 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         "8 KiB per second on average, or the upload is stopped. An environment can run two imports at a time. If your session, token " +
         "or role ends, the import stops with `sign_in_required` or `role_missing`; earlier rows are kept.",
       params: Type.Object(environmentParams),
-      query: Type.Object(
-        {
-          name: Type.String({
-            ...keyField,
-            description: "Name of the import.",
-            examples: ["opening-2026-11"],
-          }),
-          dryRun: Type.Optional(Type.Enum(["true", "false"], { description: "Default: `false`." })),
-          onError: Type.Optional(
-            Type.Enum(["continue", "stop"], { description: "Default: `continue` with the next row." }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      query: strictObject({
+        name: Type.String({
+          ...keyField,
+          description: "Name of the import.",
+          examples: ["opening-2026-11"],
+        }),
+        dryRun: Type.Optional(Type.Enum(["true", "false"], { description: "Default: `false`." })),
+        onError: Type.Optional(
+          Type.Enum(["continue", "stop"], { description: "Default: `continue` with the next row." }),
+        ),
+      }),
       takesCsv: true,
       body: Type.String({
         examples: ["customerId,name,plan,credits\ncustomer_42,Acme GmbH,pro,250\ncustomer_43,Initech,free,"],

@@ -3,7 +3,7 @@ import { Problem } from "../../edge/problem.ts";
 import { single } from "../../postgres/transaction.ts";
 import { listApiKeys } from "../../store/control/api-key-list.ts";
 import { readRowId } from "../../store/control/row-id.ts";
-import { nameField, nullable, readTime, timeField } from "../fields.ts";
+import { nameField, nullable, readTime, strictObject, timeField } from "../fields.ts";
 import {
   actorOf,
   ENVIRONMENT_PATH,
@@ -39,9 +39,8 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       summary: "List API keys",
       description: "Newest first, including ended keys. Secrets are not stored.",
       params: Type.Object(environmentParams),
-      query: Type.Object(pageQuery, { additionalProperties: false }),
+      query: strictObject(pageQuery),
       answer: pageOf(ApiKey),
-      codes: [],
       handle: async (call) => {
         const { environmentId } = scopeOf(call);
         const limit = readLimit(call.query.limit);
@@ -58,10 +57,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       summary: "Create an API key",
       description: "The key works immediately. Its secret is only in this response: keep it on your server.",
       params: Type.Object(environmentParams),
-      body: Type.Object(
-        { name: nameField, scopes: scopesField, expiresAt: expiresAtField },
-        { additionalProperties: false },
-      ),
+      body: strictObject({ name: nameField, scopes: scopesField, expiresAt: expiresAtField }),
       answer: Type.Object({ apiKey: ApiKey, secret: secretField }),
       codes: ["ends_in_the_past"],
       handle: async (call) => {
@@ -86,7 +82,6 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       description: "Permanent. All processes refuse the key within 5 seconds. Safe to repeat.",
       params: keyParams,
       answer: ApiKey,
-      codes: [],
       handle: async (call) => {
         const id = readRowId(call.params.id);
         const where = { actor: actorOf(call), scope: scopeOf(call) };
@@ -110,18 +105,15 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
       "Creates a key with the same name and scopes. The old key keeps working for `overlapSeconds`; then all processes refuse it within " +
       "5 seconds. Idempotency keys belong to the project, so retries are not affected.",
     params: keyParams,
-    body: Type.Object(
-      {
-        overlapSeconds: Type.Integer({
-          minimum: 0,
-          maximum: OVERLAP_SECONDS_MAX,
-          description: "At most a week.",
-          examples: [86_400],
-        }),
-        expiresAt: expiresAtField,
-      },
-      { additionalProperties: false },
-    ),
+    body: strictObject({
+      overlapSeconds: Type.Integer({
+        minimum: 0,
+        maximum: OVERLAP_SECONDS_MAX,
+        description: "At most a week.",
+        examples: [86_400],
+      }),
+      expiresAt: expiresAtField,
+    }),
     answer: Type.Object({ apiKey: ApiKey, secret: secretField, replaced: ApiKey }),
     codes: ["ends_in_the_past"],
     handle: async (call) => {

@@ -5,6 +5,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { nextUtcMonth } from "../../primitives/utc-month.ts";
 import { Turns } from "../bulk/turns.ts";
 import { exactTotal } from "../exact-total.ts";
+import { timeOf } from "../fields.ts";
 import { describeWindow, historyStartOf, notBefore, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
@@ -17,23 +18,13 @@ const AMOUNTS = ["opening", "granted", "used", "expired", "revoked", "reversed",
 const Month = Type.Object({
   ...windowAnswer,
   month: Type.String({ examples: ["2026-11"] }),
-  from: Type.String({
-    format: "date-time",
-    description: "Start of the month, or of the history window if that is later.",
-    examples: ["2026-11-01T00:00:00.000Z"],
-  }),
-  to: Type.String({
-    format: "date-time",
-    description: "End of the month, or now.",
-    examples: ["2026-12-01T00:00:00.000Z"],
-  }),
-  completeTo: Type.String({
-    format: "date-time",
-    description:
-      "The figures are final up to here. Later expiries and allowances that are due but not yet written are included as if written now; " +
+  from: timeOf("Start of the month, or of the history window if that is later.", "2026-11-01T00:00:00.000Z"),
+  to: timeOf("End of the month, or now.", "2026-12-01T00:00:00.000Z"),
+  completeTo: timeOf(
+    "The figures are final up to here. Later expiries and allowances that are due but not yet written are included as if written now; " +
       "the customer's next request writes them.",
-    examples: ["2026-11-28T09:12:44.120Z"],
-  }),
+    "2026-11-28T09:12:44.120Z",
+  ),
   isFinal: Type.Boolean({
     description:
       "True if the month is over and its figures are final. Always false for a month that the history window cuts off.",

@@ -6,7 +6,7 @@ import { listOpenLinks, type OpenLink as StoredLink } from "../../store/control/
 import { findMember, listMembers, type Member as StoredMember } from "../../store/control/members.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import type { ListedSession } from "../../store/control/sessions.ts";
-import { invalidField } from "../fields.ts";
+import { invalidField, strictObject } from "../fields.ts";
 import { describeApiKey } from "../keys/describe-api-key.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
@@ -45,9 +45,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "List members",
       description: "Oldest first, including invited members.",
-      query: Type.Object(pageQuery, { additionalProperties: false }),
+      query: strictObject(pageQuery),
       answer: pageOf(ListedMember),
-      codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         const limit = readLimit(call.query.limit);
@@ -74,10 +73,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       description:
         "Returns a link that works once, within a week, and not after you are demoted or removed. Send it yourself: Purser sends no mail. " +
         "You cannot give a role above your own.",
-      body: Type.Object(
-        { email: emailField, name: personNameField, role: roleField },
-        { additionalProperties: false },
-      ),
+      body: strictObject({ email: emailField, name: personNameField, role: roleField }),
       answer: MemberWithLink,
       codes: ["already_exists"],
       handle: async (call) => {
@@ -99,14 +95,11 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         "tokens and links created with those; `…/access` lists them. API keys stay, unless you name them. The last owner cannot be " +
         "demoted.",
       params: memberParams,
-      body: Type.Object(
-        {
-          name: Type.Optional(personNameField),
-          role: Type.Optional(roleField),
-          revokeApiKeys: Type.Optional(revokeApiKeysField),
-        },
-        { additionalProperties: false },
-      ),
+      body: strictObject({
+        name: Type.Optional(personNameField),
+        role: Type.Optional(roleField),
+        revokeApiKeys: Type.Optional(revokeApiKeysField),
+      }),
       answer: Member,
       codes: ["not_found", "last_owner"],
       handle: async (call) => {
@@ -132,18 +125,15 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         "Ends the member's sessions, links and management tokens, and the tokens and links created with those; `…/access` lists them. API " +
         "keys stay, because a backend may depend on them: name those to revoke. The last owner cannot be removed.",
       params: memberParams,
-      query: Type.Object(
-        {
-          revokeApiKeys: Type.Optional(
-            Type.String({
-              pattern: "^[1-9][0-9]{0,8}(,[1-9][0-9]{0,8}){0,99}$",
-              description: "Ids of API keys the member created, separated by commas.",
-              examples: ["7,9"],
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      query: strictObject({
+        revokeApiKeys: Type.Optional(
+          Type.String({
+            pattern: "^[1-9][0-9]{0,8}(,[1-9][0-9]{0,8}){0,99}$",
+            description: "Ids of API keys the member created, separated by commas.",
+            examples: ["7,9"],
+          }),
+        ),
+      }),
       answer: Type.Object({ removed: Type.Boolean() }),
       codes: ["not_found", "last_owner"],
       handle: async (call) => {

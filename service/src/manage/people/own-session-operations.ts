@@ -39,7 +39,6 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       summary: "List your sessions",
       description: "Last used first, at most 50. A token has no sessions.",
       answer: pageOf(Session),
-      codes: [],
       handle: async (call) => {
         const { id, sessionHash } = principalOf(call);
         const items = sessionHash === null ? [] : await sessions.list(id, sessionHash);
@@ -55,7 +54,6 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       summary: "End your other sessions",
       description: "Ends all your sessions except the current one.",
       answer: Type.Object({ ended: Type.Integer({ examples: [2] }) }),
-      codes: [],
       handle: async (call) => {
         const { id: memberId, sessionHash: tokenHash } = principalOf(call);
         if (tokenHash === null) return { ended: 0 };

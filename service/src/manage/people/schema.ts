@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { ROLES } from "../../primitives/role.ts";
-import { actorField, createdByField, nullable, timeField } from "../fields.ts";
+import { actorField, createdByField, nullable, strictObject, timeField } from "../fields.ts";
 import { ApiKey } from "../keys/describe-api-key.ts";
 import { EMAIL_LENGTH_MAX, EMAIL_LENGTH_MIN, EMAIL_PATTERN } from "./email.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./password.ts";
@@ -37,58 +37,46 @@ export const Me = Type.Object({
   workspaceId: Type.String({ examples: ["1"] }),
 });
 
-export const NewOwnerBody = Type.Object(
-  {
-    token: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: "Token of the setup link.",
-      examples: ["pur_link_…"],
-    }),
-    email: emailField,
-    name: personNameField,
-    password: newPasswordField,
-  },
-  { additionalProperties: false },
-);
+export const NewOwnerBody = strictObject({
+  token: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "Token of the setup link.",
+    examples: ["pur_link_…"],
+  }),
+  email: emailField,
+  name: personNameField,
+  password: newPasswordField,
+});
 
-export const LogInBody = Type.Object(
-  {
-    email: emailField,
-    password: Type.String({
-      minLength: 1,
-      maxLength: PASSWORD_LENGTH_MAX,
-      examples: ["seven-green-kettles"],
-    }),
-  },
-  { additionalProperties: false },
-);
+export const LogInBody = strictObject({
+  email: emailField,
+  password: Type.String({
+    minLength: 1,
+    maxLength: PASSWORD_LENGTH_MAX,
+    examples: ["seven-green-kettles"],
+  }),
+});
 
-export const PasswordBody = Type.Object(
-  {
-    current: Type.String({
-      minLength: 1,
-      maxLength: PASSWORD_LENGTH_MAX,
-      examples: ["seven-green-kettles"],
-    }),
-    new: newPasswordField,
-  },
-  { additionalProperties: false },
-);
+export const PasswordBody = strictObject({
+  current: Type.String({
+    minLength: 1,
+    maxLength: PASSWORD_LENGTH_MAX,
+    examples: ["seven-green-kettles"],
+  }),
+  new: newPasswordField,
+});
 
-export const LinkBody = Type.Object(
-  {
-    token: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: "The part of the link after `#`.",
-      examples: ["pur_link_…"],
-    }),
-    password: Type.Optional(newPasswordField),
-    name: Type.Optional(personNameField),
-  },
-  { additionalProperties: false },
-);
+export const LinkBody = strictObject({
+  token: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "The part of the link after `#`.",
+    examples: ["pur_link_…"],
+  }),
+  password: Type.Optional(newPasswordField),
+  name: Type.Optional(personNameField),
+});
 
 export const Link = Type.Object({
   path: Type.String({

@@ -11,7 +11,7 @@ import {
 } from "../../edge/session-cookie.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { assertNever } from "../../primitives/assert.ts";
-import { invalidField } from "../fields.ts";
+import { invalidField, strictObject } from "../fields.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { acceptLink } from "./accept-link.ts";
@@ -55,7 +55,6 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       summary: "Read whether setup is needed",
       description: "True on a new installation, where the service logged a setup link at its start.",
       answer: Type.Object({ isNeeded: Type.Boolean() }),
-      codes: [],
       handle: async () => ({ isNeeded: await needsSetup() }),
     }),
     operation({
@@ -119,7 +118,6 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       summary: "Read the current session",
       description: "The member or token of this call.",
       answer: Me,
-      codes: [],
       handle: async (call) => describeMe(principalOf(call)),
     }),
     operation({
@@ -130,12 +128,8 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       noun: NOUN,
       summary: "Log out",
       description: "Ends this session, or with `everywhere=true` all sessions of this member.",
-      query: Type.Object(
-        { everywhere: Type.Optional(Type.Enum(["true", "false"])) },
-        { additionalProperties: false },
-      ),
+      query: strictObject({ everywhere: Type.Optional(Type.Enum(["true", "false"])) }),
       answer: Type.Object({ signedOut: Type.Boolean() }),
-      codes: [],
       handle: async (call) => {
         await signOut(control, principalOf(call), visitOf(call.request), call.query.everywhere === "true");
         clearSessionCookie(call.reply);

@@ -6,7 +6,7 @@ import { mayActAs } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listManagementTokens } from "../../store/control/management-tokens.ts";
 import { readRowId } from "../../store/control/row-id.ts";
-import { invalidField, nameField, nullable, readTime, timeField } from "../fields.ts";
+import { invalidField, nameField, nullable, readTime, strictObject, timeField } from "../fields.ts";
 import { type Operation, operation, principalOf } from "../operation.ts";
 import { pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
@@ -21,29 +21,26 @@ const NOUN = "Management tokens";
 const ACCESS: Access = { role: "admin", in: "workspace", managesAccess: true };
 const PATH = "/manage/v1/tokens";
 
-const TokenBody = Type.Object(
-  {
-    name: nameField,
-    role: roleField,
-    managesAccess: Type.Optional(managesAccessField),
-    projectId: Type.Optional(
-      nullable(
-        Type.String({
-          description: "With `environment`: limits the token to that environment.",
-          examples: ["1"],
-        }),
-      ),
-    ),
-    environment: Type.Optional(nullable(Type.Enum(["test", "live"]))),
-    expiresAt: Type.Optional(
-      nullable({
-        ...timeField,
-        description: "Null or omitted: no expiry, or that of the creating token.",
+const TokenBody = strictObject({
+  name: nameField,
+  role: roleField,
+  managesAccess: Type.Optional(managesAccessField),
+  projectId: Type.Optional(
+    nullable(
+      Type.String({
+        description: "With `environment`: limits the token to that environment.",
+        examples: ["1"],
       }),
     ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  environment: Type.Optional(nullable(Type.Enum(["test", "live"]))),
+  expiresAt: Type.Optional(
+    nullable({
+      ...timeField,
+      description: "Null or omitted: no expiry, or that of the creating token.",
+    }),
+  ),
+});
 
 export function tokenOperations({ control }: ManageParts): Operation[] {
   return [
@@ -55,9 +52,8 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List management tokens",
       description: "Newest first, including ended tokens. Secrets are not stored.",
-      query: Type.Object(pageQuery, { additionalProperties: false }),
+      query: strictObject(pageQuery),
       answer: pageOf(Token),
-      codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         const limit = readLimit(call.query.limit);

@@ -11,7 +11,8 @@ import {
   readPreconditions,
 } from "../catalog/preconditions.ts";
 import { missing, unknownKey } from "../catalog/problems.ts";
-import { expectedVersionField, planTermsInput, Reach, STRICT } from "../catalog/schema.ts";
+import { expectedVersionField, planTermsInput, Reach } from "../catalog/schema.ts";
+import { strictObject } from "../fields.ts";
 import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { Plan } from "./describe-plan.ts";
@@ -110,7 +111,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
         "Creates a version that pins the current cost of each feature, and deletes the draft. A published version never changes.",
       params: planParams,
       headers: preconditionHeaders,
-      body: Type.Object({ reach: Reach, expectedVersion: Type.Optional(expectedVersionField) }, STRICT),
+      body: strictObject({ reach: Reach, expectedVersion: Type.Optional(expectedVersionField) }),
       answer: Plan,
       codes: ["unknown_key", "changed_meanwhile", "catalog_too_large"],
       handle: async (call) => {

@@ -15,11 +15,11 @@ import {
   readPreconditions,
 } from "../catalog/preconditions.ts";
 import { missing, stillDefault, unknownKey } from "../catalog/problems.ts";
-import { archiveInput, STRICT } from "../catalog/schema.ts";
+import { archiveInput } from "../catalog/schema.ts";
 import { beginWriting, writePlan } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
-import { keyField, nullable } from "../fields.ts";
+import { keyField, nullable, strictObject } from "../fields.ts";
 import {
   type Call,
   contextOf,
@@ -59,7 +59,6 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       params: Type.Object(environmentParams),
       query: archivableQuery,
       answer: pageOf(PlanSummary),
-      codes: [],
       handle: async (call) => {
         const { archived } = call.query;
         const states = (await listPlanStates(cellOf, call)).filter(({ plan }) =>
@@ -80,20 +79,16 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
         "Includes its versions with pinned costs, and the draft of the next one. Send the `ETag` header as `If-Match` when you edit " +
         "the draft, publish or archive.",
       params: planParams,
-      query: Type.Object(
-        {
-          before: Type.Optional(
-            Type.String({
-              pattern: "^[1-9][0-9]{0,8}$",
-              description: "Only versions with a lower number.",
-              examples: ["31"],
-            }),
-          ),
-        },
-        STRICT,
-      ),
+      query: strictObject({
+        before: Type.Optional(
+          Type.String({
+            pattern: "^[1-9][0-9]{0,8}$",
+            description: "Only versions with a lower number.",
+            examples: ["31"],
+          }),
+        ),
+      }),
       answer: Plan,
-      codes: [],
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const before = call.query.before === undefined ? null : Number(call.query.before);
@@ -150,7 +145,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       description:
         "The plan of customers without an assigned one. Customers on the old default plan move to the new one immediately.",
       params: Type.Object(environmentParams),
-      body: Type.Object({ plan: nullable(Type.String({ ...keyField, examples: ["free"] })) }, STRICT),
+      body: strictObject({ plan: nullable(Type.String({ ...keyField, examples: ["free"] })) }),
       answer: Type.Object({ plan: nullable(Type.String({ examples: ["free"] })) }),
       codes: ["unknown_key"],
       handle: async (call) => {

@@ -3,8 +3,7 @@ import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { poolContents } from "../catalog/content.ts";
 import { pageByKey } from "../catalog/page-by-key.ts";
-import { STRICT } from "../catalog/schema.ts";
-import { keyField, nameField } from "../fields.ts";
+import { keyField, nameField, strictObject } from "../fields.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -35,9 +34,8 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       summary: "List pools",
       description: "Sorted by key. Every environment starts with `credits`.",
       params: Type.Object(environmentParams),
-      query: Type.Object(pageQuery, STRICT),
+      query: strictObject(pageQuery),
       answer: pageOf(Pool),
-      codes: [],
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const catalog = await single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
@@ -53,7 +51,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       summary: "Create or rename a pool",
       description: "Safe to repeat. Pools are never deleted.",
       params: Type.Object({ ...environmentParams, key: keyField }),
-      body: Type.Object({ name: nameField }, STRICT),
+      body: strictObject({ name: nameField }),
       answer: Pool,
       codes: ["catalog_too_large"],
       handle: async (call) => {

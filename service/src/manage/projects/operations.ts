@@ -14,7 +14,7 @@ import {
   renameProject,
   type Project as StoredProject,
 } from "../../store/control/projects.ts";
-import { nameField, timeField } from "../fields.ts";
+import { nameField, strictObject, timeField } from "../fields.ts";
 import { secretField } from "../keys/describe-api-key.ts";
 import {
   actorOf,
@@ -50,10 +50,9 @@ const Project = Type.Object({
   ),
 });
 
-const nameBody = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 120, examples: ["My product"] }) },
-  { additionalProperties: false },
-);
+const nameBody = strictObject({
+  name: Type.String({ minLength: 1, maxLength: 120, examples: ["My product"] }),
+});
 
 export function projectOperations({ control }: ManageParts): Operation[] {
   const read = async (call: Call): Promise<Static<typeof Project>> => {
@@ -71,9 +70,8 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List projects",
       description: "Oldest first, each with both environments.",
-      query: Type.Object(pageQuery, { additionalProperties: false }),
+      query: strictObject(pageQuery),
       answer: pageOf(Project),
-      codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         const limit = readLimit(call.query.limit);
@@ -95,7 +93,6 @@ export function projectOperations({ control }: ManageParts): Operation[] {
         project: Project,
         secrets: Type.Object({ test: secretField, live: secretField }),
       }),
-      codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         const author = authorOf(call);
@@ -125,7 +122,6 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       description: "Includes both environments.",
       params: Type.Object(projectParams),
       answer: Project,
-      codes: [],
       handle: read,
     }),
     operation({
@@ -139,7 +135,6 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       params: Type.Object(projectParams),
       body: nameBody,
       answer: Project,
-      codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         const { projectId } = scopeOf(call);

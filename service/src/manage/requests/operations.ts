@@ -4,7 +4,7 @@ import { parsePublicId, publicId } from "../../primitives/public-id.ts";
 import { TIME_MAX } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
-import { invalidField, nullable, readTime, timeField } from "../fields.ts";
+import { invalidField, nullable, readTime, strictObject, timeField } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
@@ -44,30 +44,27 @@ function list({ control, cellOf }: ManageParts): Operation {
       "history window, a page may hold fewer than `limit` items or none: continue while there is a " +
       `\`nextCursor\`. ${ABOUT_THE_LOG}`,
     params: Type.Object(environmentParams),
-    query: Type.Object(
-      {
-        ...pageQuery,
-        after: Type.Optional(
-          Type.String({
-            maxLength: 100,
-            description: "`latestCursor` of an earlier response: only newer requests.",
-          }),
-        ),
-        endpoint: Type.Optional(endpointField),
-        status: Type.Optional(
-          Type.String({
-            pattern: "^([245]xx|[245]\\d\\d)$",
-            description: "One status, or a class of them.",
-            examples: ["4xx"],
-          }),
-        ),
-        code: Type.Optional(Type.String({ maxLength: 60, examples: ["idempotency_key_reused"] })),
-        reason: Type.Optional(Type.String({ maxLength: 60, examples: ["insufficient_credits"] })),
-        customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] })),
-        since: Type.Optional(timeField),
-      },
-      { additionalProperties: false },
-    ),
+    query: strictObject({
+      ...pageQuery,
+      after: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description: "`latestCursor` of an earlier response: only newer requests.",
+        }),
+      ),
+      endpoint: Type.Optional(endpointField),
+      status: Type.Optional(
+        Type.String({
+          pattern: "^([245]xx|[245]\\d\\d)$",
+          description: "One status, or a class of them.",
+          examples: ["4xx"],
+        }),
+      ),
+      code: Type.Optional(Type.String({ maxLength: 60, examples: ["idempotency_key_reused"] })),
+      reason: Type.Optional(Type.String({ maxLength: 60, examples: ["insufficient_credits"] })),
+      customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] })),
+      since: Type.Optional(timeField),
+    }),
     answer: Type.Object({
       ...pageOf(LoggedRequest).properties,
       latestCursor: nullable(
@@ -78,7 +75,6 @@ function list({ control, cellOf }: ManageParts): Operation {
       ),
       ...windowAnswer,
     }),
-    codes: [],
     handle: async (call) => {
       const scope = scopeOf(call);
       const { endpoint, status, code, reason, customerId, cursor, after, limit } = call.query;
@@ -119,20 +115,16 @@ function summary({ control, cellOf }: ManageParts): Operation {
     description:
       "Counts all requests, including those not in the log. Unknown and unnamed keys are from the newest 20,000 logged requests.",
     params: Type.Object(environmentParams),
-    query: Type.Object(
-      {
-        hours: Type.Optional(
-          Type.String({
-            pattern: "^([1-9]\\d?|1[0-5]\\d|16[0-8])$",
-            description: `Hours including the current one, 1 to ${HOURS_MAX}. Default: 24.`,
-            examples: ["24"],
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: strictObject({
+      hours: Type.Optional(
+        Type.String({
+          pattern: "^([1-9]\\d?|1[0-5]\\d|16[0-8])$",
+          description: `Hours including the current one, 1 to ${HOURS_MAX}. Default: 24.`,
+          examples: ["24"],
+        }),
+      ),
+    }),
     answer: Type.Object({ ...RequestSummary.properties, ...windowAnswer }),
-    codes: [],
     handle: async (call) => {
       const { cell, environmentId } = scopeOf(call);
       const start = await historyStartOf(control, call);
@@ -157,9 +149,8 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
       "Newest first: all charges and denials, and the checks, usage events, errors and replays of the last 7 days from the request log. " +
       "Older usage events are not listed.",
     params: customerParams,
-    query: Type.Object({ ...pageQuery }, { additionalProperties: false }),
+    query: strictObject({ ...pageQuery }),
     answer: Type.Object({ ...pageOf(CustomerRequest).properties, ...windowAnswer }),
-    codes: [],
     handle: async (call) => {
       const scope = scopeOf(call);
       const since = await historyStartOf(control, call);

@@ -5,7 +5,7 @@ import {
   idempotencyKeyField,
   quantityField,
 } from "../../edge/request-fields.ts";
-import { invalidField } from "../fields.ts";
+import { invalidField, strictObject } from "../fields.ts";
 import {
   actorOf,
   type Call,
@@ -20,22 +20,19 @@ import { sendSandboxRequests } from "./send-sandbox-requests.ts";
 
 const TIMES_MAX = 50;
 
-const SandboxBody = Type.Object(
-  {
-    endpoint: Type.Enum(["check", "consume"], { description: "Runtime operation." }),
-    customerId: customerIdField("Unknown customers are handled as by the endpoint."),
-    feature: featureField,
-    quantity: Type.Optional(quantityField),
-    idempotencyKey: idempotencyKeyField("Used by all requests. A check ignores it."),
-    times: Type.Integer({
-      minimum: 1,
-      maximum: TIMES_MAX,
-      description: "Number of concurrent requests.",
-      examples: [32],
-    }),
-  },
-  { additionalProperties: false },
-);
+const SandboxBody = strictObject({
+  endpoint: Type.Enum(["check", "consume"], { description: "Runtime operation." }),
+  customerId: customerIdField("Unknown customers are handled as by the endpoint."),
+  feature: featureField,
+  quantity: Type.Optional(quantityField),
+  idempotencyKey: idempotencyKeyField("Used by all requests. A check ignores it."),
+  times: Type.Integer({
+    minimum: 1,
+    maximum: TIMES_MAX,
+    description: "Number of concurrent requests.",
+    examples: [32],
+  }),
+});
 
 const SandboxAnswerSchema = Type.Object({
   answers: Type.Array(
@@ -75,7 +72,6 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       params: Type.Object(environmentParams),
       body: SandboxBody,
       answer: SandboxAnswerSchema,
-      codes: [],
       handle: async (call) => {
         refuseLive(call);
         const scope = scopeOf(call);

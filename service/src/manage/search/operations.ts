@@ -21,6 +21,7 @@ import {
   type RecordKind,
 } from "../../store/cell/search-records.ts";
 import { listScopes, type NamedScope } from "../../store/control/scopes.ts";
+import { strictObject } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";
 import {
   type Call,
@@ -40,17 +41,14 @@ const DESCRIPTION =
   "Finds customers by the beginning of id, name, email or billing reference; grants by reference, such as a payment id; idempotency " +
   "keys; charges, denials and usage events by id; plans and features by the beginning of their key. Returns at most 10 of each kind.";
 
-const query = Type.Object(
-  {
-    q: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "Search text.",
-      examples: ["pi_3MtwBwLkdIwHu7ix"],
-    }),
-  },
-  { additionalProperties: false },
-);
+const query = strictObject({
+  q: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: "Search text.",
+    examples: ["pi_3MtwBwLkdIwHu7ix"],
+  }),
+});
 
 export function searchOperations({ control, cellOf }: ManageParts): Operation[] {
   const search = async (call: Call<unknown, { q: string }>, isReached: (id: number) => boolean) => {
@@ -73,7 +71,6 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       description: `${DESCRIPTION} Searches both environments of all projects.`,
       query,
       answer: Found,
-      codes: [],
       handle: async (call) => search(call, () => true),
     }),
     operation({
@@ -87,7 +84,6 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       params: Type.Object(environmentParams),
       query,
       answer: Found,
-      codes: [],
       handle: async (call) => search(call, (id) => id === scopeOf(call).environmentId),
     }),
   ];

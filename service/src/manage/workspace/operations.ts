@@ -11,7 +11,7 @@ import {
   type Workspace as StoredWorkspace,
   type WorkspaceLimits,
 } from "../../store/control/workspaces.ts";
-import { nullable } from "../fields.ts";
+import { nullable, strictObject } from "../fields.ts";
 import { actorOf, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 
@@ -67,7 +67,6 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       summary: "Read the workspace",
       description: "Name, limits and release.",
       answer: Workspace,
-      codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         return describe(await single(control, (tx) => getWorkspace(tx, workspaceId)));
@@ -82,15 +81,11 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       summary: "Edit name or limits",
       description:
         "Omitted fields stay. Limits apply to this workspace only. All processes apply new limits within 5 seconds.",
-      body: Type.Object(
-        {
-          name: Type.Optional(nameField),
-          limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),
-        },
-        { additionalProperties: false },
-      ),
+      body: strictObject({
+        name: Type.Optional(nameField),
+        limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),
+      }),
       answer: Workspace,
-      codes: [],
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
         return describe(await changeWorkspace(control, { workspaceId, actor: actorOf(call) }, call.body));
